@@ -46,10 +46,10 @@ async function loginOf({ options, terminal }: Invocation): Promise<Login> {
   if (options.flag("device")) return deviceLogin((prompt) => showCode(terminal, prompt));
   if (!options.isOff("browser")) return browserLogin({ ...given, open: (url) => openOrShow(terminal, url) });
   const { createInterface } = await import("node:readline/promises");
-  const ask = async (prompt: string) => {
+  const ask = async (prompt: string, ended: AbortSignal) => {
     const reader = createInterface({ input: terminal.io.stdin, output: terminal.io.stderr });
     try {
-      return await reader.question(prompt, { signal: terminal.io.signal });
+      return await reader.question(prompt, { signal: AbortSignal.any([terminal.io.signal, ended]) });
     } finally {
       reader.close();
     }

@@ -69,7 +69,7 @@ export class LoginProgress {
         return {
           redirectUri: attempt.redirectUri,
           close: () => attempt.close?.(),
-          visit: (url) => this.#visiting(url, () => attempt.visit(url)),
+          visit: (url, state) => this.#visiting(url, () => attempt.visit(url, state)),
         };
       },
     };

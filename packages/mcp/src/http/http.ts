@@ -39,6 +39,11 @@ export interface SendRequest {
    * for hosts that are addresses, nor where the runtime does not tell.
    */
   admits?: ((address: string) => boolean) | undefined;
+  /**
+   * Called when the request has to wait for a user, such as a login, before it can be sent; the returned function is called when it
+   * no longer does. Deadlines of the request do not count in between.
+   */
+  onUserWait?: (() => () => void) | undefined;
 }
 
 /** An HTTP response on the client side; the body can be read once, with `text` or `chunks`. */

@@ -105,6 +105,7 @@ class Chaos implements ChaosTransport {
       },
       fault: (error) => receiver.fault(error),
       missed: () => receiver.missed?.(),
+      userWait: (about) => receiver.userWait?.(about) ?? (() => {}),
       closed: (reason) => void this.#arrive(() => this.#end(reason)),
     });
   }

@@ -201,6 +201,11 @@ export interface Receiver {
   fault(error: Error): void;
   /** Messages that belong to no request may have been lost: their stream broke and could not be resumed. */
   missed?(): void;
+  /**
+   * A message has to wait for a user, such as a login, before it can be sent; `about` is the request, absent for other messages.
+   * The returned function is called when it no longer waits; deadlines do not count in between.
+   */
+  userWait?(about?: Id): () => void;
   /** The connection ended by itself. Called at most once, and not after `close`. */
   closed(reason?: Error): void;
 }

@@ -75,6 +75,7 @@ function watchedReceiver(
     },
     fault: (error) => receiver.fault(error),
     missed: () => receiver.missed?.(),
+    userWait: (about) => receiver.userWait?.(about) ?? (() => {}),
     closed: (reason) => receiver.closed(reason),
   };
 }

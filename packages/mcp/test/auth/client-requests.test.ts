@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { memoryTokenStore } from "@parley/mcp/auth";
 import { nodeSender } from "@parley/mcp/node";
+import { fakeClock } from "@parley/mcp/testing";
 import { describe, expect, it } from "vitest";
 import { attempt, ClientTarget, expectRefusal, open } from "./client-target.js";
 import type { IssuerBehaviour } from "./test-issuer.js";
@@ -121,7 +122,9 @@ describe("logout", () => {
       isHeld && form.get("grant_type") === "refresh_token" && held.push(response) > 0;
     const target = await ClientTarget.start({}, { rotates: true, expiresIn: 5, intercept });
     const store = memoryTokenStore();
-    const { auth, client } = await open(target, { oauth: { store } });
+    // No time passes for the client, however slow the machine is.
+    const { monotonic, timer } = fakeClock().platform;
+    const { auth, client } = await open(target, { oauth: { store }, connect: { platform: { monotonic, timer } } });
     isHeld = true;
     const call = client.call("who");
     await expect.poll(() => held.length).toBe(1);

@@ -3,6 +3,7 @@ import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../htt
 import { withoutHeader } from "../../http/without-header.js";
 import { oauthChallenge } from "../discovery/challenge.js";
 import type { OAuthSession, Refused } from "./oauth-session.js";
+import type { TokenWaiter } from "./renewal.js";
 
 /** How often one request may be answered with 401, and with 403 for its scopes, before the answer is passed on. */
 const MAX_RENEWALS = 2;
@@ -26,7 +27,7 @@ export function authorizedSender(sender: Sender, session: OAuthSession, server: 
 }
 
 /** One request, as often as it has to be sent. */
-class Sending {
+class Sending implements TokenWaiter {
   readonly #sender: Sender;
   readonly #session: OAuthSession;
   readonly #request: SendRequest;
@@ -52,12 +53,21 @@ class Sending {
     this.#onError = onError;
   }
 
+  get gone(): boolean {
+    return this.#cancelled;
+  }
+
+  hold(): () => void {
+    return this.#request.onUserWait?.() ?? (() => {});
+  }
+
   /** A token that is at hand costs no turn of the event loop. */
   start(): void {
+    if (this.#cancelled) return;
     const { ready } = this.#session;
     if (ready !== undefined) return this.#send(["authorization", `Bearer ${ready.accessToken}`], ready.accessToken);
     const { method, url } = this.#request;
-    this.#session.headersFor(method, url).then(
+    this.#session.headersFor(method, url, this).then(
       ({ headers, token }) => this.#send(headers, token),
       (error: unknown) => this.#fail(error),
     );
@@ -66,6 +76,8 @@ class Sending {
   cancel(reason: Error): void {
     if (this.#cancelled) return;
     this.#cancelled = true;
+    // The last request that waits for a token takes the login with it.
+    this.#session.leave(this, reason);
     if (this.#cancelSend === undefined) this.#onError(reason);
     else this.#cancelSend(reason);
   }
@@ -90,7 +102,7 @@ class Sending {
     const refused: Refused = { status: response.status, challenge, used: token };
     // A session that cannot be ended is forgotten by its server; nobody logs in once more to say goodbye.
     if (this.#request.method === "DELETE" || !this.#mayRenew(refused, code)) return this.#onResponse(response);
-    this.#again(response, this.#session.renew(refused));
+    this.#again(response, this.#session.renew(refused, this));
   }
 
   #mayRenew(refused: Refused, code: string | undefined): boolean {

@@ -2,17 +2,20 @@ import * as oauth from "oauth4webapi";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult } from "../discovery/hook-result.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
-import type { Identities } from "./identity.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import type { Identities, IdentitySearch } from "./identity.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { peerText } from "./token-failure.js";
 import { type GrantedToken, requestToken, type TokenRequestParts } from "./token-request.js";
 
 /** What a user's login needs. */
-export interface LoginParts extends Omit<TokenRequestParts, "server" | "client"> {
+export interface LoginParts extends Omit<TokenRequestParts, "server" | "client">, IdentitySearch {
   readonly identities: Identities;
-  readonly steps: Steps;
+  /** Aborted when the login was given up. */
   readonly signal: AbortSignal;
+  /** Sends requests that spend a code. It stops a little after `signal`, because the answer would be lost. */
+  readonly spend: BoundedFetch;
 }
 
 /** A token, and the client that it was issued to. */
@@ -36,14 +39,14 @@ export async function loginByCode(
   scopes: readonly string[],
   parts: LoginParts,
 ): Promise<LoggedIn> {
-  const { identities, steps, fetch, signal } = parts;
+  const { identities, steps, signal } = parts;
   requirePkce(server, steps);
   const endpoint = authorizationEndpoint(server, steps);
   const attempt = await hookResult("begin", () => login.begin(signal));
   try {
     const { redirectUri } = attempt;
     const need = { server, redirectUri, applicationType: login.applicationType, scopes };
-    const client = await identities.find(need, steps, fetch);
+    const client = await identities.find(need, parts);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
     const url = withParameters(endpoint, {
@@ -58,9 +61,11 @@ export async function loginByCode(
       // OpenID Connect gives a refresh token only with the user's consent in the same step.
       ...(scopes.includes("offline_access") ? { prompt: "consent" } : {}),
     });
-    const answer = await hookResult("visit", () => attempt.visit(url));
+    signal.throwIfAborted();
+    const visit = () => hookResult("visit", () => attempt.visit(url, state));
+    const answer = await parts.whileAsking(() => within(login.timeoutMs ?? MAX_LOGIN_MS, visit, parts));
     const code = checkedCode(server, client, answer, state, steps);
-    const granted = await requestToken({ ...parts, server, client }, "authorization_code", {
+    const granted = await requestToken({ ...parts, fetch: parts.spend, server, client }, "authorization_code", {
       code,
       redirect_uri: redirectUri,
       code_verifier: verifier,
@@ -70,6 +75,21 @@ export async function loginByCode(
   } finally {
     attempt.close?.();
   }
+}
+
+/** The longest time that a login may take whose own limit is not known. */
+const MAX_LOGIN_MS = 3_600_000;
+
+/** Rejects when the user takes too long. */
+function within<T>(ms: number, work: () => Promise<T>, { platform, steps }: LoginParts): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () =>
+      reject(steps.failure(`nobody logged in within ${ms / 1_000} s`, "Log in again, or raise `timeoutMs`."));
+    const timer = platform.timer(ms, late, true);
+    work()
+      .then(resolve, reject)
+      .finally(() => timer.cancel());
+  });
 }
 
 function requirePkce(server: oauth.AuthorizationServer, steps: Steps): void {

@@ -1,14 +1,16 @@
 import * as oauth from "oauth4webapi";
+import { printableLine } from "../../encoding/printable.js";
 import { isWebAddress } from "../../encoding/web-address.js";
+import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult } from "../discovery/hook-result.js";
-import type { Steps } from "../discovery/steps.js";
+import { type Steps, saidBy } from "../discovery/steps.js";
 import type { LoggedIn, LoginParts } from "./code-flow.js";
 import { DEVICE_GRANT } from "./identity.js";
 import type { Login } from "./login.js";
-import { clientAuthentication } from "./oauth-client.js";
-import { tokenFailure } from "./token-failure.js";
-import { requestOptions, requestToken } from "./token-request.js";
+import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
+import { mayPass, tokenFailure } from "./token-failure.js";
+import { type GrantedToken, requestOptions, requestToken } from "./token-request.js";
 
 type DeviceLogin = Extract<Login, { kind: "device" }>;
 
@@ -18,6 +20,10 @@ const SLOW_DOWN_S = 5;
 const MIN_INTERVAL_S = 1;
 const MAX_INTERVAL_S = 60;
 const MAX_LIFETIME_S = 3_600;
+/** Polls in a row that may fail without an answer of the authorization server. */
+const MAX_FAILED_POLLS = 5;
+/** RFC 8628, 6.1, recommends eight characters; a user cannot type many more. */
+const MAX_CODE_CHARACTERS = 100;
 
 /** Lets the user log in on another device (RFC 8628), and polls until the code is used, refused or expired. */
 export async function loginByDevice(
@@ -26,7 +32,7 @@ export async function loginByDevice(
   scopes: readonly string[],
   parts: LoginParts,
 ): Promise<LoggedIn> {
-  const { identities, steps, fetch, platform, signal } = parts;
+  const { identities, steps, signal } = parts;
   if (server.device_authorization_endpoint === undefined) {
     throw steps.failure(
       `${server.issuer} does not offer the device flow`,
@@ -34,47 +40,79 @@ export async function loginByDevice(
     );
   }
   const need = { server, redirectUri: undefined, applicationType: "native", scopes } as const;
-  const client = await identities.find(need, steps, fetch);
-  const me: oauth.Client = { client_id: client.clientId };
+  const client = await identities.find(need, parts);
   const wanted = { resource, ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) };
-  const response = await oauth.deviceAuthorizationRequest(
-    server,
-    me,
-    clientAuthentication(client, server),
-    wanted,
-    requestOptions(fetch),
-  );
-  const device = await oauth.processDeviceAuthorizationResponse(server, me, response);
-  checkPages(device, server, steps);
+  const device = await requestCode(server, client, wanted, parts);
+  checkPrompt(device, server, steps);
   const prompt = {
     url: device.verification_uri,
     code: device.user_code,
     completeUrl: device.verification_uri_complete,
     expiresInSeconds: device.expires_in,
   };
-  await hookResult("show", () => login.show(prompt));
+  signal.throwIfAborted();
+  const granted = await parts.whileAsking(async () => {
+    await hookResult("show", () => login.show(prompt));
+    return poll(device, server, client, resource, parts);
+  });
+  return { client, granted };
+}
+
+async function requestCode(
+  server: oauth.AuthorizationServer,
+  client: OAuthClient,
+  wanted: Record<string, string>,
+  { identities, steps, fetch }: LoginParts,
+): Promise<oauth.DeviceAuthorizationResponse> {
+  const me: oauth.Client = { client_id: client.clientId };
+  const authentication = clientAuthentication(client, server);
+  try {
+    const options = requestOptions(fetch);
+    const response = await oauth.deviceAuthorizationRequest(server, me, authentication, wanted, options);
+    return await oauth.processDeviceAuthorizationResponse(server, me, response);
+  } catch (error) {
+    if (McpError.is(error)) throw error;
+    const failure = tokenFailure(error);
+    if (failure?.code === "invalid_client") await identities.forget(server.issuer);
+    steps.note("device authorization", failure?.text ?? saidBy(error), server.device_authorization_endpoint);
+    throw steps.failure(`${server.issuer} gave no code for the device`, "Look at what the authorization server says.");
+  }
+}
+
+/** Asks for the token until the user has decided. A failure that may pass makes the polls rarer (RFC 8628, 3.5). */
+async function poll(
+  device: oauth.DeviceAuthorizationResponse,
+  server: oauth.AuthorizationServer,
+  client: OAuthClient,
+  resource: string,
+  parts: LoginParts,
+): Promise<GrantedToken> {
+  const { steps, platform, signal } = parts;
   let interval = Math.min(Math.max(device.interval ?? DEFAULT_INTERVAL_S, MIN_INTERVAL_S), MAX_INTERVAL_S);
+  let failures = 0;
   const end = platform.monotonic() + Math.min(device.expires_in, MAX_LIFETIME_S) * 1_000;
   while (platform.monotonic() < end) {
     await pause(interval * 1_000, parts);
     signal.throwIfAborted();
     try {
-      const granted = await requestToken({ ...parts, server, client }, DEVICE_GRANT, {
-        device_code: device.device_code,
-        resource,
-      });
-      return { client, granted };
+      const asked = { device_code: device.device_code, resource };
+      return await requestToken({ ...parts, fetch: parts.spend, server, client }, DEVICE_GRANT, asked);
     } catch (error) {
-      const failure = tokenFailure(error);
-      if (failure?.code === "slow_down") interval = Math.min(interval + SLOW_DOWN_S, MAX_INTERVAL_S);
-      else if (failure?.code !== "authorization_pending") throw error;
+      const code = tokenFailure(error)?.code;
+      if (code === "slow_down") interval = Math.min(interval + SLOW_DOWN_S, MAX_INTERVAL_S);
+      else if (code !== "authorization_pending") {
+        if (!mayPass(error) || ++failures >= MAX_FAILED_POLLS) throw error;
+        interval = Math.min(interval * 2, MAX_INTERVAL_S);
+        continue;
+      }
+      failures = 0;
     }
   }
   throw steps.failure("the code was not used in time", "Log in again.");
 }
 
-/** The user is shown these pages, and may open them. */
-function checkPages(device: oauth.DeviceAuthorizationResponse, server: oauth.AuthorizationServer, steps: Steps): void {
+/** The user is shown these pages and this code, and may open the pages. */
+function checkPrompt(device: oauth.DeviceAuthorizationResponse, server: oauth.AuthorizationServer, steps: Steps): void {
   for (const page of [device.verification_uri, device.verification_uri_complete]) {
     if (page === undefined || isWebAddress(page)) continue;
     steps.note("device authorization", "the page must not be opened", page);
@@ -83,15 +121,22 @@ function checkPages(device: oauth.DeviceAuthorizationResponse, server: oauth.Aut
       "Let the authorization server name an https address.",
     );
   }
+  const code = device.user_code;
+  if (code.length <= MAX_CODE_CHARACTERS && printableLine(code) === code) return;
+  throw steps.failure(
+    `${server.issuer} gave a code that cannot be shown to a user`,
+    `Let the authorization server give a \`user_code\` of at most ${MAX_CODE_CHARACTERS} printable characters.`,
+  );
 }
 
 function pause(ms: number, { platform, signal }: LoginParts): Promise<void> {
   return new Promise((resolve) => {
-    const timer = platform.timer(ms, resolve, true);
     const end = () => {
       timer.cancel();
+      signal.removeEventListener("abort", end);
       resolve();
     };
-    signal.addEventListener("abort", end, { once: true });
+    const timer = platform.timer(ms, end, true);
+    signal.addEventListener("abort", end);
   });
 }

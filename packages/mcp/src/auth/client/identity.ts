@@ -31,6 +31,14 @@ export interface IdentityNeed {
   readonly scopes: readonly string[];
 }
 
+/** What the search for an identity uses. */
+export interface IdentitySearch {
+  readonly steps: Steps;
+  readonly fetch: BoundedFetch;
+  /** Runs `work` while a user acts, whose time counts against no deadline. */
+  whileAsking<T>(work: () => Promise<T>): Promise<T>;
+}
+
 const WHAT = "client identity";
 
 /**
@@ -54,14 +62,15 @@ export class Identities {
     this.#platform = platform;
   }
 
-  async find(need: IdentityNeed, steps: Steps, fetch: BoundedFetch): Promise<OAuthClient> {
+  async find(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient> {
+    const { steps } = search;
     const { issuer } = need.server;
     const found =
       this.#configured(issuer) ??
       this.#elsewhere(issuer, steps) ??
       this.#document(need.server, steps) ??
-      (await this.#registered(need, steps, fetch)) ??
-      (await this.#chosen(issuer));
+      (await this.#registered(need, search)) ??
+      (await this.#chosen(issuer, search));
     if (found !== undefined) {
       const secret = found.clientSecret !== undefined;
       await this.#bindings.require(found, issuer, { secret, steps, platform: this.#platform });
@@ -110,10 +119,12 @@ export class Identities {
   }
 
   /** Asks a person once for each issuer, and remembers the answer. */
-  async #chosen(issuer: string): Promise<OAuthClient | undefined> {
+  async #chosen(issuer: string, { whileAsking }: IdentitySearch): Promise<OAuthClient | undefined> {
     const known = this.#asked.get(issuer);
     if (known !== undefined) return known;
-    const client = await hookResult("chooseClient", () => this.#options.chooseClient?.(issuer));
+    const { chooseClient } = this.#options;
+    if (chooseClient === undefined) return undefined;
+    const client = await whileAsking(() => hookResult("chooseClient", () => chooseClient(issuer)));
     if (client !== undefined) this.#asked.set(issuer, client);
     return client;
   }
@@ -132,9 +143,10 @@ export class Identities {
     return undefined;
   }
 
-  async #registered(need: IdentityNeed, steps: Steps, fetch: BoundedFetch): Promise<OAuthClient | undefined> {
+  async #registered(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient | undefined> {
     const { registration } = this.#options;
     const { server, redirectUri } = need;
+    const { steps } = search;
     if (registration === false) return undefined;
     if (server.registration_endpoint === undefined) {
       steps.note(WHAT, "the server has no registration endpoint");
@@ -142,7 +154,7 @@ export class Identities {
     }
     const known = readRegistration(await this.#store.get(keyOf(server.issuer)));
     if (known !== undefined && known.redirectUri === redirectUri) return known.client;
-    const client = await this.#register(need, registration, steps, fetch);
+    const client = await this.#register(need, registration, search);
     await this.#store.set(keyOf(server.issuer), JSON.stringify({ client, redirectUri }));
     return client;
   }
@@ -150,8 +162,7 @@ export class Identities {
   async #register(
     need: IdentityNeed,
     extra: Readonly<Record<string, unknown>>,
-    steps: Steps,
-    fetch: BoundedFetch,
+    { steps, fetch }: IdentitySearch,
   ): Promise<OAuthClient> {
     const { server, redirectUri, applicationType, scopes } = need;
     const metadata = {

@@ -7,9 +7,10 @@ export interface LoginAttempt {
   readonly redirectUri: string;
   /**
    * Lets the user visit `url`, and resolves with all parameters of the redirect. They are checked by the caller, so that nothing
-   * may be left out or read before that. Rejects when the user gives up.
+   * may be left out or read before that. `state` is the one that the redirect must have; `url` need not contain it. Rejects when the
+   * user gives up.
    */
-  visit(url: URL): Promise<URLSearchParams>;
+  visit(url: URL, state?: string): Promise<URLSearchParams>;
   /** Called once at the end of the attempt, however it ends. */
   close?(): void;
 }
@@ -31,6 +32,9 @@ export type Login =
       readonly kind: "redirect";
       /** `native` for programs on the user's machine, `web` for services with a public redirect address. */
       readonly applicationType: "native" | "web";
+      /** How long the user may take, in milliseconds. Default: as long as the attempt itself allows, at most 1 h. */
+      readonly timeoutMs?: number | undefined;
+      /** Begins an attempt; `signal` aborts when nobody needs the login any more. */
       begin(signal: AbortSignal): Promise<LoginAttempt>;
     }
   | { readonly kind: "device"; show(prompt: DevicePrompt): void | Promise<void> };
@@ -39,21 +43,30 @@ export type Login =
 export interface RedirectLoginOptions {
   /** An address of yours, registered with the authorization server. */
   redirectUri: string;
-  /** Sends the user to `url` and resolves with the parameters, or the whole address, of the redirect that follows. */
-  visit(url: URL): Promise<URLSearchParams | URL | string>;
+  /**
+   * Sends the user to `url` and resolves with the parameters, or the whole address, of the redirect that follows. `signal` aborts when
+   * nobody needs the login any more.
+   */
+  visit(url: URL, signal: AbortSignal): Promise<URLSearchParams | URL | string>;
+  /** How long the user may take, in milliseconds. Default: 5 min. */
+  timeoutMs?: number | undefined;
   /** Default: `web` for https addresses, `native` for others. */
   applicationType?: "native" | "web" | undefined;
 }
 
 /** Logs in by a redirect that your program receives: a web application, a custom scheme handled by an app, or a pasted address. */
-export function redirectLogin({ redirectUri, visit, applicationType }: RedirectLoginOptions): Login {
+export function redirectLogin(options: RedirectLoginOptions): Login {
+  const { redirectUri, visit, applicationType, timeoutMs = REDIRECT_MS } = options;
   checkRedirect(redirectUri);
   return {
     kind: "redirect",
     applicationType: applicationType ?? (redirectUri.startsWith("https:") ? "web" : "native"),
-    begin: async () => ({ redirectUri, visit: async (url) => parametersOf(await visit(url)) }),
+    timeoutMs,
+    begin: async (signal) => ({ redirectUri, visit: async (url) => parametersOf(await visit(url, signal)) }),
   };
 }
+
+const REDIRECT_MS = 300_000;
 
 /** A scheme of an app is a reversed domain name (RFC 8252, 7.1), which no program of the system claims. */
 const APP_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;

@@ -12,6 +12,7 @@ import { Identities } from "./identity.js";
 import type { OAuthClient } from "./oauth-client.js";
 import type { OAuthSettings } from "./oauth-settings.js";
 import { obtainToken } from "./obtain-token.js";
+import { Renewal, type TokenWaiter } from "./renewal.js";
 import { ENDED, tokenFailure } from "./token-failure.js";
 import { StoredTokens, type TokenRecord } from "./token-record.js";
 import { type GrantedToken, requestToken, revokeToken, splitScopes } from "./token-request.js";
@@ -38,10 +39,9 @@ export class OAuthSession {
   readonly #settings: OAuthSettings;
   readonly #platform: Platform;
   readonly #policy: UrlPolicy;
-  readonly #fetch: BoundedFetch;
+  readonly #sender: Sender;
   readonly #tokens: StoredTokens;
   readonly #identities: Identities;
-  readonly #ended = new AbortController();
   #record: TokenRecord | undefined;
   /** Whether the store failed to take the record, so that what it holds is older. */
   #isUnsaved = false;
@@ -50,14 +50,14 @@ export class OAuthSession {
   #earlyAfter = Number.NEGATIVE_INFINITY;
   #dpop: DpopKey | undefined;
   #loading: Promise<void> | undefined;
-  #renewing: Promise<void> | undefined;
+  #renewal: Renewal | undefined;
 
   constructor(url: string, settings: OAuthSettings, sender: Sender, platform: Platform) {
     this.#url = url;
     this.#settings = settings;
     this.#platform = platform;
     this.#policy = urlPolicy({ server: url, allowPrivateNetwork: settings.allowPrivateNetwork });
-    this.#fetch = boundedFetch({ sender, policy: this.#policy, platform });
+    this.#sender = sender;
     this.#tokens = new StoredTokens(settings.store, url);
     this.#identities = new Identities(settings.identity, settings.store, settings.bindings, platform);
   }
@@ -69,17 +69,20 @@ export class OAuthSession {
   }
 
   /** The headers of a request, after loading or renewing what must be; none if there is no token yet. */
-  async headersFor(method: string, url: string): Promise<{ headers: string[]; token: string | undefined }> {
+  async headersFor(
+    method: string,
+    url: string,
+    waiter: TokenWaiter,
+  ): Promise<{ headers: string[]; token: string | undefined }> {
     await this.#load();
     const old = this.#record;
     if (old !== undefined && this.#mayBeEarly(old)) {
-      await this.renew({ status: 401, challenge: undefined, used: old.accessToken, isEarly: true }).catch(
-        (error: unknown) => {
-          // A server that is out of reach must not cost a token that may still be good. A function that fails must be known.
-          if (!McpError.is(error) || error.kind !== "authorization_failed" || isHookFailure(error)) throw error;
-          this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
-        },
-      );
+      const refused = { status: 401, challenge: undefined, used: old.accessToken, isEarly: true } as const;
+      await this.renew(refused, waiter).catch((error: unknown) => {
+        // Keep the token if the issuer is unreachable; errors of the program's functions propagate.
+        if (!McpError.is(error) || error.kind !== "authorization_failed" || isHookFailure(error)) throw error;
+        this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
+      });
     }
     const record = this.#record;
     if (record === undefined) return { headers: [], token: undefined };
@@ -110,17 +113,24 @@ export class OAuthSession {
     return token !== undefined && token === this.#obtained;
   }
 
-  /** Gets another token than the refused one. All requests that wait for it share one attempt. */
-  renew(refused: Refused): Promise<void> {
-    if (this.#record !== undefined && this.#record.accessToken !== refused.used) return Promise.resolve();
-    this.#renewing ??= (async () => {
+  /** Gets another token than the refused one. All requests that wait for it share one attempt, which ends with the last of them. */
+  async renew(refused: Refused, waiter: TokenWaiter): Promise<void> {
+    // An attempt that was given up may still spend the refresh token.
+    while (this.#renewal?.signal.aborted === true) await this.#renewal.done.catch(() => {});
+    if (waiter.gone || (this.#record !== undefined && this.#record.accessToken !== refused.used)) return;
+    this.#renewal ??= new Renewal(this.#platform, async (renewal) => {
       try {
-        await this.#tokens.exclusively(() => this.#renew(refused));
+        await this.#tokens.exclusively(() => this.#renew(refused, renewal), renewal);
       } finally {
-        this.#renewing = undefined;
+        this.#renewal = undefined;
       }
-    })();
-    return this.#renewing;
+    });
+    await this.#renewal.join(waiter);
+  }
+
+  /** The request does not want a token any more. */
+  leave(waiter: TokenWaiter, reason: Error): void {
+    this.#renewal?.leave(waiter, reason);
   }
 
   /** Forgets the tokens, here and in the store, and revokes them where the server offers it. */
@@ -135,11 +145,16 @@ export class OAuthSession {
 
   async #revoke(record: TokenRecord): Promise<void> {
     const steps = new Steps();
-    const { server } = await this.#discover(undefined, steps);
+    const fetch = this.#fetch();
+    const { server } = await this.#discover(undefined, steps, fetch);
     if (server.issuer !== record.issuer) return;
     const client = await this.#identities.holder(record, server, this.#settings.grant?.client);
     const token = record.refreshToken ?? record.accessToken;
-    if (client !== undefined) await revokeToken({ server, client, fetch: this.#fetch }, token);
+    if (client !== undefined) await revokeToken({ server, client, fetch }, token);
+  }
+
+  #fetch(signal?: AbortSignal): BoundedFetch {
+    return boundedFetch({ sender: this.#sender, policy: this.#policy, platform: this.#platform, signal });
   }
 
   #load(): Promise<void> {
@@ -167,37 +182,41 @@ export class OAuthSession {
     return canRenew && this.#isOld(record) && this.#platform.monotonic() >= this.#earlyAfter;
   }
 
-  async #renew(refused: Refused): Promise<void> {
+  async #renew(refused: Refused, renewal: Renewal): Promise<void> {
+    renewal.signal.throwIfAborted();
     const stored = this.#isUnsaved ? undefined : await this.#tokens.load();
     // Another process may have been here meanwhile; then the refresh token in memory is spent.
     if (stored !== undefined && stored.accessToken !== this.#record?.accessToken) await this.#adopt(stored);
     if (stored !== undefined && stored.accessToken !== refused.used && !this.#isOld(stored)) return;
     const steps = new Steps();
-    const found = await this.#discover(refused.challenge, steps);
+    const found = await this.#discover(refused.challenge, steps, this.#fetch(renewal.signal));
+    renewal.signal.throwIfAborted();
     // A token of another issuer is worth nothing at the server's new one, and must not be shown to it.
     const held = this.#record?.issuer === found.server.issuer ? this.#record : undefined;
-    if (refused.status === 401 && held !== undefined && (await this.#refresh(held, found, steps))) return;
+    if (refused.status === 401 && held !== undefined && (await this.#refresh(held, found, steps, renewal))) return;
     if (refused.isEarly === true && this.#settings.grant === undefined) return;
     const { status, challenge } = refused;
     const scopes = wantedScopes({ status, challenge, found, held }, this.#settings);
-    await this.#obtain(found, scopes, refused, steps);
+    renewal.signal.throwIfAborted();
+    await this.#obtain(found, scopes, refused, steps, renewal);
   }
 
-  #discover(challenge: Challenge | undefined, steps: Steps): Promise<Discovered> {
+  #discover(challenge: Challenge | undefined, steps: Steps, fetch: BoundedFetch): Promise<Discovered> {
     const { chooseServer, grant, identity } = this.#settings;
     const own = grant === undefined ? identity.clients : [grant.client];
     const known = [...own.map(({ issuer }) => issuer), this.#record?.issuer].filter((issuer) => issuer !== undefined);
-    const parts = { url: this.#url, fetch: this.#fetch, policy: this.#policy, steps, chooseServer, known };
+    const parts = { url: this.#url, fetch, policy: this.#policy, steps, chooseServer, known };
     return discover(parts, challenge);
   }
 
   /** Whether a refresh gave a new token. A failure that may pass keeps the old ones and is thrown. */
-  async #refresh(held: TokenRecord, found: Discovered, steps: Steps): Promise<boolean> {
+  async #refresh(held: TokenRecord, found: Discovered, steps: Steps, renewal: Renewal): Promise<boolean> {
     const { refreshToken } = held;
     const { server, resource } = found;
     const client = await this.#identities.holder(held, server, this.#settings.grant?.client);
     if (refreshToken === undefined || client === undefined) return false;
-    const parts = { server, client, fetch: this.#fetch, platform: this.#platform, dpop: this.#dpop };
+    const spend = this.#fetch(renewal.spending);
+    const parts = { server, client, fetch: spend, platform: this.#platform, dpop: this.#dpop };
     let granted: GrantedToken;
     try {
       granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken, resource });
@@ -212,7 +231,9 @@ export class OAuthSession {
     }
     if (this.#record !== held) {
       // The user logged out meanwhile, and would be logged in again.
-      await revokeToken(parts, granted.refreshToken ?? granted.accessToken).catch(() => {});
+      await revokeToken({ ...parts, fetch: this.#fetch() }, granted.refreshToken ?? granted.accessToken).catch(
+        () => {},
+      );
       return false;
     }
     // RFC 6749, 6: a server that sends no new refresh token means that the old one stays good.
@@ -228,16 +249,24 @@ export class OAuthSession {
     await this.#tokens.save(rest);
   }
 
-  async #obtain(found: Discovered, scopes: readonly string[], refused: Refused, steps: Steps): Promise<void> {
+  async #obtain(
+    found: Discovered,
+    scopes: readonly string[],
+    refused: Refused,
+    steps: Steps,
+    renewal: Renewal,
+  ): Promise<void> {
     if (wantsDpop(this.#settings.dpop, found, refused.challenge, steps)) this.#dpop ??= await DpopKey.create();
     const { client, granted } = await obtainToken(this.#settings, found, scopes, {
       url: this.#url,
-      fetch: this.#fetch,
+      fetch: this.#fetch(renewal.signal),
+      spend: this.#fetch(renewal.spending),
       platform: this.#platform,
       dpop: this.#dpop,
       identities: this.#identities,
       steps,
-      signal: this.#ended.signal,
+      signal: renewal.signal,
+      whileAsking: (work) => renewal.whileAsking(work),
     });
     this.#obtained = granted.accessToken;
     await this.#keep(client, found, scopes, granted);

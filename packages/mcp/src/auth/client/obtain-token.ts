@@ -3,11 +3,12 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult } from "../discovery/hook-result.js";
+import { saidBy } from "../discovery/steps.js";
 import { type LoggedIn, type LoginParts, loginByCode } from "./code-flow.js";
 import { loginByDevice } from "./device-flow.js";
 import type { Grant } from "./grant.js";
 import type { OAuthSettings } from "./oauth-settings.js";
-import { tokenFailure } from "./token-failure.js";
+import { peerText, tokenFailure } from "./token-failure.js";
 import { requestToken } from "./token-request.js";
 
 /** What a new token needs: all that a login needs, and the server that wants it. */
@@ -74,13 +75,15 @@ async function byGrant(
 async function explained(
   error: unknown,
   server: AuthorizationServer,
-  { identities, steps }: ObtainParts,
+  { identities, steps, signal }: ObtainParts,
 ): Promise<unknown> {
-  if (McpError.is(error)) return error;
+  if (McpError.is(error) || signal.aborted) return error;
   const failure = tokenFailure(error);
-  if (failure === undefined) return error;
   // A registration that was deleted on the server would fail for ever.
-  if (failure.code === "invalid_client") await identities.forget(server.issuer);
-  steps.note("token request", failure.text, server.token_endpoint);
-  return steps.failure(`${server.issuer} gave no token`, "Look at what the token endpoint says.");
+  if (failure?.code === "invalid_client") await identities.forget(server.issuer);
+  // Anything else is a failure on the way to the token endpoint, and must not pass for one of the MCP server.
+  steps.note("token request", failure?.text ?? peerText(saidBy(error)), server.token_endpoint);
+  const fix =
+    failure === undefined ? "Check that the token endpoint can be reached." : "Look at what the token endpoint says.";
+  return steps.failure(`${server.issuer} gave no token`, fix);
 }

@@ -1,5 +1,6 @@
 import * as oauth from "oauth4webapi";
 import { printableLine } from "../../encoding/printable.js";
+import { McpError } from "../../protocol/error.js";
 
 /** Why an authorization server gave no token, without anything of what it answered but its own words. */
 export interface TokenFailure {
@@ -32,6 +33,22 @@ export function tokenFailure(error: unknown): TokenFailure | undefined {
   }
   const isOther = error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
   return isOther ? { code: undefined, text: peerText(error.message) } : undefined;
+}
+
+/** Codes of answers that are not those of an authorization server, but of something in front of it. */
+const NOT_ITS_ANSWER: ReadonlySet<string | undefined> = new Set([
+  oauth.RESPONSE_IS_NOT_CONFORM,
+  oauth.RESPONSE_IS_NOT_JSON,
+  oauth.PARSE_ERROR,
+]);
+
+/** Whether a token request may succeed if it is repeated: there was no answer, or none of the authorization server itself. */
+export function mayPass(error: unknown): boolean {
+  if (McpError.is(error) || error instanceof oauth.WWWAuthenticateChallengeError) return false;
+  if (error instanceof oauth.ResponseBodyError) {
+    return error.status === 429 || error.error === "temporarily_unavailable" || error.error === "server_error";
+  }
+  return error instanceof oauth.OperationProcessingError ? NOT_ITS_ANSWER.has(error.code) : error instanceof Error;
 }
 
 /** Text of a peer that is repeated in an error. */

@@ -1,4 +1,5 @@
 import { canonicalResource } from "../discovery/resource-metadata.js";
+import type { Renewal } from "./renewal.js";
 import type { TokenStore } from "./token-store.js";
 
 /** A token, and all that belongs to it. */
@@ -51,8 +52,20 @@ export class StoredTokens {
   }
 
   /** Takes turns with other processes that use the same credential. */
-  exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#store.lock === undefined ? work() : this.#store.lock(`tokens ${this.#server}`, work);
+  exclusively(work: () => Promise<void>, renewal: Renewal): Promise<void> {
+    if (this.#store.lock === undefined) return work();
+    let begin = () => {};
+    const turn = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const watched = () => {
+      begin();
+      return work();
+    };
+    const done = this.#store.lock(`tokens ${this.#server}`, watched, renewal.signal);
+    // The process that has the turn may be waiting for its user to log in.
+    renewal.whileAsking(() => Promise.race([turn, done])).catch(() => {});
+    return done;
   }
 
   #key(issuer: string): string {

@@ -12,9 +12,9 @@ export interface TokenStore {
   delete(key: string): MaybePromise<void>;
   /**
    * Runs `work` while no other process that uses this store runs it for the same key, so that one refresh token is used
-   * once. Default: only this process takes turns.
+   * once. When `signal` aborts, nobody needs the turn any more, and waiting for it may end. Default: only this process takes turns.
    */
-  lock?<T>(key: string, work: () => Promise<T>): Promise<T>;
+  lock?<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** Keeps credentials until the process ends. */
@@ -33,12 +33,17 @@ export function namedStore(store: TokenStore): TokenStore {
     get: (key) => hookResult("store.get", () => store.get(key)),
     set: (key, value) => hookResult("store.set", () => store.set(key, value)),
     delete: (key) => hookResult("store.delete", () => store.delete(key)),
-    ...(store.lock === undefined ? {} : { lock: (key, work) => lockedBy(store, key, work) }),
+    ...(store.lock === undefined ? {} : { lock: (key, work, signal) => lockedBy(store, key, work, signal) }),
   };
 }
 
 /** What `work` throws is passed on as it is: the store did not fail. */
-function lockedBy<T>(store: TokenStore, key: string, work: () => Promise<T>): Promise<T> {
+function lockedBy<T>(
+  store: TokenStore,
+  key: string,
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   const failures = new Set<unknown>();
   const watched = () =>
     work().catch((error: unknown) => {
@@ -47,7 +52,7 @@ function lockedBy<T>(store: TokenStore, key: string, work: () => Promise<T>): Pr
     });
   return hookResult(
     "store.lock",
-    () => store.lock?.(key, watched) ?? watched(),
-    (error) => failures.has(error),
+    () => store.lock?.(key, watched, signal) ?? watched(),
+    (error) => failures.has(error) || (signal?.aborted === true && error === signal.reason),
   );
 }

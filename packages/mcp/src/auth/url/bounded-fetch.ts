@@ -22,6 +22,8 @@ export interface BoundedFetchParts {
   readonly sender: Sender;
   readonly policy: UrlPolicy;
   readonly platform: Platform;
+  /** Cancels the requests that are under way, and refuses later ones. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -36,16 +38,22 @@ const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 const KEPT = ["content-type", "www-authenticate", "dpop-nonce", "date", "cache-control", "retry-after"];
 
 /** Sends the requests of an authorization flow. Rejects with an `Error` whose message says what must change. */
-export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): BoundedFetch {
+export function boundedFetch({ sender, policy, platform, signal }: BoundedFetchParts): BoundedFetch {
   const send = (request: SendRequest, ms: number) =>
     new Promise<Response>((resolve, reject) => {
-      const timer = platform.timer(ms, () => {
-        const late = new Error(`${shownUrl(request.url)} did not answer within ${ms} ms`);
-        reject(late);
-        cancel(late);
-      });
+      if (signal?.aborted === true) return reject(signal.reason);
+      const end = (reason: Error) => {
+        reject(reason);
+        cancel(reason);
+      };
+      const aborted = () => end(signal?.reason);
+      const timer = platform.timer(ms, () => end(new Error(`${shownUrl(request.url)} did not answer within ${ms} ms`)));
+      signal?.addEventListener("abort", aborted);
       const settle = (outcome: Promise<Response>) => {
-        outcome.then(resolve, reject).finally(() => timer.cancel());
+        outcome.then(resolve, reject).finally(() => {
+          timer.cancel();
+          signal?.removeEventListener("abort", aborted);
+        });
       };
       const cancel = sender(
         request,

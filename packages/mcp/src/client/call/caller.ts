@@ -88,11 +88,8 @@ export class Caller implements Requester, CallOwner {
     // The two required members were checked; the rest is optional.
     const known = params as unknown as ProgressNotificationParams;
     if (pending.progress(known, this.#connection.platform.monotonic())) {
-      callHook(
-        (message) => this.warn(message),
-        "onProgress",
-        () => pending.options.onProgress?.(known),
-      );
+      const warn = (message: string) => this.warn(message);
+      callHook(warn, "onProgress", () => pending.options.onProgress?.(known));
     }
     return true;
   }
@@ -102,6 +99,11 @@ export class Caller implements Requester, CallOwner {
     const only = this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
     const call = about === undefined ? only : this.#pending.get(about);
     call?.sign(this.#connection.platform.monotonic());
+  }
+
+  /** The call that the request stands for now. */
+  callOf(id: Id | undefined): PendingCall | undefined {
+    return id === undefined ? undefined : this.#pending.get(id);
   }
 
   warn(message: string): void {
@@ -167,9 +169,7 @@ export class Caller implements Requester, CallOwner {
     };
     const call = new PendingCall(out, row, options, extras, now, connection.timeouts, this);
     if (call.total !== Number.POSITIVE_INFINITY || call.idle !== Number.POSITIVE_INFINITY) this.deadlines.add(call);
-    if (signal !== undefined) {
-      call.unwatch = onAbort(signal, () => this.stop(call, cancelled(method, signal)));
-    }
+    if (signal !== undefined) call.unwatch = onAbort(signal, () => this.stop(call, cancelled(method, signal)));
     return this.#send(call);
   }
 

@@ -88,6 +88,15 @@ export class PendingCall implements Deadline {
     this.#interrupt?.(reason);
   }
 
+  /** The call waits for a user, for example for a login: silence does not count until the returned function is called. */
+  holdFor(deadlines: CallDeadlines): () => void {
+    const [release, released] = [deadlines.hold([this]), this.extras.onUserWait?.()];
+    return () => {
+      release();
+      released?.();
+    };
+  }
+
   /** Lets it outlast the total deadline, unless the caller set one. */
   liftDeadline(): void {
     if (this.options.timeouts?.totalMs === undefined) this.total = Number.POSITIVE_INFINITY;
@@ -149,6 +158,8 @@ export class CallDeadlines {
   readonly #platform: Platform;
   /** What has not ended; the one that ends a wait deletes it here. */
   readonly waiting = new Set<Deadline>();
+  /** What `holdAll` holds. */
+  readonly #growing = new Set<Deadline[]>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
   #stopped = false;
@@ -159,6 +170,10 @@ export class CallDeadlines {
 
   add(deadline: Deadline): void {
     this.waiting.add(deadline);
+    for (const held of this.#growing) {
+      deadline.paused++;
+      held.push(deadline);
+    }
     const due = this.#dueAt(deadline);
     if (due < this.#wakesAt) this.#arm(due);
   }
@@ -174,8 +189,22 @@ export class CallDeadlines {
    * The server waits for this side's user: its silence about what waits now does not count until the returned function is
    * called. What begins later is not affected, so that a question that is never answered costs no other call its deadline.
    */
-  hold(): () => void {
+  hold(some: Iterable<Deadline> = this.waiting): () => void {
+    return this.#hold([...some]);
+  }
+
+  /** As `hold`, also for what begins before the returned function is called. */
+  holdAll(): () => void {
     const held = [...this.waiting];
+    this.#growing.add(held);
+    const release = this.#hold(held);
+    return () => {
+      this.#growing.delete(held);
+      release();
+    };
+  }
+
+  #hold(held: Deadline[]): () => void {
     for (const deadline of held) deadline.paused++;
     return () => {
       for (const deadline of held.splice(0)) {

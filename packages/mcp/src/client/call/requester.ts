@@ -23,6 +23,8 @@ export interface CallExtras {
   interim?: boolean;
   /** Told the id of each request that stands for the call. */
   onSent?(id: Id): void;
+  /** Called when a request of the call waits for a user; the returned function is called when it no longer does. */
+  onUserWait?(): () => void;
 }
 
 /** All that a feature needs: it sends requests, and says what it had to mend. */

@@ -5,7 +5,7 @@ import type { SubscriptionFilter } from "../../protocol/features/subscriptions.j
 import { META } from "../../protocol/meta.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { CallExtras, Requester } from "../call/requester.js";
-import { bounded } from "../connection/bounded.js";
+import { bounded, WaitHolds } from "../connection/bounded.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 import type { ChangeSource } from "./change-source.js";
@@ -99,7 +99,8 @@ export class ListenStream implements ChangeSource {
     extras: CallExtras,
   ): Promise<SubscriptionFilter> {
     const before = this.#current;
-    const { listening, accepted } = this.#listen(filter, extras);
+    const holds = new WaitHolds();
+    const { listening, accepted } = this.#listen(filter, { ...extras, onUserWait: () => holds.hold() });
     const { platform, timeouts } = this.#connection;
     const late = () =>
       new McpError("timeout", `the server did not acknowledge the subscription within ${timeouts.idleMs} ms`, {
@@ -115,6 +116,7 @@ export class ListenStream implements ChangeSource {
           { on: options?.signal, error: given },
         ],
         () => accepted,
+        holds,
       );
     } catch (error) {
       this.#stop(listening);

@@ -96,6 +96,13 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
       parts().caller.observers?.fault(error);
       parts().router.emit("fault", error);
     },
+    userWait(about) {
+      const { caller, connection } = parts();
+      const call = caller.callOf(about);
+      if (call !== undefined) return call.holdFor(caller.deadlines);
+      // Without a connection all calls wait for it.
+      return connection.current === undefined ? caller.deadlines.holdAll() : () => {};
+    },
     missed() {
       forget(parts());
       parts().subscriptions.missed();

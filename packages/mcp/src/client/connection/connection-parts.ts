@@ -9,7 +9,7 @@ import type { Receiver, Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
 import type { RequestObservers } from "../call/request-observers.js";
 import type { ClientOptions } from "../options.js";
-import type { WaitBound } from "./bounded.js";
+import type { WaitBound, WaitHolds } from "./bounded.js";
 import type { ConnectionState } from "./connection-state.js";
 import type { RevisionCache } from "./revision-cache.js";
 import type { ServerRoute } from "./route.js";
@@ -22,6 +22,8 @@ export interface ConnectionEvents {
   fault(error: Error): void;
   /** Notifications may have been lost. */
   missed(): void;
+  /** The request `about` waits for a user, or a handshake does; the returned function is called when it no longer does. */
+  userWait(about: Id | undefined): () => void;
   state(state: ConnectionState, reason: Error | undefined, transport: Transport | undefined): void;
   /** A new handshake stands, and calls wait until this settles: what lived in the old session is set up again. */
   recovered(reason: McpError): Promise<void>;
@@ -82,6 +84,7 @@ export function knownPrior(
 /** What a transport calls: the events of a connection, with the loss of its session and its end told apart. */
 export function receiverOf(
   events: ConnectionEvents,
+  holds: WaitHolds,
   sessionLost: (error: McpError) => void,
   closed: (reason: Error | undefined) => void,
 ): Receiver {
@@ -94,6 +97,12 @@ export function receiverOf(
       if (!isObject(error.data) || error.data["stale"] !== true) sessionLost(error);
     },
     missed: () => events.missed(),
+    userWait(about) {
+      const releases = [holds.hold(), events.userWait(about)];
+      return () => {
+        for (const release of releases) release();
+      };
+    },
     closed,
   };
 }

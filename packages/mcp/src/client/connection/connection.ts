@@ -12,7 +12,7 @@ import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../options.js";
-import { bounded } from "./bounded.js";
+import { bounded, WaitHolds } from "./bounded.js";
 import {
   type ConnectionParts,
   connectBounds,
@@ -56,6 +56,7 @@ export class ClientConnection {
   readonly closing = new AbortController();
   readonly #parts: ConnectionParts;
   readonly #pacer: ReconnectPacer;
+  readonly #holds = new WaitHolds();
   #route: ServerRoute;
   #transport: Transport | undefined;
   #state: ConnectionState = "disconnected";
@@ -259,18 +260,17 @@ export class ClientConnection {
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
     this.asking = undefined;
     const prior = knownPrior(this.#parts, this.#route.key, this.last?.era.revision);
-    const nextId = () => ++this.lastId;
     const greeted = (established: Established) => {
       this.asking = currentConnection(established, transport, this.methods);
     };
-    return { ...negotiationOf(this.#parts, this.methods, transport, prior, nextId), greeted };
+    return { ...negotiationOf(this.#parts, this.methods, transport, prior, () => ++this.lastId), greeted };
   }
 
   #receiver(transport: Transport): Receiver {
     const sessionLost = (error: McpError) => {
       if (this.#state === "ready") void this.recover(error, this.last);
     };
-    return receiverOf(this.#parts.events, sessionLost, (reason) => {
+    return receiverOf(this.#parts.events, this.#holds, sessionLost, (reason) => {
       // A transport that was replaced has nothing to say any more.
       if (this.#transport !== transport) return;
       this.#ended = endedByItself(transport.target, reason);
@@ -289,7 +289,7 @@ export class ClientConnection {
     const signal = this.last === undefined ? this.options.signal : undefined;
     const bounds = connectBounds(this.timeouts.connectMs, () => this.#transport?.target, signal);
     const closed = { on: this.closing.signal, error: () => notConnected(this.#state) };
-    return bounded(this.platform, [...bounds, closed], work);
+    return bounded(this.platform, [...bounds, closed], work, this.#holds);
   }
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {

@@ -41,31 +41,37 @@ export function browserLogin(options: BrowserLoginOptions): Login {
   };
 }
 
-/** One login by a listener; `also` may find the parameters in another way, or only show the address. */
+/** One login by a listener; `also` may find the parameters in another way, or only show the address, until its signal aborts. */
 export function attemptWith(
   listener: CallbackListener,
-  also: (url: string) => Promise<URLSearchParams | undefined>,
+  also: (url: string, ended: AbortSignal) => Promise<URLSearchParams | undefined>,
   timeoutMs: number,
   signal: AbortSignal,
 ): LoginAttempt {
   return {
     redirectUri: listener.redirectUri,
     close: () => listener.close(),
-    visit: (url) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const late = () => reject(tooLate(timeoutMs));
-        const timer = setTimeout(late, timeoutMs);
-        const settled = () => clearTimeout(timer);
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-        listener
-          .wait(url.searchParams.get("state") ?? "")
-          .then(resolve)
-          .finally(settled);
-        also(url.href).then((parameters) => {
-          if (parameters !== undefined) resolve(parameters);
-        }, reject);
-      }),
+    async visit(url, state = url.searchParams.get("state") ?? "") {
+      signal.throwIfAborted();
+      const ended = new AbortController();
+      const stop = () => ended.abort(signal.reason);
+      signal.addEventListener("abort", stop);
+      // Keeps the process alive during the login, which the listener does not.
+      const timer = setTimeout(() => ended.abort(tooLate(timeoutMs)), timeoutMs);
+      try {
+        return await new Promise((resolve, reject) => {
+          ended.signal.addEventListener("abort", () => reject(ended.signal.reason));
+          listener.wait(state).then(resolve);
+          also(url.href, ended.signal).then((parameters) => {
+            if (parameters !== undefined) resolve(parameters);
+          }, reject);
+        });
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        ended.abort();
+      }
+    },
   };
 }
 

@@ -11,8 +11,8 @@ export interface TerminalLoginOptions {
   port?: number | undefined;
   /** Where the user is asked. Default: stderr, because stdout may belong to a protocol. */
   output?: { write(text: string): unknown } | undefined;
-  /** Reads the line that the user pastes. Default: stdin. */
-  ask?: ((prompt: string) => Promise<string>) | undefined;
+  /** Reads the line that the user pastes; `signal` aborts when it is no longer needed. Default: stdin. */
+  ask?: ((prompt: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** How long the user may take, in milliseconds. Default: 5 min. */
   timeoutMs?: number | undefined;
 }
@@ -31,9 +31,9 @@ export function terminalLogin(options: TerminalLoginOptions = {}): Login {
     applicationType: "native",
     begin: async (signal) => {
       const listener = await CallbackListener.open(port, "/callback");
-      const also = async (url: string) => {
+      const also = async (url: string, ended: AbortSignal) => {
         await hookResult("output.write", () => output.write(instructions(url, listener.port)));
-        return parametersOf(await hookResult("ask", () => ask("Address: ")));
+        return parametersOf(await hookResult("ask", () => ask("Address: ", ended)));
       };
       return attemptWith(listener, also, timeoutMs, signal);
     },
@@ -54,10 +54,10 @@ function instructions(url: string, port: number): string {
   ].join("\n");
 }
 
-async function readLine(prompt: string): Promise<string> {
+async function readLine(prompt: string, signal: AbortSignal): Promise<string> {
   const reader = builtin("node:readline/promises").createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return await reader.question(prompt);
+    return await reader.question(prompt, { signal });
   } finally {
     reader.close();
   }

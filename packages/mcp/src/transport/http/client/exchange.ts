@@ -7,7 +7,7 @@ import { AnswerStream, type StreamedExchange } from "./answer-stream.js";
 import { isEventStream } from "./events.js";
 import { networkError, whatInstead } from "./failure.js";
 import { REDIRECTS } from "./redirect.js";
-import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
+import { type HandshakeFacts, type HttpRequests, SESSION_HEADER } from "./requests.js";
 import { StreamFaults } from "./stream-faults.js";
 
 /** One posted request, the messages that belong to it, and its outcome. */
@@ -60,6 +60,7 @@ export class ClientExchange implements StreamedExchange {
     this.#open.set(id, this);
     const request = this.#requests.posting(this.#facts, text, headers);
     if (resent === true) request.newConnection = true;
+    request.onUserWait = () => this.#requests.userWait(id);
     const broke = (error: unknown) => this.#broke(error);
     this.#cancel = this.#requests.send(
       request,
@@ -214,4 +215,18 @@ export class ClientExchange implements StreamedExchange {
 
 function isJson(response: SendResponse): boolean {
   return response.header("content-type")?.startsWith("application/json") === true;
+}
+
+/**
+ * The session that a response opens, if any. Throws if its id cannot be sent back in a header.
+ *
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+function sessionOf(response: SendResponse): string | undefined {
+  const session = response.header(SESSION_HEADER);
+  if (session === undefined || /^[\x21-\x7e]{1,4096}$/.test(session)) return session;
+  throw new McpError("invalid_response", "the session id of the server is not 1 to 4096 visible ASCII characters", {
+    fix: "Correct the server: `Mcp-Session-Id` may only contain the characters 0x21 to 0x7E.",
+  });
 }

@@ -207,3 +207,15 @@ export function whatInstead(response: SendResponse, text: string, message: Class
     ? `with an invalid message: ${message.reason}`
     : `with ${type}, which is neither JSON nor an event stream`;
 }
+
+/** The error for a server that does not take a message in time. */
+export function tooSlow(url: string, ms: number): McpError {
+  return new McpError("timeout", `${url} did not answer within ${ms} ms`, {
+    fix: "Check that the server is alive, or raise `timeouts.sendMs` of `httpTransport`.",
+  });
+}
+
+/** The error for a message that the protocol does not allow the server to send. */
+export function protocolFault(message: string): McpError {
+  return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
+}

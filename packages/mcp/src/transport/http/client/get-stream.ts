@@ -3,7 +3,8 @@ import { type Classified, classify, parseMessage } from "../../../jsonrpc/messag
 import { McpError } from "../../../protocol/error.js";
 import { pause, ReconnectPacer } from "../../reconnect.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { type HandshakeFacts, type HttpRequests, protocolFault } from "./requests.js";
+import { protocolFault } from "./failure.js";
+import type { HandshakeFacts, HttpRequests } from "./requests.js";
 import { StreamFaults } from "./stream-faults.js";
 
 /**

@@ -9,8 +9,8 @@ import { type NetworkFacts, networkOf } from "../../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpClientParts, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { networkError } from "./failure.js";
-import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
+import { networkError, protocolFault } from "./failure.js";
+import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
 /** Options of the HTTP+SSE transport, which has no sessions and cannot resume. */
 export type LegacySseTransportOptions = Omit<HttpClientParts, "getStream" | "maxReconnects">;
@@ -150,15 +150,15 @@ class SsePipe implements Channel, EventSink {
 
   send(text: string): void {
     const request = this.#request;
-    const sent = request === undefined ? this.#reply(text) : this.tell(text, request.method);
+    const sent = request === undefined ? this.#reply(text) : this.tell(text, request.method, request.id);
     sent.catch((error: Error) => {
       if (request !== undefined) this.#lost(request.id, error);
       else if (!this.#ended) this.#faults?.fault(error);
     });
   }
 
-  tell(text: string, what: string): Promise<void> {
-    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#facts, text, what);
+  tell(text: string, what: string, about?: Id): Promise<void> {
+    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#facts, text, what, undefined, about);
     return Promise.reject(
       new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
     );

@@ -2,11 +2,12 @@ import { headerList, lowerCaseNames } from "../../../http/header-list.js";
 import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
+import { PausableTimer } from "../../../platform/pausable-timer.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
-import { failureOf, networkError, waitBeforeAnswer } from "./failure.js";
+import { failureOf, networkError, tooSlow, waitBeforeAnswer } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
 /** What one handshake established. Each handshake creates new facts; running requests keep their own. */
@@ -49,7 +50,8 @@ const TOO_MANY_REPLIES = /* @__PURE__ */ new McpError(
   { fix: "Report it to the author of the server." },
 );
 
-const SESSION_HEADER = "mcp-session-id";
+/** The header that holds the id of a session. */
+export const SESSION_HEADER = "mcp-session-id";
 
 /** Sends single HTTP requests to one server, with all their headers. */
 export class HttpRequests {
@@ -99,6 +101,11 @@ export class HttpRequests {
     return { method: "POST", url: this.url, headers: headerList(facts.headers, headers), body: text };
   }
 
+  /** Stops the deadlines of a request, or of the connection, while a user acts. */
+  userWait(about?: Id): () => void {
+    return this.receiver.userWait?.(about) ?? (() => {});
+  }
+
   /** Sends a request. `onResponse` gets responses of any status, redirects included. */
   send(
     request: SendRequest,
@@ -124,7 +131,8 @@ export class HttpRequests {
     const headers: Record<string, string> = { accept: "text/event-stream" };
     if (session !== undefined) headers[SESSION_HEADER] = session;
     if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
-    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers) }, hold);
+    const onUserWait = () => this.userWait();
+    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers), onUserWait }, hold);
   }
 
   /** Undefined, or resolves when answers can be sent again; until then, nobody should read more questions. */
@@ -212,11 +220,27 @@ export class HttpRequests {
     }).catch(() => {});
   }
 
-  /** Posts a message that needs no answer. Rejects if the server refuses it or does not respond in time. */
-  async tell(facts: HandshakeFacts, text: string, what: string, extra?: Record<string, string>): Promise<void> {
+  /**
+   * Posts a message that needs no answer, or whose answer, to the request `about`, arrives elsewhere. Rejects if the server refuses
+   * it or does not respond in time.
+   */
+  async tell(
+    facts: HandshakeFacts,
+    text: string,
+    what: string,
+    extra?: Record<string, string>,
+    about?: Id,
+  ): Promise<void> {
     try {
-      await this.#within(this.#sendMs, async (hold) => {
-        const response = await this.#sent(this.posting(facts, text, extra), hold);
+      await this.#within(this.#sendMs, async (hold, timer) => {
+        const request = this.posting(facts, text, extra);
+        request.onUserWait = () => {
+          const releases = [timer.hold(), this.userWait(about)];
+          return () => {
+            for (const release of releases) release();
+          };
+        };
+        const response = await this.#sent(request, hold);
         if (response.status < 200 || response.status > 299) throw await this.failure(response, facts, what);
         response.cancel();
       });
@@ -252,18 +276,18 @@ export class HttpRequests {
   }
 
   /** Runs `work` and cancels it after `ms`. The promise settles then even if the sender ignores the cancellation. */
-  #within(ms: number, work: (hold: HoldCancel) => Promise<void>): Promise<void> {
+  #within(ms: number, work: (hold: HoldCancel, timer: PausableTimer) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       let cancel: CancelRequest | undefined;
       const end = (reason: Error) => {
         reject(reason);
         cancel?.(reason);
       };
-      const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));
+      const timer = new PausableTimer(this.platform, ms, () => end(tooSlow(this.shown, ms)));
       this.#waiting.add(end);
       work((sent) => {
         cancel = sent;
-      })
+      }, timer)
         .then(resolve, reject)
         .finally(() => {
           timer.cancel();
@@ -271,29 +295,4 @@ export class HttpRequests {
         });
     });
   }
-}
-
-function tooSlow(url: string, ms: number): McpError {
-  return new McpError("timeout", `${url} did not answer within ${ms} ms`, {
-    fix: "Check that the server is alive, or raise `timeouts.sendMs` of `httpTransport`.",
-  });
-}
-
-/**
- * The session that a response opens, if any. Throws if its id cannot be sent back in a header.
- *
- * Spec: Transports, "Session Management",
- * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
- */
-export function sessionOf(response: SendResponse): string | undefined {
-  const session = response.header(SESSION_HEADER);
-  if (session === undefined || /^[\x21-\x7e]{1,4096}$/.test(session)) return session;
-  throw new McpError("invalid_response", "the session id of the server is not 1 to 4096 visible ASCII characters", {
-    fix: "Correct the server: `Mcp-Session-Id` may only contain the characters 0x21 to 0x7E.",
-  });
-}
-
-/** The error for a message that the protocol does not allow the server to send. */
-export function protocolFault(message: string): McpError {
-  return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
 }
