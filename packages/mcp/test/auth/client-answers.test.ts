@@ -123,6 +123,30 @@ describe("the answer of a token endpoint", () => {
     expect(await store.get(`issuer of ${target.url}`)).toBeUndefined();
   });
 
+  const identity = (header: object, claims: object) =>
+    [header, claims, {}].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  const claims = { sub: "x", aud: "x", exp: 9e9, iat: 1 };
+  it.each<[string, Record<string, unknown>]>([
+    ["members that are null", { expires_in: null, refresh_token: null, scope: null, id_token: null, extra: null }],
+    ["an empty refresh_token", { refresh_token: "" }],
+    ["an empty scope", { scope: "" }],
+    ...["ES256", "ES384", "EdDSA", "HS256", "none"].map((alg): [string, Record<string, unknown>] => [
+      `an id_token of ${alg} by another issuer`,
+      { id_token: identity({ alg }, { ...claims, iss: "https://tenant.example" }) },
+    ]),
+    ["an id_token that is encrypted", { id_token: "a.b.c.d.e" }],
+    ["an id_token that is no token", { id_token: "no token" }],
+    ["an id_token that is a number", { id_token: 1 }],
+  ])("with %s is accepted, and what is not used is ignored", async (_name, members) => {
+    const body = { access_token: "t", token_type: "bearer", ...members };
+    const target = await ClientTarget.start({}, answering("/token", { name: "", body, message: "" }));
+    const store = memoryTokenStore();
+    expect((await attempt(target, { oauth: { store } })).error).toBeUndefined();
+    const record = JSON.parse(String(await store.get(`tokens ${target.issuer.issuer} ${target.url}`)));
+    expect(record).not.toHaveProperty("refreshToken");
+    expect(record).not.toHaveProperty("expiresAt");
+  });
+
   it.each([1e308, 1e21, Number.MAX_SAFE_INTEGER, "3600", 0.5])("with expires_in %s is accepted", async (lifetime) => {
     const body = { access_token: "t", token_type: "bearer", expires_in: lifetime };
     const target = await ClientTarget.start({}, answering("/token", { name: "", body, message: "" }));

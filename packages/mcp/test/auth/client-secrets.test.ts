@@ -1,4 +1,7 @@
+import { inspect } from "node:util";
+import { type ClientOptions, connect } from "@parley/mcp";
 import {
+  bearerToken,
   clientCredentials,
   enterpriseManaged,
   type Grant,
@@ -8,7 +11,7 @@ import {
   workloadIdentity,
 } from "@parley/mcp/auth";
 import { generateKeyPair } from "jose";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { attempt, ClientTarget, expectRefusal, open } from "./client-target.js";
 import type { IssuerBehaviour } from "./test-issuer.js";
 
@@ -154,6 +157,126 @@ describe("a secret without an issuer", () => {
     for (const target of [await start(), await start()]) {
       const { client } = await open(target, { connect: { auth } });
       expect(await client.call("who")).toBe("ada");
+    }
+  });
+});
+
+describe("AUTHC-34: what an identity provider answers", () => {
+  const managed = (target: ClientTarget) =>
+    enterpriseManaged({
+      client: { clientId: "app", clientSecret: SECRET },
+      identityProvider: {
+        clientId: "at-idp",
+        clientSecret: "canary-secret-at-idp",
+        issuer: "https://idp.example",
+        tokenEndpoint: `${target.issuer.origin}/exchange`,
+      },
+      idToken: "canary-identity-token",
+    });
+  const answering = (status: number, body: unknown) => (target: ClientTarget) => {
+    target.issuer.behaviour.intercept = ({ path }, response) => {
+      if (path !== "/exchange") return false;
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return true;
+    };
+  };
+  const jag = {
+    access_token: "canary-jag",
+    token_type: "N_A",
+    issued_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+  };
+
+  it.each<[string, object]>([
+    ["an access token", { ...jag, issued_token_type: "urn:ietf:params:oauth:token-type:access_token" }],
+    ["something without a type", { ...jag, issued_token_type: undefined }],
+    ["a type that is no text", { ...jag, issued_token_type: [jag.issued_token_type] }],
+    ["a bearer token", { ...jag, token_type: "Bearer" }],
+    ["a bound token", { ...jag, token_type: "DPoP" }],
+    ["something without a token type", { ...jag, token_type: undefined }],
+  ])("is not passed on if it is %s", async (_name, body) => {
+    const target = await start();
+    answering(200, body)(target);
+    const result = await attempt(target, { oauth: { grant: managed(target) } });
+    expectRefusal(result, /no ID-JAG|token_type/);
+    expect(JSON.stringify(result.error) + String(result.error)).not.toContain("canary");
+    expect(target.issuer.to("/exchange")).toHaveLength(1);
+    expect(target.issuer.to("/token")).toEqual([]);
+  });
+
+  it("is shown without what it repeats of the request", async () => {
+    const target = await start();
+    const basic = Buffer.from("at-idp:canary-secret-at-idp").toString("base64");
+    const description = `subject_token=canary-identity-token for ${basic} (canary-secret-at-idp)`;
+    answering(400, { error: "invalid_request", error_description: description })(target);
+    const result = await attempt(target, { oauth: { grant: managed(target) } });
+    expectRefusal(result, "invalid_request: subject_token=… for … (…)");
+    expect(JSON.stringify(result.error)).not.toContain("canary");
+  });
+});
+
+describe("an error that repeats a credential is shown without it", () => {
+  it.each(["canary-secret-of-the-client", "canary secret/of+the client"])("of a token endpoint: %j", async (secret) => {
+    const target = await start();
+    target.issuer.behaviour.intercept = ({ path, headers }, response) => {
+      if (path !== "/token") return false;
+      const error_description = `${headers.authorization} is not known, nor is ${secret}`;
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "invalid_request", error_description }));
+      return true;
+    };
+    const grant = clientCredentials({ clientId: "robot", clientSecret: secret });
+    const result = await attempt(target, { oauth: { grant } });
+    expectRefusal(result, "Basic … is not known, nor is …");
+  });
+
+  it.each<[string, (target: ClientTarget) => ClientOptions]>([
+    ["oauth", ({ issuer }) => ({ auth: oauth({ login: issuer.login() }) })],
+    ["bearerToken", () => ({ auth: bearerToken(() => "canary-bearer-token") })],
+    ["headers", () => ({ headers: { Authorization: "Bearer canary-header-token" } })],
+  ])("of the MCP server, to a token by %s", async (_name, options) => {
+    const target = await start();
+    target.issuer.behaviour.intercept = ({ path }, response) => {
+      if (path !== "/token") return false;
+      const body = { access_token: "canary-access-token", token_type: "Bearer" };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return true;
+    };
+    const client = await connect(target.url, { revisions: ["2025-11-25"], ...options(target) });
+    onTestFinished(() => client.close());
+    for (const [status, type] of [
+      [500, "text/plain"],
+      [400, "application/json"],
+      [401, "text/plain"],
+    ] as const) {
+      target.behaviour.intercept = ({ headers, method }, response) => {
+        if (method !== "POST") return false;
+        const text = `cannot serve ${headers.authorization}`;
+        const body =
+          status === 400 ? JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message: text } }) : text;
+        response.writeHead(status, {
+          "content-type": type,
+          "www-authenticate": `Basic realm="${headers.authorization}"`,
+        });
+        response.end(body);
+        return true;
+      };
+      const error = await client.call("who").catch((reason: unknown) => reason);
+      expect(String(error)).toContain("cannot serve Bearer …");
+      expect(inspect(error, { depth: 10 })).not.toContain("canary");
+    }
+  });
+
+  it("of a token endpoint that resets the connection, and is not taken for the MCP server's", async () => {
+    const target = await start();
+    target.issuer.behaviour.intercept = ({ path }, response) => {
+      if (path !== "/token") return false;
+      response.destroy();
+      return true;
+    };
+    for (const options of [{}, { grant: clientCredentials({ clientId: "robot", clientSecret: SECRET }) }]) {
+      const result = await attempt(target, { oauth: options });
+      expectRefusal(result, `${target.issuer.issuer} gave no token`);
+      expect(result.error).toMatchObject({ fix: "Check that the token endpoint can be reached." });
     }
   });
 });

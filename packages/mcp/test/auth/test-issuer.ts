@@ -53,6 +53,7 @@ export class TestIssuer {
   readonly #codes = new Map<string, Login>();
   readonly #refresh = new Map<string, Login>();
   readonly #spent = new Set<string>();
+  readonly #pushed = new Map<string, URLSearchParams>();
   readonly #clients = new Map<string, string[]>();
   /** How often a refresh token was used a second time. */
   replays = 0;
@@ -134,8 +135,16 @@ export class TestIssuer {
         });
       case "/register":
         return this.#register(response, body);
+      case "/par": {
+        const reference = `urn:ietf:params:oauth:request_uri:${randomUUID()}`;
+        this.#pushed.set(reference, entry.form);
+        return json(response, 201, { request_uri: reference, expires_in: 60 });
+      }
       case "/authorize":
-        return this.#authorize(response, url.searchParams);
+        return this.#authorize(
+          response,
+          this.#pushed.get(url.searchParams.get("request_uri") ?? "") ?? url.searchParams,
+        );
       case "/token":
         return this.#token(response, entry);
       case "/revoke":

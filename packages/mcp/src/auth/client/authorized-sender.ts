@@ -1,5 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { withoutCredential } from "../../http/without-credential.js";
 import { withoutHeader } from "../../http/without-header.js";
 import { oauthChallenge } from "../discovery/challenge.js";
 import type { OAuthSession, Refused } from "./oauth-session.js";
@@ -87,7 +88,7 @@ class Sending implements TokenWaiter {
     const own = withoutHeader(this.#request.headers, "authorization");
     this.#cancelSend = this.#sender(
       { ...this.#request, headers: [...own, ...headers] },
-      (response) => this.#received(response, token),
+      (response) => this.#received(withoutCredential(response, token), token),
       this.#onError,
     );
   }

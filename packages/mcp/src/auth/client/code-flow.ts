@@ -1,13 +1,21 @@
 import * as oauth from "oauth4webapi";
+import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult } from "../discovery/hook-result.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { Identities, IdentitySearch } from "./identity.js";
 import type { Login } from "./login.js";
-import type { OAuthClient } from "./oauth-client.js";
-import { peerText } from "./token-failure.js";
-import { type GrantedToken, requestToken, type TokenRequestParts } from "./token-request.js";
+import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
+import { mayPass, peerText, tokenFailure } from "./token-failure.js";
+import {
+  againWithNonce,
+  type GrantedToken,
+  requestOptions,
+  requestToken,
+  type TokenRequestParts,
+  withoutSecrets,
+} from "./token-request.js";
 
 /** What a user's login needs. */
 export interface LoginParts extends Omit<TokenRequestParts, "server" | "client">, IdentitySearch {
@@ -49,9 +57,8 @@ export async function loginByCode(
     const client = await identities.find(need, parts);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
-    const url = withParameters(endpoint, {
+    const url = await pushed(endpoint, server, client, parts, {
       response_type: "code",
-      client_id: client.clientId,
       redirect_uri: redirectUri,
       state,
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
@@ -107,6 +114,58 @@ function authorizationEndpoint(
   // Discovery has left out an address that must not be visited.
   if (endpoint !== undefined) return endpoint;
   throw steps.failure(`${issuer} has no usable authorization endpoint`, "Correct its metadata.");
+}
+
+/**
+ * The address of the login page. Where the authorization server takes pushed requests, the parameters are posted to it and the page
+ * gets a reference to them (RFC 9126); a server that only offers this and fails gets them by the address.
+ */
+async function pushed(
+  endpoint: string,
+  server: oauth.AuthorizationServer,
+  client: OAuthClient,
+  { fetch, dpop, steps, signal }: LoginParts,
+  parameters: Readonly<Record<string, string>>,
+): Promise<URL> {
+  const { pushed_authorization_request_endpoint: at, require_pushed_authorization_requests: isRequired } = server;
+  const me = { client_id: client.clientId };
+  if (at === undefined) {
+    if (isRequired !== true) return withParameters(endpoint, { ...me, ...parameters });
+    throw steps.failure(
+      `${server.issuer} requires pushed requests and has no usable endpoint for them`,
+      "Correct its metadata.",
+    );
+  }
+  const authentication = clientAuthentication(client, server);
+  const options = { ...requestOptions(fetch), ...(dpop === undefined ? {} : { DPoP: dpop.handle(me) }) };
+  try {
+    const { request_uri: reference } = await againWithNonce(dpop, async () => {
+      const response = await oauth.pushedAuthorizationRequest(server, me, authentication, { ...parameters }, options);
+      return oauth.processPushedAuthorizationResponse(server, me, await created(response));
+    });
+    return withParameters(endpoint, { ...me, request_uri: reference });
+  } catch (error) {
+    if (McpError.is(error) || signal.aborted) throw error;
+    const failure = tokenFailure(withoutSecrets(error, secretsOf(client)));
+    steps.note("pushed authorization request", failure?.text ?? peerText(saidBy(error)), at);
+    if (isRequired !== true && mayPass(error)) return withParameters(endpoint, { ...me, ...parameters });
+    throw steps.failure(
+      `${server.issuer} refused the pushed authorization request`,
+      "Look at what the authorization server says.",
+    );
+  }
+}
+
+/** RFC 9126, 2.2, demands 201; some providers answer 200, and some leave out the lifetime, which is not used. */
+async function created(response: Response): Promise<Response> {
+  if (response.status !== 200 && response.status !== 201) return response;
+  const { headers } = response;
+  const text = await response.text();
+  try {
+    return new Response(JSON.stringify({ expires_in: 60, ...JSON.parse(text) }), { status: 201, headers });
+  } catch {
+    return new Response(text, { status: 201, headers });
+  }
 }
 
 function withParameters(endpoint: string, parameters: Readonly<Record<string, string>>): URL {

@@ -2,8 +2,8 @@ import * as oauth from "oauth4webapi";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult } from "../discovery/hook-result.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
-import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
-import { requestOptions } from "./token-request.js";
+import type { OAuthClient } from "./oauth-client.js";
+import { postTokenRequest } from "./token-request.js";
 
 /** What a grant is asked for. */
 export interface GrantRequest extends Discovered {
@@ -58,6 +58,9 @@ export interface EnterpriseManagedOptions {
 }
 
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
+/** RFC 8693, 2.2.1: the type of what is no access token, in the lower case of `oauth4webapi`. */
+const NOT_APPLICABLE = "n_a";
 
 /** The grant of a company that manages access by its identity provider: the user's identity becomes an assertion for each server. */
 export function enterpriseManaged({ client, identityProvider, idToken }: EnterpriseManagedOptions): Grant {
@@ -69,26 +72,25 @@ export function enterpriseManaged({ client, identityProvider, idToken }: Enterpr
         issuer: identityProvider.issuer,
         token_endpoint: identityProvider.tokenEndpoint,
       };
-      const me: oauth.Client = { client_id: identityProvider.clientId };
-      const response = await oauth.genericTokenEndpointRequest(
-        provider,
-        me,
-        clientAuthentication(identityProvider, provider),
+      const processed = await postTokenRequest(
+        { server: provider, client: identityProvider, fetch, dpop: undefined },
         TOKEN_EXCHANGE,
         {
-          requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+          requested_token_type: ID_JAG,
           audience: server.issuer,
           resource,
           subject_token: typeof idToken === "string" ? idToken : await hookResult("idToken", idToken),
           subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
           ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
         },
-        requestOptions(fetch),
+        [NOT_APPLICABLE],
       );
-      const processed = await oauth.processGenericTokenEndpointResponse(provider, me, response, {
-        // The specification marks the assertion as no access token.
-        recognizedTokenTypes: { n_a: () => {} },
-      });
+      // Anything else, such as an access token of the provider, is not for the server's authorization server to see.
+      if (processed["issued_token_type"] !== ID_JAG || processed.token_type !== NOT_APPLICABLE) {
+        throw new oauth.OperationProcessingError(
+          `${provider.issuer} answered the token exchange with something that is no ID-JAG`,
+        );
+      }
       return { assertion: processed.access_token };
     },
   };

@@ -51,10 +51,20 @@ export function clientAuthentication(client: OAuthClient, server: oauth.Authoriz
  */
 function basic(secret: string): oauth.ClientAuth {
   return (_server, { client_id: id }, _body, headers) => {
-    const encode = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
-    const bytes = new TextEncoder().encode(`${encode(id)}:${encode(secret)}`);
-    headers.set("authorization", `Basic ${toBase64(bytes)}`);
+    headers.set("authorization", `Basic ${credentials(id, secret)}`);
   };
+}
+
+const formEncoded = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
+
+function credentials(id: string, secret: string): string {
+  return toBase64(new TextEncoder().encode(`${formEncoded(id)}:${formEncoded(secret)}`));
+}
+
+/** All forms in which a client's secret is sent. */
+export function secretsOf({ clientId, clientSecret }: OAuthClient): string[] {
+  if (clientSecret === undefined) return [];
+  return [clientSecret, formEncoded(clientSecret), credentials(clientId, clientSecret)];
 }
 
 /** Servers disagree whether the audience is the issuer or the token endpoint; the issuer is what RFC 7523bis asks for. */

@@ -1,4 +1,5 @@
 import type { RequestAuthorization } from "../../http/request-authorization.js";
+import { withoutCredential } from "../../http/without-credential.js";
 import { withoutHeader } from "../../http/without-header.js";
 import { McpError } from "../../protocol/error.js";
 import { hookResult } from "../discovery/hook-result.js";
@@ -95,7 +96,7 @@ export function bearerToken(token: string | (() => string | Promise<string>)): R
               ...request,
               headers: [...withoutHeader(request.headers, "authorization"), "authorization", `Bearer ${value}`],
             },
-            onResponse,
+            (response) => onResponse(withoutCredential(response, value)),
             onError,
           );
         if (typeof token === "string") return send(token);

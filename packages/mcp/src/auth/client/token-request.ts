@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { Platform } from "../../platform/platform.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { DpopKey } from "./dpop.js";
-import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
+import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
 
 /** What every request to a token endpoint is made of. */
 export interface TokenRequestParts {
@@ -36,19 +36,24 @@ export function requestOptions(fetch: BoundedFetch) {
   };
 }
 
+/** The members of a token response, checked by `oauth4webapi`. */
+export type TokenResponse = oauth.TokenEndpointResponse;
+
 /**
- * Asks for a token by any grant. Rejects with the error of `oauth4webapi`. A server that wants a nonce in the proof of possession
- * is asked once more with it.
+ * Posts to a token endpoint and reads its answer, in which null members and the identity token are ignored. Rejects with the error
+ * of `oauth4webapi`, without anything that was sent. A server that wants a nonce in the proof of possession is asked once more with
+ * it. `types` are token types to accept beside `Bearer` and `DPoP`.
  */
-export async function requestToken(
-  parts: TokenRequestParts,
+export async function postTokenRequest(
+  { server, client, fetch, dpop }: Omit<TokenRequestParts, "platform">,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
-): Promise<GrantedToken> {
-  const { server, client, fetch, platform, dpop } = parts;
+  types: readonly string[] = [],
+): Promise<TokenResponse> {
   const me: oauth.Client = { client_id: client.clientId };
   const authentication = clientAuthentication(client, server);
   const options = { ...requestOptions(fetch), ...(dpop === undefined ? {} : { DPoP: dpop.handle(me) }) };
+  const recognizedTokenTypes = Object.fromEntries(types.map((type) => [type, () => {}]));
   const ask = async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
@@ -58,16 +63,29 @@ export async function requestToken(
       parameters,
       options,
     );
-    return oauth.processGenericTokenEndpointResponse(server, me, response);
+    const read = await withoutMembers(response, ["id_token"]);
+    return oauth.processGenericTokenEndpointResponse(server, me, read, { recognizedTokenTypes });
   };
-  const granted = await ask()
-    .catch((error: unknown) => {
-      if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
-      throw error;
-    })
-    .catch((error: unknown) => {
-      throw withoutSecrets(error, [...Object.values(parameters), client.clientSecret ?? ""]);
-    });
+  return againWithNonce(dpop, ask).catch((error: unknown) => {
+    throw withoutSecrets(error, [...Object.values(parameters), ...secretsOf(client)]);
+  });
+}
+
+/** Repeats a request once for a server that wants its nonce in the proof of possession. */
+export function againWithNonce<T>(dpop: DpopKey | undefined, ask: () => Promise<T>): Promise<T> {
+  return ask().catch((error: unknown) => {
+    if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
+    throw error;
+  });
+}
+
+/** Asks for a token by any grant; rejects as `postTokenRequest` does. */
+export async function requestToken(
+  parts: TokenRequestParts,
+  grantType: string,
+  parameters: Readonly<Record<string, string>>,
+): Promise<GrantedToken> {
+  const granted = await postTokenRequest(parts, grantType, parameters);
   // It becomes a part of a header.
   if (!HEADER_TOKEN.test(granted.access_token)) {
     throw new oauth.OperationProcessingError("the access token contains characters that no token has");
@@ -77,18 +95,41 @@ export async function requestToken(
     scheme: granted.token_type === "dpop" ? "DPoP" : "Bearer",
     refreshToken: granted.refresh_token,
     scopes: granted.scope === undefined ? undefined : splitScopes(granted.scope),
-    expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, platform),
+    expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, parts.platform),
   };
 }
 
-/** Anything shorter is no secret, and would be found in many a word. */
+/**
+ * The answer of a token endpoint as `oauth4webapi` reads it: without members that are null, which providers send for what they do not
+ * have, without an empty refresh token, and without `ignored` ones. RFC 6749, 5.1: a client ignores what it does not use.
+ */
+export async function withoutMembers(response: Response, ignored: readonly string[] = []): Promise<Response> {
+  if (response.status !== 200) return response;
+  const { status, headers } = response;
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return new Response(text, { status, headers });
+  }
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return new Response(text, { status, headers });
+  const isKept = ([name, value]: [string, unknown]) =>
+    value !== null && !ignored.includes(name) && !(name === "refresh_token" && value === "");
+  return new Response(JSON.stringify(Object.fromEntries(Object.entries(body).filter(isKept))), { status, headers });
+}
+
+/** Shorter values would match ordinary words. */
 const MIN_SECRET = 8;
 
-/** A server may repeat in its error what it was sent: "unknown refresh token …". */
-function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
-  if (!(error instanceof oauth.ResponseBodyError) || typeof error.error_description !== "string") return error;
-  for (const secret of sent) {
-    if (secret.length >= MIN_SECRET) error.error_description = error.error_description.replaceAll(secret, "…");
+/** Removes what was sent from an error of `oauth4webapi`: a server may repeat it, as in "unknown refresh token …". */
+export function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
+  if (!(error instanceof oauth.ResponseBodyError)) return error;
+  // Longer ones first: the encoded form of a secret may begin with it.
+  for (const secret of sent.filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length)) {
+    error.error = error.error.replaceAll(secret, "…");
+    const { error_description: text } = error;
+    if (typeof text === "string") error.error_description = text.replaceAll(secret, "…");
   }
   return error;
 }

@@ -75,10 +75,16 @@ class Reader {
   }
 }
 
-/** The challenge that OAuth answers: DPoP before Bearer, because it is the stronger offer. */
+/**
+ * The challenge that OAuth answers: DPoP before Bearer, because it is the stronger offer. What one of them does not say, such as
+ * the address of the metadata, the others may (RFC 9728, 5.1).
+ */
 export function oauthChallenge(header: string | undefined): Challenge | undefined {
   const all = header === undefined ? [] : parseChallenges(header);
-  return all.find(({ scheme }) => scheme === "dpop") ?? all.find(({ scheme }) => scheme === "bearer");
+  const offers = ["dpop", "bearer"].flatMap((wanted) => all.filter(({ scheme }) => scheme === wanted));
+  const [first] = offers;
+  // Of a name that comes twice the last entry counts, so the strongest offer comes last.
+  return first && { scheme: first.scheme, params: new Map(offers.reverse().flatMap(({ params }) => [...params])) };
 }
 
 /** The characters of a scope (RFC 6749, 3.3); others could end the quoted string. */

@@ -12,6 +12,7 @@ const ENDPOINTS = [
   "device_authorization_endpoint",
   "revocation_endpoint",
   "introspection_endpoint",
+  "pushed_authorization_request_endpoint",
 ] as const;
 const LISTS = [
   "scopes_supported",
@@ -20,8 +21,13 @@ const LISTS = [
   "grant_types_supported",
   "response_types_supported",
   "dpop_signing_alg_values_supported",
+  "id_token_signing_alg_values_supported",
 ] as const;
-const FLAGS = ["authorization_response_iss_parameter_supported", "client_id_metadata_document_supported"] as const;
+const FLAGS = [
+  "authorization_response_iss_parameter_supported",
+  "client_id_metadata_document_supported",
+  "require_pushed_authorization_requests",
+] as const;
 
 /**
  * Reads the metadata of an authorization server, in the order that the specification sets for issuers with and without a path.

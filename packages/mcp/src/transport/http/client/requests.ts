@@ -1,6 +1,7 @@
 import { headerList, lowerCaseNames } from "../../../http/header-list.js";
 import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
+import { credentialOf, withoutCredential } from "../../../http/without-credential.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
 import { PausableTimer } from "../../../platform/pausable-timer.js";
 import type { Platform } from "../../../platform/platform.js";
@@ -260,7 +261,7 @@ export class HttpRequests {
   /** The error for a response with an error status. */
   async failure(response: SendResponse, facts: HandshakeFacts, method: string, id?: Id, session = facts.session) {
     const sent = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
-    const failure = await failureOf(response, sent);
+    const failure = await failureOf(withoutCredential(response, credentialOf(facts.headers["authorization"])), sent);
     if (facts.retired && McpError.is(failure) && failure.kind === "session_lost") {
       // `failureOf` just created this object.
       (failure.data as HttpFailure).stale = true;

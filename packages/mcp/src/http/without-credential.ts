@@ -1,0 +1,32 @@
+import type { SendResponse } from "./http.js";
+
+/** Shorter credentials would match ordinary words. */
+const MIN_LENGTH = 8;
+
+/** The response of a server that may repeat in an error what it was sent: without the credential in its headers and its text. */
+export function withoutCredential(response: SendResponse, credential: string | undefined): SendResponse {
+  if (response.status < 400 || credential === undefined || credential.length < MIN_LENGTH) return response;
+  const clean = (text: string) => text.replaceAll(credential, "…");
+  const { headers } = response;
+  return {
+    status: response.status,
+    header(name) {
+      const value = response.header(name);
+      return value === undefined ? undefined : clean(value);
+    },
+    ...(headers === undefined
+      ? {}
+      : {
+          headers: () =>
+            Object.fromEntries(Object.entries(headers.call(response)).map(([name, value]) => [name, clean(value)])),
+        }),
+    text: async (maxBytes) => clean(await response.text(maxBytes)),
+    chunks: () => response.chunks(),
+    cancel: () => response.cancel(),
+  };
+}
+
+/** The credential of an `Authorization` header: what follows its scheme. */
+export function credentialOf(authorization: string | undefined): string | undefined {
+  return authorization?.trim().split(/\s+/).at(-1);
+}
