@@ -217,6 +217,36 @@ describe("AUTHC-23, AUTHC-24, AUTHC-27: the scopes that are asked for", () => {
   });
 });
 
+describe("RFC 9728, 5.1: a header with several challenges", () => {
+  it.each([
+    (more: string) => `DPoP algs="ES256", Bearer ${more}`,
+    (more: string) => `Bearer ${more}, DPoP algs="ES256"`,
+    (more: string) => `Basic realm="x", Bearer realm="y", Bearer ${more}`,
+  ])("is read as a whole: %#", async (challenge) => {
+    const target = await ClientTarget.start({
+      intercept({ url = "" }, response) {
+        // Only the address in the challenge leads to the metadata.
+        if (!url.startsWith("/.well-known/oauth-protected-resource")) return false;
+        response.writeHead(404).end();
+        return true;
+      },
+      challenge: () => challenge(`resource_metadata="${target.origin}/metadata", scope="a b"`),
+    });
+    const inner = target.behaviour.intercept;
+    target.behaviour.intercept = (request, response) => {
+      if (request.url !== "/metadata") return inner?.(request, response) === true;
+      const document = { resource: target.url, authorization_servers: [target.issuer.issuer] };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(document));
+      return true;
+    };
+    const { error } = await attempt(target);
+    expect(error).toBeUndefined();
+    expect(target.issuer.to("/authorize")[0]?.form.get("scope")).toBe("a b");
+    const bound = target.issuer.to("/token")[0]?.headers["dpop"] !== undefined;
+    expect(bound).toBe(challenge("").includes("DPoP"));
+  });
+});
+
 describe("AUTHC-11: a server of 2025-03-26, which is its own authorization server", () => {
   it.each(["", "/"])("with metadata whose issuer ends with %j", async (end) => {
     const target = await ClientTarget.start({

@@ -1,11 +1,4 @@
-import {
-  clientCredentials,
-  type DevicePrompt,
-  deviceLogin,
-  enterpriseManaged,
-  memoryTokenStore,
-  workloadIdentity,
-} from "@parley/mcp/auth";
+import { clientCredentials, enterpriseManaged, memoryTokenStore, workloadIdentity } from "@parley/mcp/auth";
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, generateKeyPair } from "jose";
 import { describe, expect, it } from "vitest";
 import { attempt, ClientTarget, expectNothingElsewhere, expectRefusal, open } from "./client-target.js";
@@ -25,93 +18,6 @@ function tokens(...replies: Reply[]): NonNullable<IssuerBehaviour["intercept"]> 
 }
 
 const GOOD: Reply = [200, { access_token: "good", token_type: "Bearer" }];
-
-describe("the device flow", () => {
-  const prompt = {
-    device_code: "canary-device",
-    user_code: "ABCD",
-    verification_uri: "https://as.example/device",
-    expires_in: 600,
-    interval: 1,
-  };
-  async function withDevice(replies: Reply[], changes: object = {}) {
-    const answer = tokens(...replies);
-    const target = await ClientTarget.start(
-      {},
-      {
-        intercept(request, response) {
-          if (request.path !== "/device") return answer(request, response);
-          response
-            .writeHead(200, { "content-type": "application/json" })
-            .end(JSON.stringify({ ...prompt, ...changes }));
-          return true;
-        },
-      },
-    );
-    target.issuer.behaviour.metadata = { device_authorization_endpoint: `${target.issuer.origin}/device` };
-    const shown: DevicePrompt[] = [];
-    const result = await attempt(target, { oauth: { login: deviceLogin((one) => void shown.push(one)) } });
-    return { target, result, shown };
-  }
-  const pending: Reply = [400, { error: "authorization_pending" }];
-
-  it("shows the code, asks until the user has agreed, and names the resource in both requests", async () => {
-    const { target, result, shown } = await withDevice([pending, GOOD]);
-    expect(result.error).toBeUndefined();
-    expect(shown).toEqual([
-      { url: prompt.verification_uri, code: "ABCD", completeUrl: undefined, expiresInSeconds: 600 },
-    ]);
-    const [device] = target.issuer.to("/device");
-    const asked = target.issuer.to("/token");
-    expect(asked).toHaveLength(2);
-    for (const one of [device, ...asked]) expect(one?.form.get("resource")).toBe(target.url);
-    expect(result.visits).toEqual([]);
-  });
-
-  it("slows down when it is told to", async () => {
-    const began = performance.now();
-    const { result } = await withDevice([[400, { error: "slow_down" }], GOOD]);
-    expect(result.error).toBeUndefined();
-    expect(performance.now() - began).toBeGreaterThan(6_900);
-  });
-
-  it.each<[string, Reply, string]>([
-    ["the user refuses", [400, { error: "access_denied" }], "access_denied"],
-    ["the code expires", [400, { error: "expired_token", error_description: "too late" }], "expired_token: too late"],
-    ["the server fails", [500, {}], "gave no token"],
-  ])("ends when %s", async (_name, reply, message) => {
-    const { target, result } = await withDevice([reply]);
-    expectRefusal(result, message);
-    expect(target.issuer.to("/token")).toHaveLength(1);
-  });
-
-  it("ends when nobody types the code", async () => {
-    const { target, result } = await withDevice([pending], { expires_in: 1 });
-    expectRefusal(result, "the code was not used in time");
-    expect(target.issuer.to("/token")).toHaveLength(1);
-  });
-
-  it.each([0, 0.001])("asks at most once a second, though the server says %s", async (interval) => {
-    const { target, result } = await withDevice([pending], { expires_in: 1.5, interval });
-    expect(result.error).toBeDefined();
-    expect(target.issuer.to("/token").length).toBeLessThanOrEqual(2);
-  });
-
-  it.each([
-    "javascript:alert(1)",
-    "http://evil.example/",
-    "file:///x",
-    "https://u@evil.example/",
-    "https://e.example/\u001b[2J",
-  ])("SEC-05: sends nobody to %j", async (page) => {
-    for (const name of ["verification_uri", "verification_uri_complete"]) {
-      const { result, shown, target } = await withDevice([GOOD], { [name]: page });
-      expectRefusal(result, "names a page that no user may be sent to");
-      expect(shown).toEqual([]);
-      expect(target.issuer.to("/token")).toEqual([]);
-    }
-  });
-});
 
 describe("AUTHC-33: client credentials", () => {
   it("by a secret", async () => {

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { request } from "node:http";
 import { connect as connectTcp } from "node:net";
 import { browserLogin, openInBrowser } from "@parley/mcp/login";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { NEVER_OPENED, SHELL_PAYLOADS } from "./client-attacks/shell-payloads.js";
 import { attempt, ClientTarget } from "./client-target.js";
 
@@ -155,5 +158,27 @@ describe("AUTHC-15: the listener of a login", () => {
     });
     expect((await attempt(target, { oauth: { login } })).error).toBeUndefined();
     expect(new URL(pages[0] ?? "").searchParams.get("redirect_uri")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+  });
+});
+
+describe("a process whose login has ended", () => {
+  it.each([
+    ["an opener that fails", "no browser"],
+    ["a pasted address", "ada"],
+    ["a redirect while stdin is read", "ada"],
+    ["nobody who waits", "cancelled"],
+  ])("ends by itself: %s", async (how, printed) => {
+    const target = await ClientTarget.start();
+    const program = await bundleFixture(new URL("./client-fixtures/ending-login.ts", import.meta.url));
+    // The input stays open, as that of a terminal does. Without an end the process waits for five minutes.
+    const child = spawn(process.execPath, [program, target.url, how], { stdio: ["pipe", "pipe", "inherit"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += String(chunk);
+    });
+    const [code] = await once(child, "close");
+    expect(code).toBe(0);
+    expect(output).toContain(printed);
   });
 });
