@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileTokenStore } from "@parley/mcp/login";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { ClientTarget, open } from "./client-target.js";
 
@@ -94,6 +95,90 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     await expect(fileTokenStore(join(path, "d")).get("a")).rejects.toThrow();
     await writeFile(join(path, "large"), "x".repeat(5_000_000), { mode: 0o600 });
     await expect(fileTokenStore(join(path, "large")).get("a")).rejects.toThrow("it is too large");
+  });
+
+  it("that is a pipe is refused at once", async () => {
+    const path = join(await folder(), "tokens.json");
+    execFileSync("mkfifo", ["-m", "600", path]);
+    await expect(fileTokenStore(path).get("a")).rejects.toThrow("it is not a file");
+    await expect(fileTokenStore(path).set("a", "1")).rejects.toThrow("it is not a file");
+  });
+
+  it("loses no copy of its credentials to a writer that was killed", async () => {
+    const path = await folder();
+    const store = fileTokenStore(join(path, "tokens.json"));
+    const leftover = `tokens.json.4711.${randomUUID()}`;
+    const others = ["tokens.json.backup", `other.json.4711.${randomUUID()}`, `tokens.json.x.${randomUUID()}`];
+    for (const name of [leftover, ...others]) await writeFile(join(path, name), "canary", { mode: 0o600 });
+    await store.set("a", "1");
+    expect((await readdir(path)).sort()).toEqual(["tokens.json", ...others].sort());
+  });
+
+  it("leaves its lock to the process that took it over while this one slept", async () => {
+    const path = join(await folder(), "tokens.json");
+    const store = fileTokenStore(path);
+    const order: string[] = [];
+    let next: Promise<void> | undefined;
+    await store.lock?.("x", async () => {
+      // As if the machine had slept: the lock looks dead, and another process takes it.
+      const past = new Date(Date.now() - 60_000);
+      await utimes(`${path}.lock`, past, past);
+      let taken = () => {};
+      const isTaken = new Promise<void>((resolve) => {
+        taken = resolve;
+      });
+      let finish = () => {};
+      const isFinished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      next = fileTokenStore(path).lock?.("x", async () => {
+        order.push("second begins");
+        taken();
+        await isFinished;
+        order.push("second ends");
+      });
+      await isTaken;
+      setTimeout(() => finish(), 100);
+    });
+    order.push("first has released");
+    // The lock is still that of the second.
+    await fileTokenStore(path).lock?.("x", async () => void order.push("third"));
+    await next;
+    expect(order).toEqual(["second begins", "first has released", "second ends", "third"]);
+    expect(await readdir(join(path, ".."))).toEqual([]);
+  });
+
+  it("with a lock of the future is free when nobody renews it for half a minute", async () => {
+    const path = join(await folder(), "tokens.json");
+    await writeFile(`${path}.write`, "", { mode: 0o600 });
+    const future = new Date(Date.now() + 86_400_000);
+    await utimes(`${path}.write`, future, future);
+    vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isSet = false;
+    fileTokenStore(path)
+      .set("a", "1")
+      .then(() => {
+        isSet = true;
+      });
+    let seconds = 0;
+    for (; !isSet; seconds++) {
+      vi.advanceTimersByTime(1_000);
+      // Files are read in real time.
+      for (let turn = 0; turn < 20 && !isSet; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(seconds).toBeGreaterThanOrEqual(30);
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ a: "1" });
+  });
+
+  it("is not waited for any longer by a process that gave up", async () => {
+    const path = join(await folder(), "tokens.json");
+    const given = new AbortController();
+    await fileTokenStore(path).lock?.("x", async () => {
+      const waiting = fileTokenStore(path).lock?.("x", async () => expect.unreachable(), given.signal);
+      given.abort(new Error("given up"));
+      await expect(waiting).rejects.toThrow("given up");
+    });
   });
 
   it("keeps the change of every process", async () => {

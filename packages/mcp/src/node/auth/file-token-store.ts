@@ -3,9 +3,13 @@ import type { FileHandle } from "node:fs/promises";
 import type { TokenStore } from "../../auth/client/token-store.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
-import { takeLock } from "./lock-file.js";
+import { type HeldLock, takeLock } from "./lock-file.js";
 
 const MAX_BYTES = 4 * 1024 * 1024;
+/** How often a change is written whose lock another process took over meanwhile. */
+const MAX_WRITES = 3;
+/** What follows the name of the token file in those of its copies that are being written. */
+const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Keeps credentials in one file that only its owner can read, so that users log in once. Several processes may share it.
@@ -40,22 +44,25 @@ class FileTokenStore implements TokenStore {
     return this.#change(({ [key]: _gone, ...values }) => values);
   }
 
-  async lock<T>(_key: string, work: () => Promise<T>): Promise<T> {
-    const release = await this.#take("lock");
+  async lock<T>(_key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const lock = await this.#take("lock", signal);
     try {
       return await work();
     } finally {
-      await release();
+      await lock.release();
     }
   }
 
   #change(update: (values: Record<string, string>) => Record<string, string>): Promise<void> {
     const done = this.#last.then(async () => {
-      const release = await this.#take("write");
-      try {
-        await this.#write(update(await this.#read()));
-      } finally {
-        await release();
+      for (let attempt = 1; ; attempt++) {
+        const lock = await this.#take("write");
+        try {
+          if (await this.#write(update(await this.#read()), lock)) return;
+        } finally {
+          await lock.release();
+        }
+        if (attempt === MAX_WRITES) throw refused(this.#path, "other processes take its lock away", "try again");
       }
     });
     // The next change must not fail for this one.
@@ -63,11 +70,11 @@ class FileTokenStore implements TokenStore {
     return done;
   }
 
-  async #take(kind: "lock" | "write"): Promise<() => Promise<void>> {
+  async #take(kind: "lock" | "write", signal?: AbortSignal): Promise<HeldLock> {
     await this.#prepareFolder();
     const file = `${this.#path}.${kind}`;
-    const release = await takeLock(file);
-    if (release !== undefined) return release;
+    const lock = await takeLock(file, signal);
+    if (lock !== undefined) return lock;
     throw refused(this.#path, "another process holds its lock", `delete ${file} if no other program uses it`);
   }
 
@@ -90,14 +97,17 @@ class FileTokenStore implements TokenStore {
     const { constants } = builtin("node:fs");
     let file: FileHandle;
     try {
-      // Opened once and looked at while it is open, so that nobody can exchange it in between.
-      file = await files().open(this.#path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      // Opened once and looked at while it is open, so that nobody can exchange it in between. A pipe must not make it wait.
+      const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+      file = await files().open(this.#path, flags);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return {};
       throw codeOf(error) === "ELOOP" ? refused(this.#path, "it is a symbolic link") : error;
     }
     try {
-      const { mode, size, uid } = await file.stat();
+      const found = await file.stat();
+      const { mode, size, uid } = found;
+      if (!found.isFile()) throw refused(this.#path, "it is not a file");
       if (process.getuid !== undefined && uid !== process.getuid())
         throw refused(this.#path, "it belongs to another user");
       if (process.platform !== "win32" && (mode & 0o077) !== 0) {
@@ -110,7 +120,9 @@ class FileTokenStore implements TokenStore {
     }
   }
 
-  async #write(values: Record<string, string>): Promise<void> {
+  /** Writes the file, or gives false if the lock was lost meanwhile: another process may have written since. */
+  async #write(values: Record<string, string>, lock: HeldLock): Promise<boolean> {
+    await this.#removeLeftovers();
     const fresh = `${this.#path}.${process.pid}.${globalThis.crypto.randomUUID()}`;
     try {
       const file = await files().open(fresh, "wx", 0o600);
@@ -120,10 +132,25 @@ class FileTokenStore implements TokenStore {
       } finally {
         await file.close();
       }
+      if (!(await lock.isHeld())) return false;
       await files().rename(fresh, this.#path);
+      return true;
     } catch (error) {
-      await files().rm(fresh, { force: true });
+      // A process that took the lock over has removed the copy.
+      if (codeOf(error) === "ENOENT") return false;
       throw error;
+    } finally {
+      await files().rm(fresh, { force: true });
+    }
+  }
+
+  /** Removes what writers left behind that were killed. Only the owner of the lock writes, so no other one is at work. */
+  async #removeLeftovers(): Promise<void> {
+    const { basename, dirname, join } = builtin("node:path");
+    const [folder, name] = [dirname(this.#path), basename(this.#path)];
+    for (const found of await files().readdir(folder)) {
+      if (!found.startsWith(`${name}.`) || !LEFTOVER.test(found.slice(name.length + 1))) continue;
+      await files().rm(join(folder, found), { force: true });
     }
   }
 }
