@@ -37,6 +37,23 @@ describe("a token that ends", () => {
     },
   );
 
+  it.each(["2026-07-28", "2025-11-25"] as const)(
+    "AUTHC-04: is renewed by its refresh token, and the refused request is sent once more, %s",
+    async (revision) => {
+      const { target, store, endToken, record } = await withRotation();
+      const { client, visits } = await open(target, { oauth: { store }, connect: { revisions: [revision] } });
+      const before = target.requests.length;
+      const old = await record();
+      await endToken();
+      expect(await client.call("who")).toBe("ada");
+      const sent = target.requests.slice(before).filter(({ method }) => method === "POST");
+      const tokens = [old, await record()].map(({ accessToken }) => `Bearer ${accessToken}`);
+      expect(sent.map(({ headers }) => headers.authorization)).toEqual(tokens);
+      expect(refreshes(target).map(({ form }) => form.get("refresh_token"))).toEqual([old.refreshToken]);
+      expect(visits).toHaveLength(1);
+    },
+  );
+
   it("is renewed by one of two clients that share a store, and the other takes what it finds", async () => {
     const { target, store, endToken } = await withRotation();
     const [a, b] = [await open(target, { oauth: { store } }), await open(target, { oauth: { store } })];

@@ -86,8 +86,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "close-waits-for-ever",
     recreates: "a server that does not answer DELETE hangs close",
     file: "transport/http/client/requests.ts",
-    search: "const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));",
-    replace: "const timer = { cancel() {} };",
+    search: "const timer = new PausableTimer(this.platform, ms, () => end(tooSlow(this.shown, ms)));",
+    replace: "const timer = { cancel() {}, hold: () => () => {} } as PausableTimer;",
     tests: ["test/http-client/session.test.ts"],
   },
   {

@@ -133,7 +133,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "advice-names-no-option",
     recreates: "defect D12: the advice names an option that nobody can set",
-    file: "transport/http/client/requests.ts",
+    file: "transport/http/client/failure.ts",
     search: "`timeouts.sendMs` of `httpTransport`",
     replace: "`timeouts.send`",
     tests: ["test/errors/named-options.test.ts"],
