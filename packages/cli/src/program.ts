@@ -118,7 +118,8 @@ async function perform(declaration: CommandDeclaration, { words, values, program
     const cut = io.signal.aborted && declaration.endsBySignal !== true;
     return cut && code === EXIT.ok ? EXIT.interrupted : code;
   } catch (reason) {
-    return reportFailure(terminal, reason, options.flag("debug"));
+    const target = declaration.name === "login" ? undefined : (options.text("server") ?? words[0]);
+    return reportFailure(terminal, reason, options.flag("debug"), target);
   }
 }
 

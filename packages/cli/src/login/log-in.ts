@@ -20,7 +20,7 @@ export const logIn: CommandRun = async (invocation) => {
     login: await loginOf(invocation),
     store,
     registration: { client_name: "Parley" },
-    ...(scopes.length === 0 ? {} : { scopes }),
+    ...(scopes.length === 0 ? {} : { scopes, requiredScopes: scopes }),
     ...(client === undefined ? {} : { client }),
   });
   await using connected = await connect(url, { auth, name: "parley", signal: terminal.io.signal });

@@ -90,9 +90,7 @@ async function begin(target: ServerTarget, options: ClientOptions, terminal: Ter
   const auth = await keptLogin(entry.headers ?? {}, terminal);
   const http = { ...options, headers: { ...entry.headers }, ...(auth === undefined ? {} : { auth }) };
   const where = transport === "http" || transport === "sse" ? { url, transport } : url;
-  return connect(where, http).catch((reason: unknown) => {
-    throw McpError.is(reason) ? withLoginAdvice(reason, target.name) : reason;
-  });
+  return connect(where, http);
 }
 
 /** Authorization is loaded only where somebody has logged in: it is a third of what a call loads. */
@@ -100,13 +98,6 @@ async function keptLogin(headers: Readonly<Record<string, string>>, { io }: Term
   if (!existsSync(tokenFile(io))) return undefined;
   const { savedLogins } = await import("./saved-logins.js");
   return savedLogins(headers, io);
-}
-
-/** What the library advises for programs, for a person at a shell. */
-function withLoginAdvice(error: McpError, name: string): McpError {
-  if (error.kind !== "auth_required" && error.kind !== "authorization_failed") return error;
-  const fix = `Run \`parley login ${name}\`, or pass a token: --header "Authorization: Bearer …".`;
-  return new McpError(error.kind, error.message, { fix, data: error.data, cause: error });
 }
 
 function stderrLine(terminal: Terminal): (line: string) => void {

@@ -1,6 +1,6 @@
 import { type ErrorKind, McpError } from "@parley/mcp";
 import { EXIT, type ExitCode } from "./exit-code.js";
-import { shellAdvice } from "./shell-advice.js";
+import { loginAdvice, shellAdvice } from "./shell-advice.js";
 import { joinShown, Shown, show, showBlock } from "./shown.js";
 import type { Terminal } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -17,14 +17,17 @@ const UNREACHABLE: ReadonlySet<ErrorKind> = new Set([
 ]);
 const UNAUTHORIZED: ReadonlySet<ErrorKind> = new Set(["auth_required", "authorization_failed", "insufficient_scope"]);
 
-/** Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. */
-export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean): ExitCode {
+/**
+ * Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. `target` is what the user
+ * calls the server; advice about logins names it.
+ */
+export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean, target?: string): ExitCode {
   if (terminal.io.signal.aborted) {
     if (terminal.json) terminal.printJson({ error: { kind: "interrupted", message: "interrupted", fix: "" } });
     else terminal.note("interrupted");
     return EXIT.interrupted;
   }
-  const { kind, message, fix, data, code } = describe(reason);
+  const { kind, message, fix, data, code } = describe(reason, target);
   if (terminal.json) terminal.printJson({ error: { kind, message, fix, ...(data === undefined ? {} : { data }) } });
   else {
     const { red, dim } = terminal.noteStyle;
@@ -35,7 +38,15 @@ export function reportFailure(terminal: Terminal, reason: unknown, debug: boolea
   return code;
 }
 
-function describe(reason: unknown): { kind: string; message: string; fix: string; data?: unknown; code: ExitCode } {
+interface Described {
+  readonly kind: string;
+  readonly message: string;
+  readonly fix: string;
+  readonly data?: unknown;
+  readonly code: ExitCode;
+}
+
+function describe(reason: unknown, target: string | undefined): Described {
   if (reason instanceof UsageError) {
     return { kind: "usage", message: reason.message, fix: reason.fix, code: EXIT.usage };
   }
@@ -43,7 +54,8 @@ function describe(reason: unknown): { kind: string; message: string; fix: string
     const message = reason instanceof Error ? reason.message : String(reason);
     return { kind: "internal_error", message, fix: "", code: EXIT.failed };
   }
-  const { kind, message, fix, data } = reason;
+  const { kind, data } = reason;
+  const { message, fix } = (target === undefined ? undefined : loginAdvice(reason, target)) ?? reason;
   const code = UNREACHABLE.has(kind) ? EXIT.unreachable : UNAUTHORIZED.has(kind) ? EXIT.unauthorized : EXIT.failed;
   return { kind, message, fix: shellAdvice(fix), data, code };
 }

@@ -1,3 +1,6 @@
+import type { McpError } from "@parley/mcp";
+import { memberOf } from "../questions/typed-value.js";
+
 /** What the library tells programs to change, and the same for a person at a shell. The first that is found is replaced. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.\w+`(?:, for this call or in `connect`| of `\w+`)?/, "--timeout"],
@@ -29,3 +32,41 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 export function shellAdvice(fix: string): string {
   return WORDS.reduce((text, [api, words]) => text.replace(api, words), fix);
 }
+
+/** The cause and the advice for a caller without a login, or whose login lacks a scope; undefined for other errors. */
+export function loginAdvice(
+  error: McpError,
+  target: string,
+): { readonly message: string; readonly fix: string } | undefined {
+  const { kind, message, data } = error;
+  if (kind === "insufficient_scope") {
+    const scopes = wantedScopes(data);
+    if (scopes.length === 0) return { message, fix: `Run \`parley login ${target} --scope <scope>\`.` };
+    const fix = `Run \`parley login ${target} ${scopes.map((scope) => `--scope ${scope}`).join(" ")}\`.`;
+    return { message: `${whatNeeds(error)} needs ${scopes.join(" and ")}`, fix };
+  }
+  if (kind !== "auth_required" && !(kind === "authorization_failed" && memberOf(data, "reason") === "login_needed"))
+    return undefined;
+  return { message, fix: `Run \`parley login ${target}\`, or pass a token: --header "Authorization: Bearer …".` };
+}
+
+/** The scopes that a refusal names, in its data or in its challenge. */
+function wantedScopes(data: unknown): string[] {
+  const scopes = memberOf(data, "scopes");
+  const [, listed = ""] = /\bscope="([^"]*)"/.exec(String(memberOf(data, "challenge") ?? "")) ?? [];
+  const all = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : listed.split(" ");
+  // Quoting would differ from shell to shell; what needs it is left to the message.
+  return all.filter((scope) => /^[\w.:/@+-]+$/.test(scope)).slice(0, 20);
+}
+
+function whatNeeds({ operation }: McpError): string {
+  if (operation === undefined) return "the server";
+  const { method, target } = operation;
+  return target === undefined ? method : `${KINDS.get(method) ?? method} ${JSON.stringify(target)}`;
+}
+
+const KINDS = new Map([
+  ["tools/call", "the tool"],
+  ["resources/read", "the resource"],
+  ["prompts/get", "the prompt"],
+]);

@@ -24,7 +24,9 @@ async function protectedServer() {
   const issuer = await TestIssuer.start({});
   cleanups.push(() => issuer.close());
   const port = await freePort();
-  const server = new Server({ name: "shop", version: "1" }).tool("who", (_args, ctx) => String(ctx.auth?.subject));
+  const server = new Server({ name: "shop", version: "1" })
+    .tool("who", (_args, ctx) => String(ctx.auth?.subject))
+    .tool("admin", { scopes: ["reports:admin"] }, (_args, ctx) => String(ctx.auth?.scopes?.join(" ")));
   const auth = resourceServer({ resource: `http://127.0.0.1:${port}/mcp`, issuer: issuer.issuer });
   const handle = await serveHttp(server, { port, auth });
   cleanups.push(() => handle.close());
@@ -65,6 +67,31 @@ describe("parley login and logout", () => {
     expect(statSync(join(folder, "tokens.json")).mode & 0o777).toBe(0o600);
     expect((await runParley(["ping", url, "-n", "1"], { env })).code).toBe(0);
   });
+
+  it.each(["2026-07-28", "2025-11-25"])(
+    "names the scope that a login lacks, and asks for it beside those it has, %s",
+    async (revision) => {
+      const { issuer, url } = await protectedServer();
+      const env = { PARLEY_HOME: folder };
+      await logIn(url, "--scope", "reports:read");
+      const refused = await runParley(["call", url, "admin", "--revision", revision], { env });
+      expect(refused.stderr).toBe(
+        `error: the tool "admin" needs reports:admin\nfix:   Run \`parley login ${url} --scope reports:admin\`.\n`,
+      );
+      expect(refused.code).toBe(4);
+
+      const again = await logIn(url, "--scope", "reports:admin");
+      expect(again.stdout).toContain("Logged in to shop.");
+      expect(issuer.to("/authorize").map(({ form }) => form.get("scope"))).toEqual([
+        "reports:read",
+        "reports:read reports:admin",
+      ]);
+      const admitted = await runParley(["call", url, "admin", "--revision", revision], { env });
+      expect(admitted).toMatchObject({ code: 0, stdout: "reports:read reports:admin\n" });
+      const same = await logIn(url, "--scope", "reports:admin");
+      expect(same.stdout).toContain("asked for no new login");
+    },
+  );
 
   it("keeps a login with a client of one's own for the inspector, too", async () => {
     const { issuer, url } = await protectedServer();

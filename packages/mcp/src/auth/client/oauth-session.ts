@@ -16,7 +16,7 @@ import { Renewal, type TokenWaiter } from "./renewal.js";
 import { ENDED, tokenFailure } from "./token-failure.js";
 import { StoredTokens, type TokenRecord } from "./token-record.js";
 import { type GrantedToken, requestToken, revokeToken, splitScopes } from "./token-request.js";
-import { wantedScopes } from "./wanted-scopes.js";
+import { lacksRequired, wantedScopes } from "./wanted-scopes.js";
 
 /** Why a request was refused. */
 export interface Refused {
@@ -65,7 +65,8 @@ export class OAuthSession {
   /** The token to send now, if that can be said without waiting. */
   get ready(): TokenRecord | undefined {
     const record = this.#record;
-    return record !== undefined && record.scheme === "Bearer" && !this.#isOld(record) ? record : undefined;
+    if (record === undefined || record.scheme !== "Bearer" || this.#isOld(record)) return undefined;
+    return lacksRequired(record, this.#settings) ? undefined : record;
   }
 
   /** The headers of a request, after loading or renewing what must be; none if there is no token yet. */
@@ -76,6 +77,8 @@ export class OAuthSession {
   ): Promise<{ headers: string[]; token: string | undefined }> {
     await this.#load();
     const old = this.#record;
+    if (old !== undefined && lacksRequired(old, this.#settings))
+      await this.renew({ status: 403, challenge: undefined, used: old.accessToken }, waiter);
     if (old !== undefined && this.#mayBeEarly(old)) {
       const refused = { status: 401, challenge: undefined, used: old.accessToken, isEarly: true } as const;
       await this.renew(refused, waiter).catch((error: unknown) => {
@@ -264,6 +267,8 @@ export class OAuthSession {
       platform: this.#platform,
       dpop: this.#dpop,
       identities: this.#identities,
+      // Step-up: the token that lacks a scope.
+      held: refused.status === 403 ? this.#record : undefined,
       steps,
       signal: renewal.signal,
       whileAsking: (work) => renewal.whileAsking(work),

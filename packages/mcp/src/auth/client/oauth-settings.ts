@@ -13,6 +13,7 @@ export interface OAuthSettings {
   /** Shared by all servers: a secret is bound once. */
   readonly bindings: IssuerBindings;
   readonly scopes: readonly string[] | undefined;
+  readonly requiredScopes: readonly string[];
   readonly offlineAccess: boolean;
   readonly dpop: boolean | "auto";
   readonly allowPrivateNetwork: boolean;

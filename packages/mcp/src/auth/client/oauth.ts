@@ -40,6 +40,11 @@ export interface OAuthOptions {
   store?: TokenStore | undefined;
   /** Scopes for the first token, where the server's challenge names none. Default: those that the server lists. */
   scopes?: readonly string[] | undefined;
+  /**
+   * Scopes that every token is requested with, beside those that the server names. A stored token without one of them is replaced
+   * before the first request. Default: none.
+   */
+  requiredScopes?: readonly string[] | undefined;
   /** Asks for `offline_access` where the authorization server lists it, so that the login lasts. Default: true. */
   offlineAccess?: boolean | undefined;
   /** Binds tokens to a key: always, never, or where the server asks for it. Default: `"auto"`. */
@@ -135,6 +140,7 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
     store,
     bindings: new IssuerBindings(store),
     scopes: options.scopes,
+    requiredScopes: options.requiredScopes ?? [],
     offlineAccess: options.offlineAccess ?? true,
     dpop: options.dpop ?? "auto",
     allowPrivateNetwork: options.allowPrivateNetwork ?? false,

@@ -9,13 +9,17 @@ import { loginByDevice } from "./device-flow.js";
 import type { Grant } from "./grant.js";
 import type { OAuthSettings } from "./oauth-settings.js";
 import { peerText, tokenFailure } from "./token-failure.js";
+import type { TokenRecord } from "./token-record.js";
 import { requestToken } from "./token-request.js";
+import { loginNeeded } from "./wanted-scopes.js";
 
 /** What a new token needs: all that a login needs, and the server that wants it. */
 export interface ObtainParts extends LoginParts {
   /** The address of the MCP server. */
   readonly url: string;
   readonly platform: Platform;
+  /** The token that lacks a scope, when the server asked for more. */
+  readonly held: TokenRecord | undefined;
 }
 
 /**
@@ -36,10 +40,7 @@ export async function obtainToken(
   }
   try {
     if (grant !== undefined) return await byGrant(grant, settings, found, scopes, parts);
-    if (login === undefined) {
-      const wanted = `${parts.url} wants a user to log in`;
-      throw steps.failure(wanted, "Pass `login` or `grant` to `oauth`.", "login_needed");
-    }
+    if (login === undefined) throw loginNeeded(parts.url, scopes, parts.held, steps);
     return await (login.kind === "redirect"
       ? loginByCode(login, found, scopes, parts)
       : loginByDevice(login, found, scopes, parts));
