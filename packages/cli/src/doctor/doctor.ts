@@ -1,5 +1,6 @@
 import { McpError } from "@parley/mcp";
 import type { HostServer } from "@parley/mcp/host";
+import { shownRevision } from "@parley/mcp/protocol";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -45,9 +46,11 @@ function hidingValues(target: ServerTarget): (text: string) => string {
 
 function eraOf(connection: ExaminedConnection | undefined): string {
   if (connection === undefined) throw new Error("there is no connection");
-  const { client, shookHands } = connection;
+  const { client } = connection;
+  // What was agreed on, not what was sent: to a program that starts slowly both ways to begin are sent.
+  const { protocolVersion, era } = shownRevision(client.protocolVersion);
   const { name = "a server without a name", version = "" } = client.serverInfo ?? {};
-  return `${client.protocolVersion}, ${shookHands ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();
+  return `${protocolVersion}, ${era === "stateful" ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();
 }
 
 /** The steps up to an open connection, by the kind of the target. */

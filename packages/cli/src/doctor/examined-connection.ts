@@ -8,8 +8,6 @@ export interface ExaminedConnection {
   readonly client: Client;
   /** What the client could work around; a step takes what it caused. */
   takeWarnings(): string[];
-  /** Whether the connection began with `initialize`, as it did before the revisions without sessions. */
-  readonly shookHands: boolean;
 }
 
 /** Warnings that are kept; a server may cause any number. */
@@ -23,7 +21,6 @@ export async function openExamined(
   more: Pick<ClientOptions, "auth" | "headers"> = {},
 ): Promise<ExaminedConnection> {
   const warnings: string[] = [];
-  let shookHands = false;
   const revision = options.text("revision") as Revision | undefined;
   const debug = options.flag("debug");
   const ms = checkup.budget();
@@ -35,16 +32,13 @@ export async function openExamined(
     onWarning: (message) => {
       if (warnings.length < MOST_WARNINGS) warnings.push(message);
     },
-    onMessage: ({ direction, message }) => {
-      // Sent once the server has accepted the handshake; revisions without sessions do not have it.
-      if (message["method"] === "notifications/initialized") shookHands = true;
-      if (debug) terminal.note(show`${direction === "sent" ? "→" : "←"} ${JSON.stringify(message)}`);
-    },
+    ...(debug
+      ? {
+          onMessage: ({ direction, message }) =>
+            terminal.note(show`${direction === "sent" ? "→" : "←"} ${JSON.stringify(message)}`),
+        }
+      : {}),
     ...more,
   });
-  return {
-    client,
-    takeWarnings: () => warnings.splice(0),
-    shookHands,
-  };
+  return { client, takeWarnings: () => warnings.splice(0) };
 }

@@ -5,6 +5,7 @@ import type { HostServer } from "@parley/mcp/host";
 import { stdioTransport } from "@parley/mcp/node";
 import type { Transport } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
 import { BrokenLink, type Checkup } from "./checkup.js";
 import { connectionFinding } from "./connection-diagnosis.js";
@@ -36,17 +37,22 @@ export async function startProgram(
     if (RUNS.has(report.reason) || report.reason === "stdout_noise") return "the program runs";
     throw new BrokenLink(launchFinding(report));
   });
-  await checkup.step("stdout", ({ warn }) => {
-    const report = outcome !== undefined && "error" in outcome ? launchReportOf(outcome.error) : undefined;
-    if (report?.reason === "stdout_noise") throw new BrokenLink(launchFinding(report));
-    if (noise.count === 0) return "messages only";
-    warn(
-      "stdout_noise",
-      `the server prints text on stdout where messages belong: ${JSON.stringify(noise.first)}`,
-      "Let it log to stderr; this client skips such lines, others lose the connection.",
-    );
-    return `${noise.count} ${noise.count === 1 ? "line is" : "lines are"} no message`;
-  });
+  const answers = outcome !== undefined && "connection" in outcome;
+  await checkup.step(
+    "stdout",
+    () => {
+      const report = outcome !== undefined && "error" in outcome ? launchReportOf(outcome.error) : undefined;
+      if (report?.reason === "stdout_noise") throw new BrokenLink(launchFinding(report));
+      if (noise.count === 0) return "messages only";
+      throw new BrokenLink({
+        code: "stdout_noise",
+        cause: `the server prints text on stdout where messages belong: ${JSON.stringify(noise.first)}`,
+        fix: "Let it log to stderr; this client skips such lines, others lose the connection.",
+      });
+    },
+    // Other clients may not get so far, but what follows can still be examined.
+    answers ? { exit: EXIT.findings, goesOn: true } : {},
+  );
   await checkup.step("handshake", () => {
     if (outcome !== undefined && "connection" in outcome) return "the server answered";
     const error = outcome?.error;

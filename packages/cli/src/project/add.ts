@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { type HostServer, writeServers } from "@parley/mcp/host";
 import { Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { settingsFolder } from "../target/token-file.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
@@ -8,7 +10,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { type ConfigFile, readConfigFile, writeConfigFile } from "./config-file.js";
 import { type HostApplication, hostApplication } from "./host-application.js";
 import { referToSecrets, secretNames } from "./secret-references.js";
-import { entryIn, withEntry, withoutEntry } from "./server-entry-edit.js";
+import { entryIn, holdsNothing, withEntry, withoutEntry } from "./server-entry-edit.js";
 import { targetEntry } from "./target-entry.js";
 
 /** `parley add`: writes a server into the file of an application. */
@@ -18,7 +20,7 @@ export const add: CommandRun = async (invocation) => {
   const found = await targetEntry(invocation);
   const name = checkedName(options.text("name") ?? found.name.replace(/[^A-Za-z0-9_-]+/g, "-"));
   const entry = writtenEntry(name, found.entry, application, invocation);
-  const file = readConfigFile(application.path);
+  const file = readConfigFile(application.path, backupFolder(invocation));
   if (entryIn(file.text, application, name) !== undefined && !options.flag("force")) {
     throw new UsageError(`${application.title} has a server "${name}" already`, "Give another --name, or --force.");
   }
@@ -37,14 +39,21 @@ export const remove: CommandRun = async (invocation) => {
   const application = hostApplication(options.text("from"), options.flag("project"), "--from", terminal.io);
   const [name] = words;
   if (name === undefined) throw new UsageError("no server is named", "Name the server to take out.");
-  const file = readConfigFile(application.path);
+  const file = readConfigFile(application.path, backupFolder(invocation));
   const entry = entryIn(file.text, application, name);
   if (entry === undefined)
     throw new UsageError(`${application.path} has no server "${name}"`, "Check the name, and --project.");
   const text = withoutEntry(file.text, application, name, file.backup);
-  change(file, text, { action: "removed", application, name, entry }, invocation);
+  // Nothing else was in it: most likely `add` has made it.
+  const isEmpty = text !== file.backup && holdsNothing(text, application);
+  change(file, isEmpty ? undefined : text, { action: "removed", application, name, entry }, invocation);
   return EXIT.ok;
 };
+
+/** What a project's folder holds may be committed, and backups may hold secrets. */
+function backupFolder({ options, terminal }: Invocation): string | undefined {
+  return options.flag("project") ? join(settingsFolder(terminal.io), "backups") : undefined;
+}
 
 function checkedName(name: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
@@ -84,7 +93,7 @@ interface Change {
 
 function change(
   file: ConfigFile,
-  text: string,
+  text: string | undefined,
   { action, application, name, entry }: Change,
   invocation: Invocation,
 ): void {
@@ -93,9 +102,10 @@ function change(
   if (!dryRun) writeConfigFile(file, text);
   const { path } = application;
   if (terminal.json) terminal.printJson({ action, dryRun, application: application.title, path, name, entry });
-  else if (dryRun) printChange(path, file.text, text, terminal);
+  else if (dryRun) printChange(path, file.text, text ?? "", terminal);
   else if (action === "added") terminal.print(show`added ${terminal.style.bold(name)} to ${path}`);
-  else terminal.print(show`removed ${terminal.style.bold(name)} from ${path}`);
+  else if (text !== undefined) terminal.print(show`removed ${terminal.style.bold(name)} from ${path}`);
+  else terminal.print(show`removed ${terminal.style.bold(name)}, and ${path}, which held nothing else`);
 }
 
 function printChange(path: string, before: string, after: string, terminal: Terminal): void {

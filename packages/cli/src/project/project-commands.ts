@@ -45,7 +45,7 @@ export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
     summary: "write a server into the configuration of an application",
     description:
       "Writes a server into the file of an application, beside what is there. Comments and other entries keep their bytes, and what " +
-      "the file was is kept in a .bak beside it. Secrets become references to variables, where the application has them.",
+      "the file was is kept in a .bak beside it, or in the folder of this program for a project. Secrets become references to variables, where the application has them.",
     options: [
       { flags: "--to <application>", summary: "whose file", choices: APPLICATIONS },
       { flags: "--name <name>", summary: "the name of the server there; one that fits unless given" },

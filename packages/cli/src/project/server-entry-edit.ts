@@ -49,6 +49,12 @@ export function withoutEntry(text: string, list: ServerList, name: string, backu
   return mark + edited;
 }
 
+/** Whether a text has nothing but an empty list of servers: no comment, no other member. */
+export function holdsNothing(text: string, { container, format }: ServerList): boolean {
+  const rest = withoutMark(text)[1].replace(/\s+/g, "");
+  return rest === "" || (format === "json" && (rest === "{}" || rest === `{${JSON.stringify(container)}:{}}`));
+}
+
 function addsUpTo(backup: string, list: ServerList, name: string, entry: Entry, text: string): boolean {
   try {
     return entryIn(backup, list, name) === undefined && withEntry(backup, list, name, entry) === text;

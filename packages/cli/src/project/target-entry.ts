@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:pa
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { readConfigServers, usualFiles } from "../target/config-servers.js";
-import { type ServerTarget, takeTarget } from "../target/target.js";
+import { type ServerTarget, takeTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 
 /** A server to write into the file of an application. */
@@ -15,8 +15,9 @@ export interface NamedEntry {
 /** The entry for the target of a command line, which can be started from any folder. */
 export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   const { io } = invocation.terminal;
-  const [target] = await takeTarget(invocation);
-  if (target.kind === "module") return { name: moduleName(target.path), entry: moduleEntry(target.path, io) };
+  const [target] = await takeTarget(invocation, { startsModules: true });
+  if (target.kind === "module")
+    return { name: moduleName(target.path), entry: { ...moduleEntry(target.path, io), ...programOptions(invocation) } };
   const [word] = invocation.words;
   const isConfigured = invocation.program.length === 0 && word !== undefined && !/^[a-z]+:/i.test(word);
   if (isConfigured) return { name: word, entry: { ...unfilled(word, invocation), ...given(target, invocation) } };
@@ -34,6 +35,16 @@ export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
     ...(folder === undefined || cwd === undefined ? {} : { cwd }),
   };
   return { name: programName(command, args), entry };
+}
+
+/** What the command line gives a module that is started as a program. */
+function programOptions({ options, terminal: { io } }: Invocation): HostServer {
+  const env = variablesOf(options.many("env"));
+  const folder = options.text("cwd");
+  return {
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(folder === undefined ? {} : { cwd: resolve(io.cwd, folder) }),
+  };
 }
 
 /** What the command line adds to a configured server. */

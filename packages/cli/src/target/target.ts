@@ -16,12 +16,17 @@ const MODULE = /\.(?:[cm]?[jt]s)$/;
 const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
 /**
- * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain.
- * Rejects with a `UsageError` where there is no such server.
+ * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain. With
+ * `startsModules` a module takes the options of programs: it will be started as one. Rejects with a `UsageError` where there is no
+ * such server.
  */
-export async function takeTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
+export async function takeTarget(
+  invocation: Invocation,
+  { startsModules = false } = {},
+): Promise<[ServerTarget, readonly string[]]> {
   const [target, rest] = await namedTarget(invocation);
-  checkFitting([target], invocation);
+  if (!startsModules || target.kind !== "module") checkFitting([target], invocation);
+  else checkFitting([{ ...target, kind: "command" }], invocation);
   return [target, rest];
 }
 
@@ -83,7 +88,7 @@ const MEANT_FOR = [
   ["cwd", "command", "a program"],
 ] as const;
 
-function checkFitting(targets: readonly ServerTarget[], { options }: Invocation): void {
+function checkFitting(targets: readonly Pick<ServerTarget, "kind" | "name">[], { options }: Invocation): void {
   for (const [option, meant, words] of MEANT_FOR) {
     const given = options.text(option) !== undefined || options.many(option).length > 0;
     if (!given || targets.some(({ kind }) => kind === meant)) continue;
@@ -127,7 +132,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
 }
 
 /** The variables of `--env NAME=value`. */
-function variablesOf(pairs: readonly string[]): Record<string, string> {
+export function variablesOf(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf("=");

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
 
-/** Where this program keeps what belongs to the user: tokens. */
-function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" | "platform">): string {
+/** Where this program keeps what belongs to the user: tokens, and backups of files in projects. */
+export function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" | "platform">): string {
   const named = env["PARLEY_HOME"];
   if (named !== undefined && named !== "") return named;
   if (platform === "win32") return join(env["APPDATA"] ?? join(home, "AppData", "Roaming"), "parley");

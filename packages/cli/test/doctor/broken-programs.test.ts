@@ -99,10 +99,11 @@ describe("parley doctor of a program", () => {
     });
   });
 
-  it("warns of a banner on stdout before a server that works", async () => {
+  it("finds a banner on stdout before a server that answers, and examines the rest", async () => {
     const seen = await examine(script("banner.cjs", BANNER));
-    expect(seen).toMatchObject({ code: 0, ok: true, warnings: ["stdout_noise"], server: { name: "banner" } });
-    expect(statuses(seen)).toMatchObject({ stdout: "warning", handshake: "ok" });
+    expect(seen).toMatchObject({ code: 5, ok: false, warnings: [], server: { name: "banner" } });
+    expect(seen.broken).toMatchObject({ step: "stdout", code: "stdout_noise" });
+    expect(statuses(seen)).toMatchObject({ stdout: "failed", handshake: "ok", era: "ok" });
     const [finding] = seen.steps.find(({ step }) => step === "stdout")?.findings ?? [];
     expect(finding?.cause).toContain("Welcome to my server v1");
     expect(finding?.fix).toContain("Let it log to stderr");

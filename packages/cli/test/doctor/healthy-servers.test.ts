@@ -13,12 +13,32 @@ const program = fileURLToPath(new URL("era-server.mjs", import.meta.url));
 const module = fileURLToPath(new URL("../fixtures/fixture-server.ts", import.meta.url));
 const ERAS = ["2025-11-25", "2026-07-28"] as const;
 
+/** Starts the server named by its arguments once both requests have arrived, and passes them on. */
+const SLOW_START = `
+const { spawn } = require("node:child_process");
+let text = "";
+process.stdin.on("data", function wait(chunk) {
+  text += chunk;
+  if (!text.includes("server/discover") || !text.includes('"initialize"')) return;
+  process.stdin.off("data", wait);
+  const child = spawn(process.execPath, process.argv.slice(1), { stdio: ["pipe", "inherit", "inherit"] });
+  child.stdin.write(text);
+  process.stdin.pipe(child.stdin);
+  child.on("exit", (code) => process.exit(code));
+});`;
+
 describe("parley doctor of a healthy server", () => {
   it.each(ERAS)("has nothing to say about a program of %s", async (revision) => {
     const seen = await examine(["--", process.execPath, program, revision]);
     expect(seen).toMatchObject({ code: 0, ok: true, server: { name: "era", revision }, warnings: [] });
     expect(Object.values(statuses(seen))).not.toContain("failed");
     expect(statuses(seen)).toMatchObject({ command: "ok", start: "ok", stdout: "ok", tools: "ok", schemas: "ok" });
+  });
+
+  it("names the way that was agreed on with a program that starts only when it was asked in both ways", async () => {
+    const text = await runParley(["doctor", "--", process.execPath, "-e", SLOW_START, program, "2026-07-28"]);
+    expect(text.stdout).toMatch(/^ {2}ok {7}era {8}2026-07-28, without sessions; era 1$/m);
+    expect(text.code).toBe(0);
   });
 
   it.each(ERAS)("has nothing to say about a server of %s at a URL that pages may use", async (revision) => {

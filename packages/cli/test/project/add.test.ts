@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -43,7 +44,23 @@ describe("parley add and remove", () => {
     expect(statSync(join(place, path)).mode & 0o777).toBe(0o600);
     const removed = await run("remove", "example-com", "--from", to);
     expect(removed.code).toBe(0);
-    expect(JSON.parse(read(path))).toEqual({ mcpServers: {} });
+    expect(removed.stdout).toContain("which held nothing else");
+    expect(existsSync(join(place, path))).toBe(false);
+  });
+
+  it("leaves nothing in a project whose only server is taken out, and an empty list as it was", async () => {
+    await run("add", "https://example.com/mcp", "--to", "cursor", "--project");
+    await run("add", "https://example.com/mcp", "--to", "cursor", "--project", "--name", "other");
+    await run("remove", "other", "--from", "cursor", "--project");
+    await run("remove", "example-com", "--from", "cursor", "--project");
+    expect(readdirSync(join(place, ".cursor"))).toEqual([]);
+    expect(readdirSync(join(place, ".config/parley/backups"))).toHaveLength(3);
+    for (const text of ['{ "mcpServers": {} }', '// mine\n{ "mcpServers": {} }\n']) {
+      write(".cursor/mcp.json", text);
+      await run("add", "https://example.com/mcp", "--to", "cursor", "--project");
+      await run("remove", "example-com", "--from", "cursor", "--project");
+      expect(read(".cursor/mcp.json")).toBe(text);
+    }
   });
 
   it("keeps comments, other entries, the mode and a backup, and gives the file back as it was", async () => {
@@ -54,7 +71,10 @@ describe("parley add and remove", () => {
     expect(code).toBe(0);
     expect(read(".vscode/mcp.json")).toContain('"notes"');
     expect(read(".vscode/mcp.json")).toContain('"a": { "command": "a" }, /* b */');
-    expect(read(".vscode/mcp.json.bak")).toBe(text);
+    expect(readdirSync(join(place, ".vscode"))).toEqual(["mcp.json"]);
+    const [backup = "", ...others] = readdirSync(join(place, ".config/parley/backups"));
+    expect(read(join(".config/parley/backups", backup))).toBe(text);
+    expect(others).toEqual([]);
     expect(statSync(join(place, ".vscode/mcp.json")).mode & 0o777).toBe(0o640);
     expect((await run("remove", "notes", "--from", "vscode", "--project")).code).toBe(0);
     expect(read(".vscode/mcp.json")).toBe(text);
@@ -130,6 +150,21 @@ describe("parley add and remove", () => {
     const { mcpServers } = JSON.parse(read(".cursor/mcp.json"));
     expect(mcpServers.notes.args.slice(-3)).toEqual(["run", join(place, "notes/src/server.ts"), "--stdio"]);
     expect(mcpServers.program.args).toEqual([join(place, "notes/src/server.ts"), "--flag"]);
+  });
+
+  it("gives a module that is started as a program its variables and its folder", async () => {
+    write("notes/src/server.ts", "");
+    const given = ["--env", "API_KEY=abcdefgh12345678", "--env", "MODE=fast"];
+    const { code, stderr } = await run("add", "./notes/src/server.ts", "--to", "cursor", ...given);
+    expect(stderr).toContain("set API_KEY for Cursor");
+    expect(code).toBe(0);
+    expect(JSON.parse(read(".cursor/mcp.json")).mcpServers.notes).toMatchObject({
+      env: { API_KEY: "${env:API_KEY}", MODE: "fast" },
+    });
+    await run("add", "./notes/src/server.ts", "--to", "gemini", "--cwd", "notes");
+    expect(JSON.parse(read(".gemini/settings.json")).mcpServers.notes.cwd).toBe(join(place, "notes"));
+    const wrong = await run("add", "./notes/src/server.ts", "--to", "cursor", "--header", "A: b", "--force");
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--header is for a server at a URL") });
   });
 
   it("shows the change of a dry run without secrets, and makes none", async () => {
