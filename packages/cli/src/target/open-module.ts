@@ -1,5 +1,5 @@
 import { Console } from "node:console";
-import { type Client, type ClientOptions, connect, McpError } from "@parley/mcp";
+import { type Client, type ClientOptions, connect, McpError, type Observer, type Server } from "@parley/mcp";
 import type { Io } from "../terminal/io.js";
 import { loadServerModule, type ServedModule } from "./load-module.js";
 
@@ -7,6 +7,8 @@ import { loadServerModule, type ServedModule } from "./load-module.js";
 interface OpenModuleOptions {
   readonly client: ClientOptions;
   readonly debug: boolean;
+  /** Follows the calls of the server. */
+  readonly tracer?: Observer | undefined;
   /** How long loading may take; without end unless given. */
   readonly timeoutMs: number | undefined;
 }
@@ -24,6 +26,8 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
   };
   try {
     const server = await loadedInTime(path, io.signal, options.timeoutMs);
+    // The module may have a copy of the library that is older than this program's.
+    if (options.tracer !== undefined) (server as Partial<Server>).observe?.(options.tracer);
     // Set after loading, which finds the place of a failure by its whole stack.
     if (!options.debug) Error.stackTraceLimit = 1;
     const client = await connect(server, options.client);

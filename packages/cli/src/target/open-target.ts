@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Client, type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
+import type { CallTracer } from "@parley/mcp/telemetry";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import { show } from "../terminal/shown.js";
@@ -7,23 +8,27 @@ import type { Terminal } from "../terminal/terminal.js";
 import type { ServerTarget } from "./target.js";
 import { tokenFile } from "./token-file.js";
 
-/** What a command adds to the options that the command line gives: answers of questions, extensions, a watcher. */
-export type OpenOptions = Pick<
-  ClientOptions,
-  "onElicit" | "onSample" | "elicitUrls" | "roots" | "extensions" | "onLog" | "logLevel" | "onMessage" | "strict"
->;
+/** What a command adds to the options that the command line gives: answers of questions, extensions, a watcher, a tracer. */
+export interface OpenOptions
+  extends Pick<
+    ClientOptions,
+    "onElicit" | "onSample" | "elicitUrls" | "roots" | "extensions" | "onLog" | "logLevel" | "onMessage" | "strict"
+  > {
+  /** Follows calls: those of the client, and those of a server in this process. */
+  readonly tracer?: CallTracer | undefined;
+}
 
 /** Connects to the target of a command line. Close the client when the command ends: `await using`. */
 export async function openTarget(
   target: ServerTarget,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
-  more: OpenOptions = {},
+  { tracer, ...more }: OpenOptions = {},
 ): Promise<Client> {
   const timeoutMs = options.duration("timeout");
   const revision = options.text("revision") as Revision | undefined;
   const recorder = await recorderOf(target, { options, terminal });
   const debug = options.flag("debug") ? debugWatcher(terminal) : undefined;
-  const watchers = [more.onMessage, debug, recorder?.watch].filter((one) => one !== undefined);
+  const watchers = [more.onMessage, debug, recorder?.watch, tracer?.onMessage].filter((one) => one !== undefined);
   const common: ClientOptions = {
     name: "parley",
     signal: terminal.io.signal,
@@ -31,11 +36,12 @@ export async function openTarget(
     ...more,
     ...(revision === undefined ? {} : { revisions: [revision] }),
     ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
+    ...(tracer === undefined ? {} : { observe: tracer }),
     ...(watchers.length === 0 ? {} : { onMessage: (message) => tell(watchers, message) }),
   };
-  if (recorder === undefined) return open(target, common, terminal, options.flag("debug"));
+  if (recorder === undefined) return open(target, common, terminal, { debug: options.flag("debug"), tracer });
   try {
-    const client = await open(target, common, terminal, options.flag("debug"));
+    const client = await open(target, common, terminal, { debug: options.flag("debug"), tracer });
     recorder.established();
     client.on("state", ({ state }) => {
       if (state === "closed") recorder.close();
@@ -59,8 +65,14 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
   for (const watch of watchers) watch(message);
 }
 
-function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean): Promise<Client> {
-  return begin(target, options, terminal, debug).catch((reason: unknown) => {
+/** What is not an option of the client. */
+interface Opening {
+  readonly debug: boolean;
+  readonly tracer: CallTracer | undefined;
+}
+
+function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, opening: Opening): Promise<Client> {
+  return begin(target, options, terminal, opening).catch((reason: unknown) => {
     throw unreached(reason);
   });
 }
@@ -75,11 +87,12 @@ function unreached(reason: unknown): unknown {
   return error;
 }
 
-async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean) {
+async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, { debug, tracer }: Opening) {
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
     const { openModule } = await import("./open-module.js");
-    return openModule(target.path, terminal.io, { client: options, debug, timeoutMs: options.timeouts?.connectMs });
+    const { connectMs } = options.timeouts ?? {};
+    return openModule(target.path, terminal.io, { client: options, debug, tracer, timeoutMs: connectMs });
   }
   const { entry } = target;
   if (target.kind === "command") {

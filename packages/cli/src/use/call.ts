@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Client, McpError } from "@parley/mcp";
 import type { CallToolResult, ContentBlock, Tool } from "@parley/mcp/protocol";
+import type { CallTracer } from "@parley/mcp/telemetry";
 import type { CommandRun } from "../commands/command.js";
 import { withRequiredPages } from "../questions/required-pages.js";
 import { parsedJson } from "../questions/typed-value.js";
@@ -22,7 +23,8 @@ export const call: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { signal } = terminal.io;
   const extensions = options.flag("task") ? [(await import("@parley/mcp/tasks")).tasks()] : [];
-  await using server = await openServer(invocation, checkWords, { extensions });
+  const tracer = options.flag("trace") ? await callTracer(terminal) : undefined;
+  await using server = await openServer(invocation, checkWords, { extensions, tracer });
   const { client, words } = server;
   const [name = "", ...rest] = words;
   const given = await argumentWords(rest, terminal.io);
@@ -42,6 +44,14 @@ export const call: CommandRun = async (invocation) => {
   const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
   return shownResult(terminal, result, saver, options.text("output") !== undefined);
 };
+
+/** Prints the layers of each call of a tool when it has ended. */
+async function callTracer(terminal: Terminal): Promise<CallTracer> {
+  const { formatTrace, traceCalls } = await import("@parley/mcp/telemetry");
+  return traceCalls((trace) => {
+    if (trace.detail.startsWith("tools/call ")) terminal.note(showBlock(formatTrace(trace)));
+  });
+}
 
 function checkWords([tool]: readonly string[]): void {
   if (tool === undefined) throw new UsageError("no tool is named", "`parley list <target> tools` shows them.");

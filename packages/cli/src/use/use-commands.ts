@@ -36,6 +36,7 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
       "one JSON object; or - for a JSON object from stdin. On a terminal, missing ones are asked for.",
     options: [
       { flags: "--task", summary: "let the server run the call as a task, and wait for it" },
+      { flags: "--trace", summary: "print each layer that the call passes, with its times, on stderr" },
       ...FILE_OPTIONS,
       ...QUESTION_OPTIONS,
       ...COMMON,

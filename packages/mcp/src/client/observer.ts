@@ -9,6 +9,8 @@ export interface RequestStarted {
   /** The tool, prompt or URI that the request is about, where the method names one. */
   readonly name: string | undefined;
   readonly requestId: Id;
+  /** The id of the first request of the same call; a call with questions, or that is sent again, has several requests. */
+  readonly callId: Id;
   /** 1, or more when it was sent again after a lost connection. */
   readonly attempt: number;
   /** Undefined before the handshake has ended. */

@@ -2,6 +2,7 @@ import { isThenable } from "../encoding/maybe-promise.js";
 import { throughStack } from "../jsonrpc/middleware-stack.js";
 import { McpError } from "../protocol/error.js";
 import type { Requests } from "../protocol/method-types.js";
+import { inLayer } from "./call/call-layer.js";
 import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
 
@@ -36,7 +37,7 @@ export function throughMiddleware(
   return throughStack<Middleware, MiddlewareCall, object>(seen, {
     stack,
     enter: (middleware, given, next) => {
-      const made = middleware(given, () => next(given));
+      const made = inLayer(call, "middleware", () => middleware(given, () => next(given)), middleware.name);
       return isThenable(made) ? made.then((result) => checked(result, method)) : checked(made, method);
     },
     innermost,

@@ -94,6 +94,22 @@ export interface QuestionFollower {
   ended?(question: QuestionEnded): void;
 }
 
+/**
+ * A part of the way of a call through the server, from the outside in: `preparation` of the server, `limits` by quotas, `extensions`,
+ * each `middleware`, the `handler` of the method. Within that of `tools/call` follow `arguments` (parsing and checking), `queue`
+ * (waiting for a free slot), `tool` (the function of the tool) and `result` (checking and writing what it returned).
+ */
+export type CallLayer =
+  | "preparation"
+  | "limits"
+  | "extensions"
+  | "middleware"
+  | "handler"
+  | "arguments"
+  | "queue"
+  | "tool"
+  | "result";
+
 /** Follows one call from its start to its end. */
 export interface CallFollower {
   /** Must call `run` once, before it returns: the call runs in there, so that its handler finds the ambient context of `run`. */
@@ -104,6 +120,12 @@ export interface CallFollower {
    * server that it is mounted in.
    */
   question?(question: QuestionStarted): QuestionFollower | undefined;
+  /**
+   * Called when the call enters a layer, with the name of the tool or of the middleware's function, where there is one. The returned
+   * function is called when the call leaves the layer; not for a handler that a question interrupts for good. Layers that a call
+   * does not pass are not reported.
+   */
+  layer?(layer: CallLayer, name: string | undefined): (() => void) | undefined;
 }
 
 /** The end of a session or connection. */

@@ -51,7 +51,7 @@ export class ServerSpan implements CallFollower {
   question({ method, requestId }: QuestionStarted): QuestionFollower {
     const { protocolVersion, sessionId, network } = this.#call;
     const request = { method, requestId, protocolVersion, sessionId, network, name: undefined };
-    const asked = { ...request, attempt: 1, trace: undefined, target: "" };
+    const asked = { ...request, callId: requestId, attempt: 1, trace: undefined, target: "" };
     return new ClientSpan(this.#recorder, asked, false, this.#context);
   }
 }

@@ -4,7 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { type ClientOptions, type Observer, Server, type ServerHandler } from "@parley/mcp";
 import { serveSocket, serveWebSocket, stdioTransport } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
-import { logCalls, prometheusMetrics } from "@parley/mcp/telemetry";
+import { logCalls, prometheusMetrics, traceCalls } from "@parley/mcp/telemetry";
 import { channelPair } from "@parley/mcp/testing";
 import { channelTransport, serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
@@ -54,7 +54,7 @@ const observing =
   };
 
 const following =
-  (event: "within" | "ended"): Trial =>
+  (event: "within" | "ended" | "layer"): Trial =>
   (fail) => {
     const server = plainServer();
     server.observe({ follow: () => ({ [event]: fail }) });
@@ -186,6 +186,12 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.sessionClosed": observing("sessionClosed"),
   "Observer.follow, within": following("within"),
   "Observer.follow, ended": following("ended"),
+  "Observer.follow, layer": following("layer"),
+  "traceCalls(onTrace)": (fail) => {
+    const server = plainServer();
+    server.observe(traceCalls(fail));
+    return withClient(server, {}, add);
+  },
   "Observer.follow, question": followingQuestions((fail) => fail()),
   "Observer.follow, question within": followingQuestions((fail) => ({ within: fail })),
   "Observer.follow, question ended": followingQuestions((fail) => ({ ended: fail })),

@@ -29,6 +29,8 @@ export class PendingCall implements Deadline {
   paused = 0;
   /** The request that stands for the call now; undefined while it waits for something else. */
   id: Id | undefined;
+  /** The id of its first request; known only if the client is observed. */
+  firstId: Id | undefined;
   /** The connection over which it was sent last. */
   connection: CurrentConnection | undefined;
   /** What the cache had seen of changes when it was sent. */

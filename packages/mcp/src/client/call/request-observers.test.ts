@@ -8,7 +8,15 @@ it("a transport that throws is asked once, and its request has ended", async () 
     request: () => ({ within: (run) => run(), ended: ({ outcome }) => void ended.push(outcome) }),
   });
   const facts = { name: undefined, protocolVersion: undefined, sessionId: undefined, network: undefined };
-  const started = { method: "ping", requestId: 1, attempt: 1, trace: undefined, target: "somewhere", ...facts };
+  const started = {
+    method: "ping",
+    requestId: 1,
+    callId: 1,
+    attempt: 1,
+    trace: undefined,
+    target: "somewhere",
+    ...facts,
+  };
   let asked = 0;
   const request = () => {
     asked++;

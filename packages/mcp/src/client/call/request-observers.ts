@@ -50,12 +50,15 @@ export class RequestObservers {
   }
 
   /** The same for the request that stands for a call now. */
-  startCall({ out, row, resent }: PendingCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
+  startCall(call: PendingCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
+    const { out, row, resent } = call;
+    call.firstId ??= id;
     const name = out.params?.[row?.nameField ?? "uri"];
     const trace = out.meta === undefined ? undefined : readTrace(out.meta);
     return this.start({
       ...requestOf(out.method, id, transport),
       name: typeof name === "string" ? name : undefined,
+      callId: call.firstId,
       protocolVersion: era.revision,
       attempt: resent ? 2 : 1,
       trace,
@@ -190,7 +193,7 @@ class ObservedRequest {
 /** What observers are told of a request of the handshake. */
 function requestOf(method: string, requestId: Id, { sessionId, network, target }: Transport): RequestStarted {
   const unknown = { name: undefined, protocolVersion: undefined, trace: undefined };
-  return { method, requestId, attempt: 1, sessionId, network, target, ...unknown };
+  return { method, requestId, callId: requestId, attempt: 1, sessionId, network, target, ...unknown };
 }
 
 /** How an answer ended, by the text that the server gets. */

@@ -14,6 +14,7 @@ import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
 import { endOf, publicFailure } from "./call-failure.js";
+import { inLayer } from "./call-layer.js";
 import { ExtensionResult } from "./extension-result.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
@@ -31,12 +32,7 @@ export interface DispatchingServer {
   readonly pipeline: Pipeline;
 }
 
-const NOTHING: readonly ((ok: boolean) => void)[] = [];
-
-export const MAKERS: CallMakers = {
-  context: contextOf,
-  asker: (call) => asking().askerOf(call),
-};
+export const MAKERS: CallMakers = { context: contextOf, asker: (call) => asking().askerOf(call) };
 
 /** Creates the endpoint through which every request of every transport and revision passes. */
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
@@ -121,7 +117,7 @@ function dispatch(
 function open(server: DispatchingServer, call: ServerCall, route: Route): Answer | Promise<Answer> {
   const { gate } = server.pipeline;
   if (gate === undefined) return invoke(server, call, route);
-  return gate().then(
+  return inLayer(call, "preparation", gate).then(
     () => invoke(server, call, route),
     (error) => failure(server, call, error),
   );
@@ -182,14 +178,16 @@ function invoke(server: DispatchingServer, call: ServerCall, route: Route): Answ
 
 /** Runs the handler inside what extensions do around it. */
 function serve(server: DispatchingServer, call: ServerCall, { handler, around }: Route): object | Promise<object> {
-  return around === undefined ? perform(server, call, handler) : around(call, () => perform(server, call, handler));
+  if (around === undefined) return perform(server, call, handler);
+  return inLayer(call, "extensions", () => around(call, () => perform(server, call, handler)));
 }
 
 /** Runs the handler inside all middleware. */
 export function perform(server: DispatchingServer, call: ServerCall, handler: MethodHandler): object | Promise<object> {
   const { middleware } = server.pipeline;
-  if (middleware.length === 0) return execute(call, handler);
-  return throughMiddleware(middleware, call, () => execute(call, handler));
+  if (middleware.length === 0 && call.followers === undefined) return execute(call, handler);
+  const innermost = () => inLayer(call, "handler", () => execute(call, handler), call.row.method);
+  return middleware.length === 0 ? innermost() : throughMiddleware(middleware, call, innermost);
 }
 
 /**
@@ -247,7 +245,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
   const { request, row } = call;
   const interim = result instanceof InputOutcome ? result : call.interim;
   const { self } = registry;
-  for (const act of call.beforeAnswer ?? NOTHING) act(true);
+  if (call.beforeAnswer !== undefined) for (const act of call.beforeAnswer) act(true);
   try {
     const encoded: EncodedAnswer =
       interim !== undefined
@@ -264,7 +262,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
 }
 
 function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
-  for (const act of call.beforeAnswer ?? NOTHING) act(false);
+  if (call.beforeAnswer !== undefined) for (const act of call.beforeAnswer) act(false);
   void call.sessionEnded?.("refused");
   if (pipeline.observers.length > 0) call.end = endOf(call, { error });
   const answer = errorAnswer(call, publicError(call, error));

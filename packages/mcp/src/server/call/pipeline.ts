@@ -49,7 +49,6 @@ export class Pipeline {
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
     const followers: CallFollower[] = [];
-    call.followers = followers;
     let answering: A | Promise<A> | undefined;
     let run = () => {
       answering ??= answer();
@@ -65,6 +64,7 @@ export class Pipeline {
         return follower;
       });
     }
+    call.followers = call.followers === undefined ? followers : [...call.followers, ...followers];
     this.#notify("started", started);
     const since = this.#platform.monotonic();
     const end = (answered: A): A => {

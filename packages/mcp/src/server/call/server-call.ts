@@ -60,7 +60,7 @@ export class ServerCall {
   failure: unknown;
   /** How the call ended; kept only if there are observers. */
   end: CallEnd | undefined;
-  /** Those who follow the call; only if there are observers. */
+  /** Those who follow the call, and the call that it is part of; only if there are observers. */
   followers: readonly CallFollower[] | undefined;
   /** The questions to send instead of a result, whatever middleware makes of it. */
   interim: InputOutcome | undefined;
@@ -102,6 +102,7 @@ export class ServerCall {
     this.row = row;
     this.exchange = exchange;
     this.cache = facts.hints.read;
+    this.followers = outer?.followers;
     this.ctx = makers.context(this);
   }
 

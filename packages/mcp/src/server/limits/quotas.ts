@@ -1,4 +1,5 @@
 import { checkOptions } from "../../protocol/check-options.js";
+import { inLayer } from "../call/call-layer.js";
 import type { MountableServer } from "../mount/mount.js";
 import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
@@ -15,7 +16,7 @@ export function quotas(options: QuotaOptions = {}): Quotas {
       // Only servers call it, with their own parts, whose type users do not see.
       const { facts, registry, pipeline } = parts as MountableServer;
       const calls = new CallQuotas(facts, options);
-      pipeline.limits = (call, next) => calls.serve(call, next);
+      pipeline.limits = (call, next) => inLayer(call, "limits", () => calls.serve(call, next));
       pipeline.places = calls.places;
       pipeline.closers.push(() => calls.close());
       registry.toolOptions.set("rate", ({ name, definition }) => {

@@ -3,6 +3,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
+import { inLayer } from "../call/call-layer.js";
 import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
@@ -74,7 +75,10 @@ export class ToolCalls {
     const lacking = tool.requires.length > 0 ? withoutCapabilities(tool, call) : undefined;
     if (lacking !== undefined) return lacking;
     if (tool.headers.length > 0) checkHeaders(tool, args, call);
-    const read = readArguments(tool, args, call);
+    const read =
+      call.followers !== undefined
+        ? inLayer(call, "arguments", () => readArguments(tool, args, call))
+        : readArguments(tool, args, call);
     if (isThenable(read)) return this.#callLater(tool, read, call);
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
@@ -100,11 +104,10 @@ export class ToolCalls {
     const turn = this.#enter(tool, call);
     if (turn === undefined) return this.#execute(tool, args, call);
     this.waiting++;
-    return turn
-      .finally(() => {
-        this.waiting--;
-      })
-      .then(() => this.#execute(tool, args, call));
+    const waited = turn.finally(() => {
+      this.waiting--;
+    });
+    return inLayer(call, "queue", () => waited).then(() => this.#execute(tool, args, call));
   }
 
   /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */
@@ -127,9 +130,15 @@ export class ToolCalls {
     try {
       // The root's too, because its steps may still run when the handler is interrupted.
       if (tool.timeoutMs !== undefined) call.root.deadline = call.deadline = deadlineOf(tool, tool.timeoutMs, call);
-      const value = tool.handler(args, call.ctx);
+      const value =
+        call.followers !== undefined
+          ? inLayer(call, "tool", () => tool.handler(args, call.ctx), tool.name)
+          : tool.handler(args, call.ctx);
       if (isThenable(value)) return this.#settle(tool, args, value, toCallResult, leave, call);
-      made = toCallResult(tool, value, call);
+      made =
+        call.followers !== undefined
+          ? inLayer(call, "result", () => toCallResult(tool, value, call))
+          : toCallResult(tool, value, call);
     } catch (error) {
       leave();
       return this.#failed(tool, args, error, call);
@@ -153,7 +162,10 @@ export class ToolCalls {
     try {
       const settled = await (call.deadline === undefined ? value : call.deadline.race(value));
       leave();
-      const made = toResult(tool, settled, call);
+      const made =
+        call.followers !== undefined
+          ? inLayer(call, "result", () => toResult(tool, settled, call))
+          : toResult(tool, settled, call);
       result = isThenable(made) ? await made : made;
     } catch (error) {
       leave();

@@ -1,0 +1,214 @@
+import { platform } from "#platform";
+import type {
+  AnswerFollower,
+  AnswerStarted,
+  ClientObserver,
+  RequestEnded,
+  RequestFollower,
+  RequestStarted,
+} from "../client/observer.js";
+import { type Id, isObject } from "../jsonrpc/message.js";
+import { callHook } from "../platform/call-hook.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import type { CallEnded, CallFollower, CallStarted, Observer } from "../server/observer.js";
+import type { WireMessage } from "../transport/watched-transport.js";
+import { OpenSpan, type TraceSpan } from "./trace-span.js";
+
+/** Traces calls: pass it to `server.observe`, to `connect` as `observe`, and its `onMessage` to `connect` for progress. */
+export interface CallTracer extends Observer, ClientObserver {
+  readonly onMessage: (message: WireMessage) => void;
+}
+
+/** Options for `traceCalls`. */
+export interface TraceCallsOptions {
+  /** Where the time comes from, for tests. Default: the clock of the runtime. */
+  platform?: Pick<Platform, "monotonic" | "warn"> | undefined;
+}
+
+/** Calls that are traced at the same time; beyond that the oldest is left out. */
+const MOST_CALLS = 1_000;
+
+/**
+ * Follows calls through the layers of a client and of servers in the same process, and passes each to `onTrace` when it has ended.
+ * A server's part is found by the id of its request, so use one tracer for one connection. What a call still waits for when its
+ * connection closes is passed on as far as it came.
+ */
+export function traceCalls(onTrace: (trace: TraceSpan) => void, options: TraceCallsOptions = {}): CallTracer {
+  const tracer = new Tracer(onTrace, options.platform ?? platform);
+  return {
+    request: (request) => tracer.request(request),
+    answer: (request) => tracer.answer(request),
+    state: ({ state }) => {
+      if (state === "closed") tracer.flush();
+    },
+    follow: (call) => tracer.follow(call),
+    onMessage: (message) => tracer.message(message),
+  };
+}
+
+/** A call of the client that has not ended. */
+interface TracedCall {
+  readonly span: OpenSpan;
+  /** The request that stands for it now, and how it travels. */
+  request?: { readonly id: Id; readonly method: string; readonly span: OpenSpan; transport?: OpenSpan } | undefined;
+  answers?: OpenSpan | undefined;
+}
+
+class Tracer {
+  readonly #onTrace: (trace: TraceSpan) => void;
+  readonly #platform: Pick<Platform, "monotonic" | "warn">;
+  readonly #calls = new Map<Id, TracedCall>();
+
+  constructor(onTrace: (trace: TraceSpan) => void, given: Pick<Platform, "monotonic" | "warn">) {
+    this.#onTrace = onTrace;
+    this.#platform = given;
+  }
+
+  get #now(): number {
+    return this.#platform.monotonic();
+  }
+
+  request({ method, name, requestId: id, callId, protocolVersion, attempt, network }: RequestStarted): RequestFollower {
+    const call = this.#callOf(callId, named(method, name));
+    call.answers?.end(this.#now);
+    const again = attempt > 1 ? `, attempt ${attempt}` : "";
+    const span = call.span.begin("client", "request", `${id}${again}`, this.#now);
+    const era = span.begin("client", "era", protocolVersion ?? "handshake", this.#now);
+    call.request = { id, method, span };
+    let asked = "";
+    return {
+      within: (run) => {
+        era.end(this.#now);
+        const carried = network?.protocol ?? network?.transport ?? "in this process";
+        if (call.request !== undefined) call.request.transport = span.begin("client", "transport", carried, this.#now);
+        run();
+      },
+      content: (_params, result) => {
+        asked = questionsIn(result);
+      },
+      ended: (ended) => this.#requestEnded(callId, call, asked, ended),
+    };
+  }
+
+  #requestEnded(callId: Id, call: TracedCall, asked: string, { outcome, error }: RequestEnded): void {
+    const [now, words] = [this.#now, outcomeOf(outcome, error)];
+    call.request?.transport?.end(now);
+    call.request?.span.end(now, words);
+    call.request = undefined;
+    if (outcome === "input_required") {
+      call.answers = call.span.begin("client", "answers", asked, now);
+      return;
+    }
+    call.span.end(now, words);
+    this.#calls.delete(callId);
+    this.#pass(call.span);
+  }
+
+  answer({ method }: AnswerStarted): AnswerFollower | undefined {
+    // The protocol does not tell which call of several a question belongs to.
+    const [only, ...others] = this.#calls.values();
+    if (only === undefined || others.length > 0) return undefined;
+    const span = (only.request?.transport ?? only.span).begin("client", "answer", method, this.#now);
+    return { ended: ({ outcome }) => span.end(this.#now, outcome) };
+  }
+
+  message({ direction, message: { method, params } }: WireMessage): void {
+    if (direction !== "received" || method !== "notifications/progress" || !isObject(params)) return;
+    for (const { request } of this.#calls.values()) {
+      if (request === undefined || request.id !== params["progressToken"]) continue;
+      const { progress, total, message } = params;
+      const text = `${String(progress)}${total === undefined ? "" : ` of ${String(total)}`}`;
+      const span = request.transport ?? request.span;
+      span
+        .begin("client", "progress", typeof message === "string" ? `${text}: ${message}` : text, this.#now)
+        .end(this.#now);
+    }
+  }
+
+  follow({ method, name, requestId }: CallStarted): CallFollower {
+    const asker = [...this.#calls.values()].find(
+      ({ request }) => request?.id === requestId && request.method === method,
+    );
+    const parent = asker?.request?.transport;
+    const detail = named(method, name);
+    const span =
+      parent?.begin("server", "call", detail, this.#now) ?? new OpenSpan("server", "call", detail, this.#now);
+    return new FollowedCall(span, this.#platform, parent === undefined ? (ended) => this.#pass(ended) : undefined);
+  }
+
+  /** Passes on what has not ended. */
+  flush(): void {
+    const open = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { span } of open) this.#pass(span);
+  }
+
+  #callOf(id: Id, detail: string): TracedCall {
+    const known = this.#calls.get(id);
+    if (known !== undefined) return known;
+    const [oldest] = this.#calls.size < MOST_CALLS ? [] : this.#calls.keys();
+    if (oldest !== undefined) this.#calls.delete(oldest);
+    const made: TracedCall = { span: new OpenSpan("client", "call", detail, this.#now) };
+    this.#calls.set(id, made);
+    return made;
+  }
+
+  #pass(span: OpenSpan): void {
+    callHook(this.#platform, "onTrace", () => this.#onTrace(span.read()));
+  }
+}
+
+/** One call to a server; each layer is within the innermost one that has not ended. */
+class FollowedCall implements CallFollower {
+  readonly #span: OpenSpan;
+  readonly #platform: Pick<Platform, "monotonic">;
+  readonly #whenEnded: ((span: OpenSpan) => void) | undefined;
+  readonly #open: OpenSpan[];
+
+  constructor(span: OpenSpan, given: Pick<Platform, "monotonic">, whenEnded: ((span: OpenSpan) => void) | undefined) {
+    this.#span = span;
+    this.#open = [span];
+    this.#platform = given;
+    this.#whenEnded = whenEnded;
+  }
+
+  layer: NonNullable<CallFollower["layer"]> = (layer, name) => {
+    const span = this.#innermost().begin("server", layer, name ?? "", this.#platform.monotonic());
+    this.#open.push(span);
+    return () => span.end(this.#platform.monotonic());
+  };
+
+  question: NonNullable<CallFollower["question"]> = ({ method }) => {
+    const span = this.#innermost().begin("server", "question", method, this.#platform.monotonic());
+    return { ended: ({ outcome }) => span.end(this.#platform.monotonic(), outcome) };
+  };
+
+  ended({ outcome, error }: CallEnded): void {
+    this.#span.end(this.#platform.monotonic(), outcomeOf(outcome, error));
+    this.#whenEnded?.(this.#span);
+  }
+
+  #innermost(): OpenSpan {
+    while (this.#open.length > 1 && this.#open.at(-1)?.isOpen !== true) this.#open.pop();
+    return this.#open.at(-1) ?? this.#span;
+  }
+}
+
+function named(method: string, name: string | undefined): string {
+  return name === undefined ? method : `${method} ${name}`;
+}
+
+function outcomeOf(outcome: RequestEnded["outcome"], error: unknown): string {
+  return outcome === "error" ? McpError.from(error).kind : outcome;
+}
+
+/** The methods of the questions of an interim result. */
+function questionsIn(result: unknown): string {
+  const asked = isObject(result) ? result["inputRequests"] : undefined;
+  if (!isObject(asked)) return "";
+  const methods = Object.values(asked).flatMap((one) =>
+    isObject(one) && typeof one["method"] === "string" ? [one["method"]] : [],
+  );
+  return methods.slice(0, 10).join(", ");
+}
