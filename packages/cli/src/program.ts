@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import { ALL_COMMANDS } from "./commands/all-commands.js";
+import { ALL_COMMANDS, COMMAND_GROUPS } from "./commands/all-commands.js";
 import type { CommandDeclaration, OptionDeclaration } from "./commands/command.js";
 import { OptionReader } from "./commands/option-reader.js";
 import { EXIT, type ExitCode } from "./terminal/exit-code.js";
@@ -31,14 +31,32 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
   const act = async (declaration: CommandDeclaration, given: Omit<Given, "program">) => {
     code = await perform(declaration, { ...given, program }, io);
   };
-  for (const declaration of ALL_COMMANDS) root.addCommand(commandOf(declaration, terminal, act));
+  for (const { title, commands } of COMMAND_GROUPS)
+    for (const declaration of commands) root.addCommand(commandOf(declaration, terminal, act).helpGroup(`${title}:`));
   try {
-    await root.parseAsync([...own], { from: "user" });
+    await root.parseAsync(asHelpOption(own), { from: "user" });
     return code;
   } catch (reason) {
     if (reason instanceof CommanderError) return reason.exitCode === 0 ? EXIT.ok : EXIT.usage;
     return reportFailure(terminal, reason, false);
   }
+}
+
+/** `help call` means `call --help`. A name that is no command is left to be refused as one, with the nearest. */
+function asHelpOption(own: readonly string[]): string[] {
+  const [first, ...words] = own;
+  const named = words.filter((word) => !word.startsWith("-"));
+  if (first !== "help" || named.length === 0) return [...own];
+  const path: string[] = [];
+  let commands: readonly CommandDeclaration[] | undefined = ALL_COMMANDS;
+  for (const word of named) {
+    if (commands === undefined) break;
+    path.push(word);
+    const found: CommandDeclaration | undefined = commands.find(({ name }) => name === word);
+    if (found === undefined) return path;
+    commands = found.commands;
+  }
+  return [...path, "--help"];
 }
 
 type Act = (declaration: CommandDeclaration, given: Omit<Given, "program">) => Promise<void>;

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { COMMAND_GROUPS } from "../src/commands/all-commands.js";
 import { runParley } from "./kit/run-parley.js";
 
 describe("a command line that is wrong", () => {
@@ -50,12 +52,41 @@ describe("a command line that is wrong", () => {
 });
 
 describe("help", () => {
+  it("is grouped as the page about the command line groups the commands", async () => {
+    const { stdout } = await runParley(["--help"]);
+    const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8");
+    const rows = [...page.matchAll(/^\| (?:\[|below)[^|]*\| (`[^|]*`) \|$/gm)].map(([, names = ""]) =>
+      names.replaceAll("`", ""),
+    );
+    const groups = COMMAND_GROUPS.map(({ commands }) => commands.map(({ name }) => name).join(", "));
+    expect(groups).toEqual(rows);
+    expect(stdout.match(/^[A-Z].*:$/gm)).toEqual([
+      ...["Options:", ...COMMAND_GROUPS.map(({ title }) => `${title}:`), "Commands:"].filter((line) =>
+        stdout.includes(`\n${line}\n`),
+      ),
+    ]);
+    expect(stdout.indexOf("Using a server:")).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [["help", "calls"], "unknown command 'calls'\nfix:   Did you mean call?"],
+    [["help", "skills", "lst"], "unknown command 'lst'\nfix:   Did you mean list?"],
+  ])("of %j is refused, with the nearest command", async (args, said) => {
+    const { code, stdout, stderr } = await runParley(args);
+    expect(stderr).toContain(said);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  });
+
   it("is shown by `help` and by --help", async () => {
     for (const [asked, same] of [
       [["help"], ["--help"]],
       [
         ["help", "call"],
         ["call", "--help"],
+      ],
+      [
+        ["help", "skills", "save"],
+        ["skills", "save", "--help"],
       ],
     ] as const) {
       const { code, stdout } = await runParley(asked);

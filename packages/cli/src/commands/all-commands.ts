@@ -12,18 +12,18 @@ import { TYPES_COMMANDS } from "../typed-code/types-commands.js";
 import { USE_COMMANDS } from "../use/use-commands.js";
 import type { CommandDeclaration } from "./command.js";
 
-/** Every command, in the order of help. */
-export const ALL_COMMANDS: readonly CommandDeclaration[] = [
-  ...USE_COMMANDS,
-  ...INSPECT_COMMANDS,
-  ...DOCTOR_COMMANDS,
-  ...LINT_COMMANDS,
-  ...TOKENS_COMMANDS,
-  ...LOCK_COMMANDS,
-  ...TYPES_COMMANDS,
-  ...RUN_COMMANDS,
-  ...RECORDING_COMMANDS,
-  ...PROJECT_COMMANDS,
-  ...LOGIN_COMMANDS,
-  ...COMPLETION_COMMANDS,
+/** Every command by what it is for, in the order of help; `docs/cli.md` has the same groups. */
+export const COMMAND_GROUPS: readonly { readonly title: string; readonly commands: readonly CommandDeclaration[] }[] = [
+  { title: "Using a server", commands: USE_COMMANDS },
+  { title: "Finding what is broken", commands: DOCTOR_COMMANDS },
+  { title: "Checks", commands: [...LINT_COMMANDS, ...LOCK_COMMANDS] },
+  { title: "Types and tokens", commands: [...TYPES_COMMANDS, ...TOKENS_COMMANDS] },
+  { title: "Running servers", commands: RUN_COMMANDS },
+  { title: "The inspector", commands: INSPECT_COMMANDS },
+  { title: "Recording", commands: RECORDING_COMMANDS },
+  { title: "Projects", commands: PROJECT_COMMANDS },
+  { title: "Logging in, and the shell", commands: [...LOGIN_COMMANDS, ...COMPLETION_COMMANDS] },
 ];
+
+/** Every command, in the order of help. */
+export const ALL_COMMANDS: readonly CommandDeclaration[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

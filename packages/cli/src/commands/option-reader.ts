@@ -37,7 +37,7 @@ export class OptionReader {
     const count = Number(text);
     if (/^\d+$/.test(text) && count >= least && count <= most) return count;
     const bound = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new UsageError(`--${flagOf(name)} is "${text}"`, `Give a whole number ${bound}.`);
+    throw new UsageError(`"${text}" is not a number for --${flagOf(name)}`, `Give a whole number ${bound}.`);
   }
 
   /** A duration: `500ms`, `30s`, `5m`, or seconds without a unit. */
@@ -48,7 +48,7 @@ export class OptionReader {
     const ms = Number(amount) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? Number.NaN);
     if (ms > 0 && ms <= LONGEST_MS) return ms;
     throw new UsageError(
-      `--${flagOf(name)} is "${text}"`,
+      `"${text}" is not a duration for --${flagOf(name)}`,
       "Give seconds, or a number with a unit: 500ms, 30s, 5m, 2h; at most 24h.",
     );
   }

@@ -1,12 +1,21 @@
 import { ALL_COMMANDS } from "../commands/all-commands.js";
 import type { CommandDeclaration, CommandRun, OptionDeclaration } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { Shown } from "../terminal/shown.js";
+import { Shown, show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { SHELLS } from "./completion-commands.js";
 
 /** `parley completion`: a script for a shell, made of the declarations that help shows. */
-export const printCompletion: CommandRun = async ({ words: [shell = ""], terminal }) => {
+export const printCompletion: CommandRun = async (invocation) => {
+  const {
+    words: [shell = ""],
+    terminal,
+  } = invocation;
+  if (shell === "words") {
+    const { completedWords } = await import("./completed-words.js");
+    for (const word of await completedWords(invocation.program, terminal)) terminal.print(show`${word}`);
+    return EXIT.ok;
+  }
   const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
   if (write === undefined) {
     const what = shell === "" ? "no shell is named" : `the shell "${shell}" is not known`;
@@ -36,7 +45,10 @@ const longFlag = ({ flags }: OptionDeclaration) => /--[a-z-]+/.exec(flags)?.[0] 
 const takesValue = ({ flags }: OptionDeclaration) => /[<[]/.test(flags);
 const quoted = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`;
 
-const SCRIPTS = { bash, zsh, fish } satisfies Record<(typeof SHELLS)[number], (all: readonly Row[]) => string>;
+const SCRIPTS = { bash, zsh, fish, powershell } satisfies Record<
+  (typeof SHELLS)[number],
+  (all: readonly Row[]) => string
+>;
 
 /** Words of the command line so far decide what is offered; files where nothing else is known. */
 function bash(all: readonly Row[]): string {
@@ -65,6 +77,9 @@ ${all.map(({ path }) => `      ${quoted(path)}) path="\${path:+$path }\${COMP_WO
 ${cases.join("\n")}
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$word") $(compgen -f -- "$word"))
+  [[ -z "$path" || "$word" == -* ]] && return
+  # Not by compgen, which would expand what a name contains.
+  while IFS= read -r at; do COMPREPLY+=("$at"); done < <(parley completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o filenames -F _parley parley`;
 }
@@ -86,7 +101,23 @@ function fish(all: readonly Row[]): string {
     if (next.length > 0) return [own];
     return [own, ...options.map((option) => fishOption(name, option))];
   });
-  return lines.join("\n");
+  const names = "(parley completion words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)";
+  const known = topLevel(all).join(" ");
+  return [...lines, `complete -c parley -n ${quoted(`__fish_seen_subcommand_from ${known}`)} -a ${quoted(names)}`].join(
+    "\n",
+  );
+}
+
+/** PowerShell asks this program for everything. */
+function powershell(): string {
+  return `Register-ArgumentCompleter -Native -CommandName parley -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  if ($wordToComplete -eq '') { $words += '' }
+  parley completion words '--' @words 2>$null | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}`;
 }
 
 function fishOption(command: string, option: OptionDeclaration): string {

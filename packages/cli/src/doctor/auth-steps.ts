@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { type AuthorizationStep, oauth } from "@parley/mcp/auth";
 import type { Invocation } from "../commands/command.js";
-import { savedLogins } from "../target/saved-logins.js";
+import { grantedAccess, savedLogins } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { saidIn } from "./browser-steps.js";
 import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
@@ -32,10 +32,12 @@ export async function walkAuth(walk: AuthWalk): Promise<ExaminedConnection | und
       if (status !== 401) return own ? "the credentials are accepted" : "no login is needed";
       try {
         const { authorization: _refused, ...rest } = headers;
+        const isGranted = invocation.options.text("grant") !== undefined;
+        const kept = own ? undefined : savedLogins(headers, invocation.terminal.io);
         // Without a saved login this asks nobody; it reads the documents and says what it found.
-        const auth = (own ? undefined : savedLogins(headers, invocation.terminal.io)) ?? oauth({ registration: false });
+        const auth = isGranted ? grantedAccess(invocation) : (kept ?? oauth({ registration: false }));
         connection = await openExamined(found.url, checkup, invocation, { headers: rest, auth });
-        return "the saved login is accepted";
+        return isGranted ? "the grant gave a token that is accepted" : "the saved login is accepted";
       } catch (error) {
         if (context.signal.aborted || !McpError.is(error)) throw error;
         throw new BrokenLink(await refusal(walk, error, context));

@@ -1,7 +1,8 @@
-import { connect, McpError } from "@parley/mcp";
-import { deviceLogin, type Login, type OAuthClient, oauth, type TokenStore } from "@parley/mcp/auth";
+import { connect } from "@parley/mcp";
+import { deviceLogin, type Login, oauth, type TokenStore } from "@parley/mcp/auth";
 import { browserLogin, fileTokenStore, openInBrowser, terminalLogin } from "@parley/mcp/login";
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { knownClient } from "../target/saved-logins.js";
 import { takeTarget } from "../target/target.js";
 import { tokenFile } from "../target/token-file.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -71,34 +72,27 @@ function showCode(
   if (completeUrl !== undefined) terminal.note(show`or open ${completeUrl}`);
 }
 
-function knownClient({ options, terminal }: Invocation): OAuthClient | undefined {
-  const clientId = options.text("clientId");
-  const variable = options.text("clientSecretEnv");
-  if (clientId === undefined) {
-    if (variable === undefined) return undefined;
-    throw new UsageError("--client-secret-env has no --client-id", "Give the id of the client too.");
-  }
-  if (variable === undefined) return { clientId };
-  const clientSecret = terminal.io.env[variable];
-  if (clientSecret !== undefined && clientSecret !== "") return { clientId, clientSecret };
-  throw new McpError("authorization_failed", `the variable ${variable} is not set`, {
-    fix: `Set ${variable} to the client's secret.`,
-  });
-}
-
-/** Tells whether anything was kept. */
-function countedStore(store: TokenStore): TokenStore & { readonly changes: number } {
+/** Counts what is kept, and the tokens that are forgotten. */
+export function countedStore(store: TokenStore): TokenStore & { readonly changes: number; readonly forgotten: number } {
   let changes = 0;
+  let forgotten = 0;
   return {
     get changes() {
       return changes;
+    },
+    get forgotten() {
+      return forgotten;
     },
     get: (key) => store.get(key),
     set: async (key, value) => {
       await store.set(key, value);
       changes += 1;
     },
-    delete: (key) => store.delete(key),
+    delete: async (key) => {
+      // Beside tokens the store remembers who issued them.
+      if (key.startsWith("tokens ") && (await store.get(key)) !== undefined) forgotten += 1;
+      await store.delete(key);
+    },
     ...(store.lock === undefined ? {} : { lock: store.lock.bind(store) }),
   };
 }

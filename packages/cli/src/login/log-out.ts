@@ -6,7 +6,7 @@ import type { CommandRun } from "../commands/command.js";
 import { tokenFile } from "../target/token-file.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
-import { loginAddress } from "./log-in.js";
+import { countedStore, loginAddress } from "./log-in.js";
 
 /** How long the server may take: forgetting does not depend on it. */
 const REVOKE_MS = 10_000;
@@ -22,12 +22,15 @@ export const logOut: CommandRun = async (invocation) => {
     return EXIT.ok;
   }
   const url = await loginAddress(invocation);
-  const auth = oauth({ store: fileTokenStore(file), registration: false });
+  const store = countedStore(fileTokenStore(file));
+  const auth = oauth({ store, registration: false });
   // Only a connection knows where tokens are revoked; a server that is away keeps nobody from forgetting them.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
   await client?.close();
   await auth.logout(url);
-  if (terminal.json) terminal.printJson({ forgotten: url });
-  else terminal.print(show`Logged out of ${url}.`);
+  const wasLoggedIn = store.forgotten > 0;
+  if (terminal.json) terminal.printJson({ forgotten: wasLoggedIn ? url : null });
+  else if (wasLoggedIn) terminal.print(show`Logged out of ${url}.`);
+  else terminal.print(show`There was no login to ${url}.`);
   return EXIT.ok;
 };

@@ -17,13 +17,17 @@ export function moduleFailure(place: Place, message: string, fix: string, cause?
   return failure;
 }
 
-/** What a module threw while it was evaluated, with the innermost line of the user's own files. */
-export function thrownFailure(thrown: unknown, path: string, own: ReadonlySet<string>): McpError {
+/** What a module threw while it was evaluated, or later, with the innermost line of the user's own files. */
+export function thrownFailure(
+  thrown: unknown,
+  path: string,
+  own: ReadonlySet<string>,
+  advice = "The module throws while it is loaded; correct this line.",
+): McpError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const fix =
-    McpError.is(thrown) && thrown.fix !== "" ? thrown.fix : "The module throws while it is loaded; correct this line.";
+  const fix = McpError.is(thrown) && thrown.fix !== "" ? thrown.fix : advice;
   const place = placeOf(thrown, own) ?? { file: path, line: 0 };
-  return moduleFailure(place, message === "" ? "the module throws while it is loaded" : message, fix, thrown);
+  return moduleFailure(place, message === "" ? "the module throws an error without a message" : message, fix, thrown);
 }
 
 const FRAME = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()]+?):(\d+):(\d+)\)?$/;

@@ -64,7 +64,7 @@ function unfilled(name: string, { options, terminal: { io } }: Invocation): Host
     file === undefined
       ? usualFiles(io).find(({ servers }) => Object.hasOwn(servers, name))?.path
       : resolve(io.cwd, file);
-  return path === undefined ? {} : (readConfigServers(path, io, false).servers[name] ?? {});
+  return path === undefined ? {} : (readConfigServers(path, io, { expand: false }).servers[name] ?? {});
 }
 
 /** How the program that runs now is started again: by its file, since applications have another PATH than a shell. */

@@ -14,9 +14,13 @@ import { QuestionDesk } from "./prompter.js";
 
 /**
  * Answers what servers ask: by the options of the command line, by the person at the terminal, and where there is none by
- * declining, with a note of what to write instead. Throws a `UsageError` for options that cannot be used.
+ * declining, with a note of what to write instead. Throws a `UsageError` for options that cannot be used; `refuse` gets the one for
+ * an answer that does not fit its question.
  */
-export function answerers({ options, terminal }: Pick<Invocation, "options" | "terminal">): OpenOptions {
+export function answerers(
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+  refuse: (error: UsageError) => void = () => {},
+): OpenOptions {
   const desk = new QuestionDesk(terminal);
   const prepared = preparedAnswers(options);
   const line = options.text("sampleWith");
@@ -26,7 +30,7 @@ export function answerers({ options, terminal }: Pick<Invocation, "options" | "t
     // What asks is loaded when the first question comes: most commands have none, and a shell is waiting.
     onElicit: async (question, context) => {
       const { elicited } = await import("./elicited.js");
-      return elicited({ terminal, desk, prepared }, question, context);
+      return elicited({ terminal, desk, prepared, refuse }, question, context);
     },
     onSample: async (question, { signal, server }) => {
       const within = AbortSignal.any([signal, terminal.io.signal]);

@@ -3,17 +3,24 @@ import { formIssues } from "@parley/mcp/host";
 import type { ElicitRequestFormParams, ElicitRequestParams, ElicitResult } from "@parley/mcp/protocol";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
 import { askForm } from "./ask-form.js";
 import { askPage, notePage } from "./ask-page.js";
+import { clipped, formFields } from "./form-field.js";
 import type { PreparedAnswers } from "./prepared-answers.js";
 import type { QuestionDesk } from "./prompter.js";
 import { listOf, memberOf, resolveSchema, type Typed, typedValue } from "./typed-value.js";
+
+const SHOWN_FIELDS = 10;
+const LONGEST_MESSAGE = 500;
 
 /** Who answers. */
 export interface Desk {
   readonly terminal: Terminal;
   readonly desk: QuestionDesk;
   readonly prepared: PreparedAnswers | undefined;
+  /** Ends the command: an answer of its command line does not fit. */
+  readonly refuse: (error: UsageError) => void;
 }
 
 /** Answers a form or a page: by what the command line has prepared, by the person at the terminal, or by declining. */
@@ -38,7 +45,7 @@ export async function elicited(at: Desk, question: ElicitRequestParams, { signal
 
 /** The answer that the command line has prepared, or what of it a person need not be asked any more. */
 function preparedForm(
-  { terminal, prepared }: Desk,
+  { terminal, prepared, refuse }: Desk,
   question: ElicitRequestFormParams,
   server: string,
 ): ElicitResult | { readonly given: Readonly<Record<string, unknown>> } {
@@ -48,11 +55,19 @@ function preparedForm(
     // `prepareForm` has checked the values against the form, as the client does again.
     return { action: "accept", content: content as NonNullable<ElicitResult["content"]> };
   }
-  if (problem !== undefined) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${problem}`);
+  if (problem !== undefined && terminal.interactive)
+    terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${problem}`);
   if (terminal.interactive) return { given: problem === undefined ? content : {} };
-  const names = missing.length === 0 ? "" : ` (missing: ${missing.join(", ")})`;
+  if (problem !== undefined) {
+    refuse(new UsageError(`an --answer does not fit what ${server} asks: ${problem}`, "Correct the answer."));
+    return { action: "cancel" };
+  }
+  const wanted = prepared === undefined ? formFields(question.requestedSchema) : undefined;
+  const names = missing.length > 0 ? missing : (wanted ?? []).map(({ name }) => name);
+  const pairs = names.slice(0, SHOWN_FIELDS).map((name) => `--answer ${name}=…`);
+  const how = pairs.length === 0 ? "--answer name=value" : pairs.join(" ");
   terminal.note(
-    show`${server} asked, and was declined: ${question.message}${names}; answer by --answer name=value or --answers <json>`,
+    show`${server} asked "${clipped(question.message, LONGEST_MESSAGE)}". Declined, because there is no terminal. To answer: ${how}`,
   );
   return { action: "decline" };
 }

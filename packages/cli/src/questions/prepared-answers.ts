@@ -15,7 +15,8 @@ export function preparedAnswers(options: OptionReader): PreparedAnswers | undefi
     const parsed = parsedJson(json);
     const value = "value" in parsed ? parsed.value : undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new UsageError("--answers is not a JSON object", `Write it as --answers '{"name": "value"}'.`);
+      const why = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "not a JSON object";
+      throw new UsageError(`--answers is ${why}`, `Write it as --answers '{"name": "value"}'.`);
     }
     for (const [name, one] of Object.entries(value)) answers.set(name, { value: one });
   }

@@ -20,11 +20,12 @@ export interface Prompter {
     initial: readonly T[],
     required: boolean,
   ): Promise<T[] | undefined>;
-  /** `preset` is the answer of a person who writes nothing; `problem` says why another one cannot be taken. */
+  /** `preset` is the answer of a person who writes nothing; `problem` says why another one cannot be taken. A secret is not shown. */
   write(
     message: Shown,
     preset: Shown | undefined,
     problem: (text: string) => string | undefined,
+    isSecret?: boolean,
   ): Promise<string | undefined>;
 }
 
@@ -50,7 +51,7 @@ export class QuestionDesk {
 
 /** Loaded when the first question comes: most commands have none. */
 async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prompter> {
-  const { isCancel, multiselect, select, text } = await import("@clack/prompts");
+  const { isCancel, multiselect, password, select, text } = await import("@clack/prompts");
   const common = { input: io.stdin, output: io.stderr, signal };
   const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
   // The library stands for any value by an index, which is a primitive whatever the value is.
@@ -75,19 +76,15 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
       );
       return chosen?.flatMap((at) => options.slice(at, at + 1).map(({ value }) => value));
     },
-    async write(message, preset, problem) {
-      return given<string>(
-        await text({
-          ...common,
-          message: message.text,
-          ...(preset === undefined ? {} : { placeholder: preset.text, defaultValue: preset.text }),
-          validate: (written) => {
-            const found = problem(written ?? "");
-            // A problem may repeat a word of the server's schema.
-            return found === undefined ? undefined : shownLine(found).text;
-          },
-        }),
-      );
+    async write(message, preset, problem, isSecret = false) {
+      const validate = (written: string | undefined) => {
+        const found = problem(written ?? "");
+        // A problem may repeat a word of the server's schema.
+        return found === undefined ? undefined : shownLine(found).text;
+      };
+      if (isSecret) return given<string>(await password({ ...common, message: message.text, validate }));
+      const presets = preset === undefined ? {} : { placeholder: preset.text, defaultValue: preset.text };
+      return given<string>(await text({ ...common, message: message.text, ...presets, validate }));
     },
   };
 }

@@ -31,7 +31,7 @@ describe("typedValue", () => {
     ["1.5", { type: "integer" }, "it is not a whole number"],
     ["0x10", { type: "integer" }, "it is not a whole number"],
     ["yes", { type: "boolean" }, "it is not true or false"],
-    ["{", { type: "object" }, "it is not JSON"],
+    ["{", { type: "object" }, "it is not JSON: line 1, column 2: close brace expected"],
     ["x", { type: "array", items: { type: "number" } }, "it is not a number"],
     ["x", { type: ["number", "null"] }, "it is not a number or null"],
   ])("refuses %j by %j: %s", (text, schema, problem) => {

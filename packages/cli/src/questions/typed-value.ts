@@ -1,3 +1,5 @@
+import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+
 /** A value of the type that a schema wants, or why the text is none. */
 export type Typed = { readonly value: unknown } | { readonly problem: string };
 
@@ -28,13 +30,23 @@ export function typedValue(text: string, schema: unknown, root: unknown = schema
   return { problem: `it is not ${[...types].map(nameOfType).join(" or ")}` };
 }
 
-/** Reads JSON; the problem does not repeat the text. */
+/** Reads JSON; the problem says where it is, and does not repeat the text. */
 export function parsedJson(text: string): Typed {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return { problem: "it is not JSON" };
+    return { problem: `it is not JSON${jsonProblem(text)}` };
   }
+}
+
+function jsonProblem(text: string): string {
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true });
+  const [first] = errors;
+  if (first === undefined) return "";
+  const before = text.slice(0, first.offset).split("\n");
+  const words = printParseErrorCode(first.error).replace(/(?!^)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `: line ${before.length}, column ${(before.at(-1) ?? "").length + 1}: ${words[0]?.toLowerCase()}${words.slice(1)}`;
 }
 
 /** The types that a schema allows; empty if it names none. */

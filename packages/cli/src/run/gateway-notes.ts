@@ -1,4 +1,5 @@
 import type { Host, HostedState, ServerStatus } from "@parley/mcp/host";
+import { shellAdvice } from "../terminal/shell-advice.js";
 import { joinShown, type Shown, show } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
@@ -10,7 +11,7 @@ export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayS
   for (const { severity, path, message, fix } of problems) {
     const what = severity === "error" ? red("disabled") : yellow("ignored ");
     terminal.note(show`${what} ${path}: ${message}`);
-    if (fix !== "") terminal.note(show`${dim("fix:    ")} ${fix}`);
+    if (fix !== "") terminal.note(show`${dim("fix:    ")} ${shellAdvice(fix)}`);
   }
   for (const name of new Set(doubled))
     terminal.note(show`${yellow("ignored ")} ${name}: an earlier file has a server of this name`);
@@ -37,7 +38,8 @@ function statusLines(style: Style, server: string, status: ServerStatus): Shown[
     return [show`${head}: ${who}${protocolVersion ?? ""}, ${tools} ${tools === 1 ? "tool" : "tools"}`];
   }
   if (lastError === undefined || state === "starting" || state === "stopped") return [head];
-  const fix = lastError.fix ?? "";
+  const isLogin = lastError.kind === "auth_required" || lastError.kind === "authorization_failed";
+  const fix = isLogin ? `Run \`parley login ${server}\`.` : shellAdvice(lastError.fix ?? "");
   return [show`${head}: ${lastError.message}`, ...(fix === "" ? [] : [show`${style.dim("fix:      ")} ${fix}`])];
 }
 

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { McpError } from "@parley/mcp";
 import type { ConfigProblem, HostServer, LoadedConfig } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
-import { type ConfigFileServers, readConfigServers, usualPaths } from "../target/config-servers.js";
+import { type ConfigFileServers, type InputValues, readConfigServers, usualPaths } from "../target/config-servers.js";
+import { pairsOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
@@ -22,27 +23,38 @@ export function isProgramConfig(file: string): boolean {
   return /(?:^|[\\/])parley\.config\.[^\\/]+$|\.[cm]?[jt]s$/.test(file);
 }
 
-/** The servers of `--config`, of the applications of `--from`, or of `parley.config.*`; of those, the ones that `--name` names. */
+/**
+ * The servers of `--config`, of the applications of `--from`, of `parley.config.*`, or of the other files in this folder; of those,
+ * the ones that `--name` names.
+ */
 export function gatewayServers({ options, terminal }: Invocation, config: LoadedConfig): GatewayServers {
   const { io } = terminal;
   const [file, applications] = [options.text("config"), options.many("from")];
+  const inputs = pairsOf(options.many("input"), "--input");
   if (file !== undefined && applications.length > 0) {
     throw new UsageError("--config and --from exclude each other", "Give one of them.");
   }
   const all =
     applications.length > 0
-      ? merged(applications.flatMap((word) => filesOf(word, io)))
+      ? merged(applications.flatMap((word) => filesOf(word, io, inputs)))
       : file !== undefined && !isProgramConfig(file)
-        ? merged([readable(resolve(io.cwd, file), io)])
-        : ofProgram(config, file, io);
+        ? merged([readable(resolve(io.cwd, file), io, inputs)])
+        : ofProgram(config, file, io, inputs);
   return chosen(all, options.many("name"));
 }
 
-function ofProgram({ servers, problems }: LoadedConfig, file: string | undefined, io: Io): GatewayServers {
+function ofProgram(
+  { servers, problems }: LoadedConfig,
+  file: string | undefined,
+  io: Io,
+  inputs: InputValues,
+): GatewayServers {
   const files = [file ?? "parley.config"];
   if (Object.keys(servers).length > 0) return { servers, problems, files, doubled: [] };
   if (file !== undefined) throw new UsageError(`${file} has no servers`, "Write them as an object under `servers`.");
   const found = usualPaths(io).filter(({ path }) => existsSync(path));
+  const ofFolder = found.filter(({ scope }) => scope === "project");
+  if (ofFolder.length > 0) return merged(ofFolder.map(({ path }) => readable(path, io, inputs)));
   const words = [...new Set(found.map(({ application }) => wordOf(application)))];
   throw new UsageError(
     "no file with servers is named",
@@ -58,17 +70,17 @@ function wordOf(application: string): string {
 }
 
 /** The files of an application, or of all whose names begin with the word: `claude` is Claude Desktop and Claude Code. */
-function filesOf(word: string, io: Io): ConfigFileServers[] {
+function filesOf(word: string, io: Io, inputs: InputValues): ConfigFileServers[] {
   const meant = usualPaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
   const found = meant.filter(({ path }) => existsSync(path));
-  if (found.length > 0) return found.map(({ path }) => readable(path, io));
+  if (found.length > 0) return found.map(({ path }) => readable(path, io, inputs));
   const paths = meant.map(({ path }) => path).join(", ");
   throw new UsageError(`there is no file of ${word}: ${paths}`, "Name a file by --config, or another application.");
 }
 
-function readable(path: string, io: Io): ConfigFileServers {
+function readable(path: string, io: Io, inputs: InputValues): ConfigFileServers {
   try {
-    return readConfigServers(path, io);
+    return readConfigServers(path, io, { inputs });
   } catch (reason) {
     if (McpError.is(reason)) throw new UsageError(`${path}: ${reason.message}`, reason.fix ?? "Correct the file.");
     throw reason;

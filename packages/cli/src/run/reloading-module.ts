@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { type Binding, ServerRegistry } from "@parley/mcp/host";
+import { thrownFailure } from "../modules/module-failure.js";
 import { ModuleGraph } from "../modules/module-graph.js";
 import { loadServerModule, type ServedModule } from "../target/load-module.js";
 import { reportFailure } from "../terminal/failure.js";
@@ -8,6 +9,9 @@ import type { Terminal } from "../terminal/terminal.js";
 import { FileWatch } from "./file-watch.js";
 
 const NAME = "module";
+/** What would end the process, and with it every connection. */
+const STRAYS = ["unhandledRejection", "uncaughtException"] as const;
+const MOST_REPORTED = 100;
 /** How long calls may go on at a server that was replaced. */
 const LONGEST_CALL_MS = 5 * 60_000;
 
@@ -28,6 +32,9 @@ export class ReloadingModule {
   /** Counts loads: one that a later one overtakes is thrown away. */
   #latest = 0;
 
+  /** Failures of the module that were reported since it was loaded last. */
+  readonly #reported = new Set<string>();
+
   constructor(path: string, graph: ModuleGraph, server: ServedModule, terminal: Terminal, debug: boolean) {
     this.#path = path;
     this.#terminal = terminal;
@@ -36,7 +43,22 @@ export class ReloadingModule {
     this.#files = graph.files;
     this.#registry.register(NAME, server);
     this.#watch.watch(graph.files);
+    for (const event of STRAYS) process.on(event, this.#stray);
   }
+
+  /** Reports what the module fails with outside of calls, such as in a timer, and goes on serving. A repeated failure is reported once. */
+  readonly #stray = (thrown: unknown): void => {
+    const failure = thrownFailure(
+      thrown,
+      this.#path,
+      new Set(this.#files.keys()),
+      "Handle this failure in the module.",
+    );
+    if (this.#reported.has(failure.message) || this.#reported.size >= MOST_REPORTED) return;
+    this.#reported.add(failure.message);
+    reportFailure(this.#terminal, failure, this.#debug);
+    this.#terminal.note(this.#terminal.noteStyle.yellow("it happened outside of a call; the server goes on serving"));
+  };
 
   /** What a transport serves. */
   bind(): Binding {
@@ -48,6 +70,7 @@ export class ReloadingModule {
     this.#latest++;
     this.#watch.close();
     this.#closing.abort();
+    for (const event of STRAYS) process.off(event, this.#stray);
     await Promise.all([...this.#retiring, this.#closeServer(this.#server)]);
   }
 
@@ -70,6 +93,7 @@ export class ReloadingModule {
       // What the last version that worked consists of may be what has to come back.
       this.#files = new Map([...this.#files, ...graph.files]);
     } else {
+      this.#reported.clear();
       this.#files = graph.files;
       this.#swap(outcome.server);
       const ms = Math.round(performance.now() - began);

@@ -55,7 +55,8 @@ export const RUN_COMMANDS: readonly CommandDeclaration[] = [
     summary: "serve the servers of a config file as one server",
     description:
       "Starts the servers of a config file, keeps them running, and serves all of them as one. Files of Claude, Cursor, VS Code, " +
-      "Codex, Gemini, Windsurf and parley.config.* are read. `parley tree` shows what its servers do.",
+      "Codex, Gemini, Windsurf and parley.config.* are read; without --config and --from, those in this folder. `parley tree` shows " +
+      "what its servers do.",
     options: [
       { flags: "--config <file>", summary: "the file with the servers" },
       {
@@ -65,6 +66,7 @@ export const RUN_COMMANDS: readonly CommandDeclaration[] = [
         choices: APPLICATIONS,
       },
       { flags: "--name <server>", summary: "only this server of the file", many: true },
+      { flags: "--input <pair>", summary: "a value for an input of the file: `name=value`", many: true },
       { flags: "--search", summary: "offer three tools that find, describe and call the others" },
       { flags: "--as <name>", summary: "the gateway's own name; parley-gateway unless given" },
       ...SERVING_OPTIONS,

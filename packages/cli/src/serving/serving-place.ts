@@ -20,13 +20,14 @@ export function servingPlace(
   if (!http && (options.flag("stdio") || (!wantsHttp && terminal.io.stdin.isTTY !== true))) return { kind: "stdio" };
   if (text === undefined || !PORT.test(text)) return { kind: "http" };
   if (Number(text) <= 65_535) return { kind: "http", port: Number(text) };
-  throw new UsageError(`${text} is no port`, "Give one up to 65535; 0 is any.");
+  throw new UsageError(`"${text}" is not a port`, "Give one up to 65535; 0 is any.");
 }
 
 /** The words of the command line. What follows `--http` and is no port is the only one: `--http session.jsonl`. */
 export function wordsBesidePort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
   const text = options.text("http");
   if (text === undefined || PORT.test(text)) return words;
-  if (words.length > 0) throw new UsageError(`"${text}" is no port`, "Give one up to 65535 behind --http; 0 is any.");
+  if (words.length > 0)
+    throw new UsageError(`"${text}" is not a port`, "Give one up to 65535 behind --http; 0 is any.");
   return [text];
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { McpError } from "@parley/mcp";
 import {
+  type ConfigInput,
   type HostServer,
   type KnownConfigFile,
   knownConfigFiles,
@@ -20,9 +21,13 @@ export interface ConfigFileServers extends ReadServers {
   readonly application?: string;
 }
 
+/** The values of `${input:…}` that the user gave, by their names. */
+export type InputValues = ReadonlyMap<string, string>;
+
 /** The server of this name in the named file, or in the first of the usual files that has it. Throws a `UsageError`. */
-export function findConfigServer(name: string, file: string | undefined, io: Io): HostServer {
-  const files = file === undefined ? usualFiles(io) : [readConfigServers(resolve(io.cwd, file), io)];
+export function findConfigServer(name: string, file: string | undefined, io: Io, inputs?: InputValues): HostServer {
+  const files =
+    file === undefined ? usualFiles(io, { inputs }) : [readConfigServers(resolve(io.cwd, file), io, { inputs })];
   const found = files.find(({ servers }) => Object.hasOwn(servers, name));
   const entry = found?.servers[name];
   if (found === undefined || entry === undefined) throw unknownName(name, files, file);
@@ -31,11 +36,26 @@ export function findConfigServer(name: string, file: string | undefined, io: Io)
   return entry;
 }
 
+/** The inputs that the entry of this name refers to, as its file declares them. */
+export function neededInputs(name: string, file: string | undefined, io: Io): ConfigInput[] {
+  const files =
+    file === undefined
+      ? usualFiles(io, { expand: false })
+      : [readConfigServers(resolve(io.cwd, file), io, { expand: false })];
+  const found = files.find(({ servers }) => Object.hasOwn(servers, name));
+  const text = JSON.stringify(found?.servers[name] ?? {});
+  const ids = [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
+  return ids.slice(0, MOST_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
+}
+
+/** Inputs of one server that a person is asked for. */
+const MOST_INPUTS = 50;
+
 /** Every usual file of the known applications that exists and can be read: those of the project first. */
-export function usualFiles(io: Io): ConfigFileServers[] {
+export function usualFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServers[] {
   return usualPaths(io).flatMap(({ application, path }) => {
     try {
-      return existsSync(path) ? [{ ...readConfigServers(path, io), application }] : [];
+      return existsSync(path) ? [{ ...readConfigServers(path, io, reading), application }] : [];
     } catch {
       // A broken file of an application that the user did not mention says nothing about this name.
       return [];
@@ -51,18 +71,39 @@ export function usualPaths({ platform, home, env, cwd }: Io): KnownConfigFile[] 
   return [...complete.filter(({ scope }) => scope === "project"), ...complete.filter(({ scope }) => scope === "user")];
 }
 
-/**
- * Reads one file of servers, TOML or JSON. References are filled in unless `expand` is false. Throws a `UsageError` for one that
- * cannot be read.
- */
-export function readConfigServers(path: string, io: Io, expand = true): ConfigFileServers {
+/** How a file is read. */
+interface ReadingOptions {
+  /** Whether references are filled in. Default: true. */
+  readonly expand?: boolean | undefined;
+  readonly inputs?: InputValues | undefined;
+}
+
+/** Reads one file of servers, TOML or JSON. Throws a `UsageError` for one that cannot be read. */
+export function readConfigServers(
+  path: string,
+  io: Io,
+  { expand = true, inputs }: ReadingOptions = {},
+): ConfigFileServers {
   const config = parsed(path, readText(path));
   const options = { env: io.env, files: fs, baseFolder: dirname(path), userHome: io.home, workspaceFolder: io.cwd };
+  const input = (id: string, declared: ConfigInput | undefined) => inputs?.get(id) ?? declared?.default;
   try {
-    return { ...readServers(config, { ...options, expand }), path };
+    return { ...readServers(config, { ...options, expand, input }), path };
   } catch (reason) {
     if (McpError.is(reason)) throw new UsageError(`${path}: ${reason.message}`, reason.fix);
     throw reason;
+  }
+}
+
+/** The names of all servers in the named file, or in the usual ones; none where the file cannot be read. */
+export function configuredNames(file: string | undefined, io: Io): string[] {
+  try {
+    const reading = { expand: false };
+    const files =
+      file === undefined ? usualFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
+    return [...new Set(files.flatMap(({ servers }) => Object.keys(servers)))];
+  } catch {
+    return [];
   }
 }
 

@@ -3,6 +3,7 @@ import { type Client, type ClientOptions, connect, McpError, type Revision } fro
 import type { CallTracer } from "@parley/mcp/telemetry";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
+import type { OptionReader } from "../commands/option-reader.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { ServerTarget } from "./target.js";
@@ -39,9 +40,9 @@ export async function openTarget(
     ...(tracer === undefined ? {} : { observe: tracer }),
     ...(watchers.length === 0 ? {} : { onMessage: (message) => tell(watchers, message) }),
   };
-  if (recorder === undefined) return open(target, common, terminal, { debug: options.flag("debug"), tracer });
+  if (recorder === undefined) return open(target, common, terminal, { reader: options, tracer });
   try {
-    const client = await open(target, common, terminal, { debug: options.flag("debug"), tracer });
+    const client = await open(target, common, terminal, { reader: options, tracer });
     recorder.established();
     client.on("state", ({ state }) => {
       if (state === "closed") recorder.close();
@@ -67,7 +68,7 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
 
 /** What is not an option of the client. */
 interface Opening {
-  readonly debug: boolean;
+  readonly reader: OptionReader;
   readonly tracer: CallTracer | undefined;
 }
 
@@ -87,7 +88,8 @@ function unreached(reason: unknown): unknown {
   return error;
 }
 
-async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, { debug, tracer }: Opening) {
+async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, { reader, tracer }: Opening) {
+  const debug = reader.flag("debug");
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
     const { openModule } = await import("./open-module.js");
@@ -100,17 +102,21 @@ async function begin(target: ServerTarget, options: ClientOptions, terminal: Ter
     return connect({ command, args, env, cwd, inheritEnv, stderr: debug ? stderrLine(terminal) : "capture" }, options);
   }
   const { url, transport } = target.entry;
-  const auth = await keptLogin(entry.headers ?? {}, terminal);
+  const auth = await credentialsOf(entry.headers ?? {}, { options: reader, terminal });
   const http = { ...options, headers: { ...entry.headers }, ...(auth === undefined ? {} : { auth }) };
   const where = transport === "http" || transport === "sse" ? { url, transport } : url;
   return connect(where, http);
 }
 
-/** Authorization is loaded only where somebody has logged in: it is a third of what a call loads. */
-async function keptLogin(headers: Readonly<Record<string, string>>, { io }: Terminal) {
-  if (!existsSync(tokenFile(io))) return undefined;
-  const { savedLogins } = await import("./saved-logins.js");
-  return savedLogins(headers, io);
+/** Authorization is loaded only where it is used: it is a third of what a call loads. */
+async function credentialsOf(
+  headers: Readonly<Record<string, string>>,
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+) {
+  const isGranted = options.text("grant") !== undefined;
+  if (!isGranted && !existsSync(tokenFile(terminal.io))) return undefined;
+  const { grantedAccess, savedLogins } = await import("./saved-logins.js");
+  return isGranted ? grantedAccess({ options, terminal }) : savedLogins(headers, terminal.io);
 }
 
 function stderrLine(terminal: Terminal): (line: string) => void {

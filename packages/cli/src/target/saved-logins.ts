@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
-import { oauth, type RequestAuthorization } from "@parley/mcp/auth";
+import { McpError } from "@parley/mcp";
+import { clientCredentials, type OAuthClient, oauth, type RequestAuthorization } from "@parley/mcp/auth";
 import { fileTokenStore } from "@parley/mcp/login";
+import type { Invocation } from "../commands/command.js";
 import type { Io } from "../terminal/io.js";
+import { UsageError } from "../terminal/usage-error.js";
 import { tokenFile } from "./token-file.js";
 
 /**
@@ -12,4 +15,36 @@ export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): 
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
   const file = tokenFile(io);
   return existsSync(file) ? oauth({ store: fileTokenStore(file), registration: false }) : undefined;
+}
+
+/** The credentials of `--grant`, which are kept nowhere. Throws a `UsageError` if its client is not named. */
+export function grantedAccess({ options, terminal }: Pick<Invocation, "options" | "terminal">): RequestAuthorization {
+  const client = knownClient({ options, terminal });
+  if (client?.clientSecret === undefined) {
+    throw new UsageError(
+      "--grant client-credentials has no client",
+      "Give --client-id, and --client-secret-env with the name of the variable that has its secret.",
+    );
+  }
+  const scopes = options.many("scope");
+  return oauth({
+    grant: clientCredentials(client),
+    ...(scopes.length === 0 ? {} : { scopes, requiredScopes: scopes }),
+  });
+}
+
+/** The client of `--client-id` and `--client-secret-env`, if they are given. */
+export function knownClient({ options, terminal }: Pick<Invocation, "options" | "terminal">): OAuthClient | undefined {
+  const clientId = options.text("clientId");
+  const variable = options.text("clientSecretEnv");
+  if (clientId === undefined) {
+    if (variable === undefined) return undefined;
+    throw new UsageError("--client-secret-env has no --client-id", "Give the id of the client too.");
+  }
+  if (variable === undefined) return { clientId };
+  const clientSecret = terminal.io.env[variable];
+  if (clientSecret !== undefined && clientSecret !== "") return { clientId, clientSecret };
+  throw new McpError("authorization_failed", `the variable ${variable} is not set`, {
+    fix: `Set ${variable} to the client's secret.`,
+  });
 }

@@ -50,16 +50,22 @@ async function namedTarget(invocation: Invocation): Promise<[ServerTarget, reado
     return [{ kind: "command", name: command, entry }, words];
   }
   const [first, ...rest] = words;
-  if (first === undefined) {
-    throw new UsageError(
-      "no server is named",
-      "Give a URL, a path to a module, the name of a configured server, or a program behind `--`.",
-    );
-  }
+  if (first === undefined) throw await nothingNamed(invocation);
   return [await targetOf(first, invocation), rest];
 }
 
-async function targetOf(word: string, { options, terminal: { io } }: Invocation): Promise<ServerTarget> {
+async function nothingNamed({ options, terminal: { io } }: Invocation): Promise<UsageError> {
+  const { configuredNames } = await import("./config-servers.js");
+  const names = configuredNames(options.text("config"), io);
+  const known = names.length === 0 ? "" : `${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
+  return new UsageError(
+    "which server?",
+    `Give a URL, a path to a module, a program behind \`--\`, or the name of a configured server${known === "" ? "" : `: ${known}`}.`,
+  );
+}
+
+async function targetOf(word: string, { options, terminal }: Invocation): Promise<ServerTarget> {
+  const { io } = terminal;
   if (ADDRESS.test(word)) {
     const headers = headersOf(options.many("header"));
     return { kind: "url", name: word, entry: { url: checkedUrl(word), headers } };
@@ -70,9 +76,19 @@ async function targetOf(word: string, { options, terminal: { io } }: Invocation)
     throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
   }
   // Loaded only for names: it brings the host of the library, which a URL does not need.
-  const { findConfigServer } = await import("./config-servers.js");
-  if (options.text("config") === undefined) checkName(word, path);
-  const entry = findConfigServer(word, options.text("config"), io);
+  const { findConfigServer, neededInputs } = await import("./config-servers.js");
+  const file = options.text("config");
+  if (file === undefined) checkName(word, path);
+  const given = pairsOf(options.many("input"), "--input");
+  const needed = neededInputs(word, file, io).filter(
+    ({ id, default: preset }) => !given.has(id) && preset === undefined,
+  );
+  // Loaded only where a person can be asked: it brings what draws forms.
+  const asked =
+    needed.length > 0 && terminal.interactive
+      ? await (await import("../questions/ask-inputs.js")).askInputs(terminal, word, needed)
+      : [];
+  const entry = findConfigServer(word, file, io, new Map([...given, ...asked]));
   const headers = { ...entry.headers, ...headersOf(options.many("header")) };
   if (entry.url !== undefined) return { kind: "url", name: word, entry: { ...entry, url: entry.url, headers } };
   const env = { ...entry.env, ...variablesOf(options.many("env")) };
@@ -86,6 +102,7 @@ const MEANT_FOR = [
   ["header", "url", "a server at a URL"],
   ["env", "command", "a program"],
   ["cwd", "command", "a program"],
+  ["grant", "url", "a server at a URL"],
 ] as const;
 
 function checkFitting(targets: readonly Pick<ServerTarget, "kind" | "name">[], { options }: Invocation): void {
@@ -133,11 +150,16 @@ function headersOf(lines: readonly string[]): Record<string, string> {
 
 /** The variables of `--env NAME=value`. */
 export function variablesOf(pairs: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
+  return Object.fromEntries(pairsOf(pairs, "--env"));
+}
+
+/** The pairs of an option that is given as `name=value`. Their values may be secret, and are not repeated. */
+export function pairsOf(pairs: readonly string[], option: string): Map<string, string> {
+  return new Map(
     pairs.map((pair) => {
       const at = pair.indexOf("=");
       if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)] as const;
-      throw new UsageError("an --env has no name and value", "Write it as --env NAME=value.");
+      throw new UsageError(`an ${option} has no name and value`, `Write it as ${option} NAME=value.`);
     }),
   );
 }

@@ -47,8 +47,10 @@ interface Described {
 }
 
 function describe(reason: unknown, target: string | undefined): Described {
+  // What was wrong with an answer of the command line ends the call that it was for.
+  if (McpError.is(reason) && reason.cause instanceof UsageError) return describe(reason.cause, target);
   if (reason instanceof UsageError) {
-    return { kind: "usage", message: reason.message, fix: reason.fix, code: EXIT.usage };
+    return { kind: "usage", message: reason.message, fix: shellAdvice(reason.fix), code: EXIT.usage };
   }
   if (!McpError.is(reason)) {
     const message = reason instanceof Error ? reason.message : String(reason);

@@ -25,6 +25,16 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/, or use an older revision with `revisions`/, ", or try an older --revision"],
   [/^Pass credentials to `connect` in `headers`/, 'Pass them: --header "Authorization: Bearer …"'],
   [/pass it as `client`/, "pass it by --client-id"],
+  [/^Pass an `input` function that returns it as a text/, "Give it: --input name=value"],
+  [/^Pass `(?:userHome|workspaceFolder)`/, "Write the folder in full"],
+  [/^Pass `login` or `grant` to `oauth`/, "Run `parley login <url>`, or give --grant client-credentials"],
+  [/^See `data\.steps` for what was tried; correct/, "Correct"],
+  [/^Request the scopes that the challenge lists/, "Run `parley login <url> --scope <scope>`"],
+  [/^Wait for `data\.retryAfterMs`/, "Wait a while"],
+  [/^Check `data\.status` and the proxies/, "Check the status, and the proxies"],
+  [/^(Open the URLs) in `data\.elicitations`/, "$1"],
+  [/^Initialize again; set `resend` for calls that are safe to repeat\./, "Run the command again if that is safe."],
+  [/^Set `dpop` to `auto` if tokens/, "Use another authorization server if tokens"],
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
 ];
 

@@ -21,11 +21,10 @@ import { unknownName } from "./unknown-name.js";
 /** `parley call`: calls a tool and shows what it gives. */
 export const call: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const { signal } = terminal.io;
   const extensions = options.flag("task") ? [(await import("@parley/mcp/tasks")).tasks()] : [];
   const tracer = options.flag("trace") ? await callTracer(terminal) : undefined;
   await using server = await openServer(invocation, checkWords, { extensions, tracer });
-  const { client, words } = server;
+  const { client, words, signal } = server;
   const [name = "", ...rest] = words;
   const given = await argumentWords(rest, terminal.io);
   const tool = await findTool(client, name, signal);

@@ -3,11 +3,14 @@ import type { Invocation } from "../commands/command.js";
 import { answerers } from "../questions/answerers.js";
 import { type OpenOptions, openTarget } from "../target/open-target.js";
 import { takeTarget } from "../target/target.js";
+import type { UsageError } from "../terminal/usage-error.js";
 
 /** The server of a command line, connected, and the words that remain for the command. */
 export interface OpenServer extends AsyncDisposable {
   readonly client: Client;
   readonly words: readonly string[];
+  /** For the requests of the command: aborted by the user, or because an answer of the command line does not fit. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -21,6 +24,9 @@ export async function openServer(
 ): Promise<OpenServer> {
   const [target, words] = await takeTarget(invocation);
   check(words);
-  const client = await openTarget(target, invocation, { ...answerers(invocation), ...more });
-  return { client, words, [Symbol.asyncDispose]: () => client.close() };
+  const refused = new AbortController();
+  const refuse = (error: UsageError) => refused.abort(error);
+  const client = await openTarget(target, invocation, { ...answerers(invocation, refuse), ...more });
+  const signal = AbortSignal.any([invocation.terminal.io.signal, refused.signal]);
+  return { client, words, signal, [Symbol.asyncDispose]: () => client.close() };
 }

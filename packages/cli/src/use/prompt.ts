@@ -34,7 +34,7 @@ export const prompt: CommandRun = async (invocation) => {
     Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
   const result = await withProgress(invocation, (onProgress) =>
-    server.client.getPrompt(name, texts, { signal: io.signal, onProgress }),
+    server.client.getPrompt(name, texts, { signal: server.signal, onProgress }),
   );
   if (terminal.json) {
     terminal.printJson(result);

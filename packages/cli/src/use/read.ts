@@ -28,7 +28,7 @@ export const read: CommandRun = async (invocation) => {
   });
   const [uri = ""] = server.words;
   const result = await withProgress(invocation, (onProgress) =>
-    server.client.readResource(uri, { signal: io.signal, onProgress }),
+    server.client.readResource(uri, { signal: server.signal, onProgress }),
   );
   const saver = new FileSaver(io, nameOf(uri), { output, force: options.flag("force") });
   if (raw) for (const contents of result.contents) await writeRaw(io, bytesIn(contents));

@@ -34,9 +34,9 @@ export function missingError(missing: readonly string[], { name: tool, inputSche
     const description = memberOf(schema, "description");
     return `${name}: ${typeWords(schema, inputSchema)}${typeof description === "string" ? `, ${description}` : ""}`;
   });
-  const many = missing.length > 1 ? "arguments that are" : "an argument that is";
+  const what = missing.length > 1 ? `${missing.length} required arguments` : "a required argument";
   return new UsageError(
-    `${tool} has ${many} not given\n${lines.join("\n")}`,
+    `${tool} is missing ${what}\n${lines.join("\n")}`,
     `Add ${missing.map((name) => `${name}=…`).join(" ")}.`,
   );
 }
@@ -56,7 +56,7 @@ function wholeObject(text: string): object {
   const parsed = parsedJson(text);
   const value = "value" in parsed ? parsed.value : undefined;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  const what = "problem" in parsed ? "not JSON" : "no JSON object";
+  const what = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "no JSON object";
   throw new UsageError(`the arguments are ${what}`, 'Write them as {"name": "value"}, or as name=value.');
 }
 

@@ -1,6 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
 import { ALL_COMMANDS } from "../../src/commands/all-commands.js";
+import { server } from "../fixtures/fixture-server.js";
 import { runParley } from "../kit/run-parley.js";
 
 /** What bash offers for the words of a command line. */
@@ -43,6 +48,54 @@ describe("parley completion", () => {
     expect(commands.stdout).toContain("ping");
     expect(ask("parley ping --cou").stdout).toContain("--count");
     expect(ask("parley ping x --revision 2026").stdout).toContain("2026-07-28");
+  });
+
+  it("offers the names of configured servers, and what those offer that the user has configured", async () => {
+    const home = mkdtempSync(join(tmpdir(), "parley-completion-"));
+    const handle = await serveHttp(server, { port: 0 });
+    try {
+      mkdirSync(join(home, ".cursor"));
+      mkdirSync(join(home, "project"));
+      writeFileSync(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: { mine: { url: handle.url } } }));
+      const started = join(home, "started");
+      const program = { command: process.execPath, args: ["-e", `fs.writeFileSync(${JSON.stringify(started)}, "")`] };
+      writeFileSync(join(home, "project/.mcp.json"), JSON.stringify({ mcpServers: { theirs: program } }));
+      const words = async (...typed: string[]) => {
+        const { stdout } = await runParley(["completion", "words", "--", ...typed], {
+          home,
+          cwd: join(home, "project"),
+        });
+        return stdout.trim().split("\n");
+      };
+      expect(await words("call", "")).toEqual(["theirs", "mine"]);
+      expect(await words("call", "mi")).toEqual(["mine"]);
+      expect(await words("call", "mine", "--timeout", "3s", "a")).toEqual(["add"]);
+      expect(await words("call", handle.url, "a")).toEqual(["add"]);
+      expect(await words("read", "mine", "note:")).toContain("note://today");
+      expect(await words("prompt", "mine", "rev")).toEqual(["review"]);
+      // A program that a folder brings along is not started by completing a word.
+      expect(await words("call", "theirs", "")).toEqual([""]);
+      expect(existsSync(started)).toBe(false);
+      expect(await words("cal")).toEqual(["call"]);
+      expect(await words("skills", "s")).toEqual(["save"]);
+      expect(await words("call", "--rev")).toEqual(["--revision"]);
+      expect(await words("call", "--revision", "2026")).toEqual(["2026-07-28"]);
+    } finally {
+      await handle.close();
+      rmSync(home, { recursive: true });
+    }
+  });
+
+  it("asks this program for names in every shell", async () => {
+    for (const shell of ["bash", "zsh", "fish", "powershell"]) {
+      const { code, stdout } = await runParley(["completion", shell]);
+      expect(stdout).toMatch(/parley completion words '?--'? /);
+      expect(code).toBe(0);
+    }
+    const { stdout } = await runParley(["completion", "bash"]);
+    const fake = `parley() { printf '%s\\n' 'my-server' '$(exit 7)'; }\n${stdout}`;
+    expect(offered(fake, "parley", "call", "my")).toEqual(["my-server", "$(exit 7)"]);
+    expect(offered(fake, "parley", "call", "--time")).toEqual(["--timeout"]);
   });
 
   it.each([[["completion"]], [["completion", "tcsh"]]])("%j names the shells that it knows", async (args) => {

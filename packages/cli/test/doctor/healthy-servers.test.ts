@@ -98,9 +98,9 @@ describe("parley doctor of a healthy server", () => {
   });
 
   it.each([
-    [["doctor"], "no server is named"],
+    [["doctor"], "which server?"],
     [["doctor", module, "more"], '"more" is one word too many'],
-    [["doctor", module, "--timeout", "soon"], '--timeout is "soon"'],
+    [["doctor", module, "--timeout", "soon"], '"soon" is not a duration for --timeout'],
   ])("%j is a wrong command line", async (args, cause) => {
     const { code, stderr } = await runParley(args);
     expect(stderr).toContain(cause);

@@ -78,7 +78,7 @@ describe("parley lint", () => {
   });
 
   it.each([
-    [["lint"], "no server is named", 2],
+    [["lint"], "which server?", 2],
     [["lint", "x", "--rule", "name-lenght"], 'did you mean "name-length"', 2],
     [["lint", "http://127.0.0.1:1/mcp"], "127.0.0.1:1", 3],
     [["lint", "x", "--max-tokens", "few"], "whole number", 2],

@@ -1,11 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "@parley/mcp";
 import { resourceServer } from "@parley/mcp/auth";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TestIssuer } from "../../../mcp/test/auth/test-issuer.js";
+import { type IssuerBehaviour, type IssuerRequest, TestIssuer } from "../../../mcp/test/auth/test-issuer.js";
 import { freePort } from "../../../mcp/test/free-port.js";
 import { InspectingParley } from "../inspect/inspecting-parley.js";
 import { runParley } from "../kit/run-parley.js";
@@ -20,8 +21,19 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function protectedServer() {
-  const issuer = await TestIssuer.start({});
+/** Answers the requests of programs for tokens, which the issuer itself does not know. */
+function grantsPrograms(issuer: TestIssuer, url: string, request: IssuerRequest, response: ServerResponse): boolean {
+  if (request.path !== "/token" || request.form.get("grant_type") !== "client_credentials") return false;
+  const scope = request.form.get("scope") ?? "";
+  void issuer.token({ aud: url, client_id: "ci", scope, sub: "ci" }).then((access_token) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ access_token, token_type: "Bearer", expires_in: 300, scope }));
+  });
+  return true;
+}
+
+async function protectedServer(behaviour: IssuerBehaviour = {}) {
+  const issuer = await TestIssuer.start(behaviour);
   cleanups.push(() => issuer.close());
   const port = await freePort();
   const server = new Server({ name: "shop", version: "1" })
@@ -109,7 +121,34 @@ describe("parley login and logout", () => {
     expect((await runParley(["logout", url], { env })).stdout).toContain("Logged out");
     expect(readFileSync(join(folder, "tokens.json"), "utf8")).not.toContain("refresh_token");
     expect((await runParley(["ping", url, "-n", "1"], { env })).code).toBe(4);
+    const again = await runParley(["logout", url], { env });
+    expect(again).toMatchObject({ code: 0, stdout: `There was no login to ${url}.\n` });
     expect((await runParley(["logout", "--all", "--json"], { env })).code).toBe(0);
+    expect(existsSync(join(folder, "tokens.json"))).toBe(false);
+  });
+
+  it("says that there was no login, also of a server that is away", async () => {
+    const { code, stdout } = await runParley(["logout", "http://127.0.0.1:1/mcp"], { env: { PARLEY_HOME: folder } });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "There was no login to http://127.0.0.1:1/mcp.\n" });
+  });
+
+  it.each(["2026-07-28", "2025-11-25"])("is not needed by a program with a client of its own, %s", async (revision) => {
+    const { issuer, url } = await protectedServer({
+      metadata: { token_endpoint_auth_methods_supported: ["client_secret_basic"] },
+      intercept: (request, response) => grantsPrograms(issuer, url, request, response),
+    });
+    const env = { PARLEY_HOME: folder, SECRET: "a-secret-of-a-program" };
+    const grant = ["--grant", "client-credentials", "--client-id", "ci", "--client-secret-env", "SECRET"];
+    const refused = await runParley(["call", url, "admin", "--revision", revision, ...grant], { env });
+    expect(refused.stdout).toBe("reports:admin\n");
+    expect(refused.code).toBe(0);
+    const scoped = [...grant, "--scope", "reports:read"];
+    expect((await runParley(["list", url, "tools", ...scoped], { env })).stdout).toContain("admin");
+    const { code, stdout } = await runParley(["doctor", url, ...grant], { env });
+    expect(stdout).toContain("the grant gave a token that is accepted");
+    expect(code).toBe(0);
+    const asked = issuer.to("/token").map(({ form }) => form.get("grant_type"));
+    expect(new Set(asked)).toEqual(new Set(["client_credentials"]));
     expect(existsSync(join(folder, "tokens.json"))).toBe(false);
   });
 
@@ -122,12 +161,18 @@ describe("parley login and logout", () => {
   });
 
   it.each([
-    [["login"], "no server is named", 2],
+    [["login"], "which server?", 2],
     [["login", "--", "node"], "node is no URL", 2],
-    [["login", "http://127.0.0.1:1/mcp", "--port", "99999"], '--port is "99999"', 2],
+    [["login", "http://127.0.0.1:1/mcp", "--port", "99999"], '"99999" is not a number for --port', 2],
     [["login", "http://127.0.0.1:1/mcp", "--client-secret-env", "X"], "--client-secret-env has no --client-id", 2],
     [["login", "http://127.0.0.1:1/mcp", "--client-id", "a", "--client-secret-env", "X"], "X is not set", 4],
     [["login", "http://127.0.0.1:1/mcp", "--no-browser"], "127.0.0.1:1", 3],
+    [
+      ["ping", "http://127.0.0.1:1/mcp", "--grant", "client-credentials"],
+      "--grant client-credentials has no client",
+      2,
+    ],
+    [["ping", "--grant", "client-credentials", "--", "node"], "--grant is for a server at a URL, and node is none", 2],
   ])("%j fails with its cause and a fix", async (args, cause, expected) => {
     const { code, stderr } = await runParley(args, { env: { PARLEY_HOME: folder } });
     expect(stderr).toContain(cause);

@@ -180,7 +180,7 @@ describe("parley add and remove", () => {
 
   it.each([
     [["add", "https://example.com/mcp"], "no application is named"],
-    [["add", "--to", "cursor"], "no server is named"],
+    [["add", "--to", "cursor"], "which server?"],
     [["add", "https://example.com/mcp", "--to", "windsurf", "--project"], "has no file for projects"],
     [["add", "https://example.com/mcp", "--to", "cursor", "--name", "a b"], "is no name for a server"],
     [["add", "https://example.com/mcp", "--to", "gemini"], "is not valid JSON in line 2"],

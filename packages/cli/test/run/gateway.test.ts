@@ -97,6 +97,23 @@ describe("parley gateway", () => {
     expect(parley.stderr).toContain("one: an earlier file has a server of this name");
   });
 
+  it("reads the files of this folder where none is named, and inputs from the command line", async () => {
+    using folder = new GatewayFolder();
+    folder.config({ one: folder.child("one") }, ".mcp.json");
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of a configuration
+    const asking = { ...folder.child("two"), env: { KEY: "${input:key}" } };
+    folder.write(
+      ".vscode/mcp.json",
+      JSON.stringify({ inputs: [{ id: "key", type: "promptString" }], servers: { two: asking } }),
+    );
+    await using parley = start(folder, []);
+    expect(await toolsAt(parley)).toEqual(expect.arrayContaining(["one__pid"]));
+    expect(parley.stderr).toContain('the input "key" has no value');
+    expect(parley.stderr).toContain("Give it: --input name=value.");
+    await using other = start(folder, ["--input", "key=k"]);
+    expect(await toolsAt(other)).toEqual(expect.arrayContaining(["one__pid", "two__pid"]));
+  });
+
   it("offers three tools in place of all with --search, under its own name", async () => {
     using folder = new GatewayFolder();
     const file = folder.config({ one: folder.child("one") });

@@ -31,8 +31,10 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     const { code, stdout, stderr } = await call("form");
     expect(code).toBe(0);
     expect(stdout).toBe('{"action":"decline"}\n');
-    expect(stderr).toContain("asker asked, and was declined: What do you want?");
-    expect(stderr).toContain("--answer name=value");
+    expect(stderr).toBe(
+      'asker asked "What do you want?". Declined, because there is no terminal. To answer: ' +
+        "--answer mail=… --answer count=… --answer size=… --answer extras=… --answer gift=…\n",
+    );
   });
 
   it("answers a form by names and values, typed by the form", async () => {
@@ -66,7 +68,7 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(JSON.parse(stdout)).toMatchObject({ action: "accept", content: { extras: ["ice", "milk"] } });
     const twice = await call("form", "-a", "mail=a@b.example", "-a", "size=s", "-a", "size=l");
     expect(twice.stderr).toContain("/size");
-    expect(JSON.parse(twice.stdout)).toEqual({ action: "decline" });
+    expect(twice).toMatchObject({ code: 2, stdout: "" });
   });
 
   it("answers a form by JSON, and fills in its defaults", async () => {
@@ -75,14 +77,21 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(JSON.parse(stdout)).toEqual({ action: "accept", content });
   });
 
+  it("declines with too few answers, and names those that are missing", async () => {
+    const { stdout, stderr } = await call("form", "-a", "mail=a@b.example");
+    expect(stdout).toBe('{"action":"decline"}\n');
+    expect(stderr).toContain("To answer: --answer size=…\n");
+  });
+
   it.each([
-    [["-a", "mail=a@b.example"], "missing: size"],
     [["-a", "mail=nobody", "-a", "size=s"], "/mail"],
     [["-a", "mail=a@b.example", "-a", "size=s", "-a", "count=many"], "it is not a whole number"],
-  ])("declines with %j, and says what is wrong", async (answers, said) => {
-    const { stdout, stderr } = await call("form", ...answers);
-    expect(stdout).toBe('{"action":"decline"}\n');
+    [["-a", "mail=a@b.example", "-a", "size=s", "-a", "gift=maybe"], '"gift": it is not true or false'],
+  ])("ends with 2 for the answers %j, which do not fit", async (answers, said) => {
+    const { code, stdout, stderr } = await call("form", ...answers);
+    expect(stderr).toContain("error: an --answer does not fit what asker asks: ");
     expect(stderr).toContain(said);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
 
   it("declines a page, and shows its address", async () => {

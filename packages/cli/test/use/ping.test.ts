@@ -31,13 +31,13 @@ describe("parley ping", () => {
   });
 
   it.each([
-    [["ping"], "no server is named", 2],
+    [["ping"], "which server?", 2],
     [["ping", "./no-such.ts"], "there is no file ./no-such.ts", 2],
     [["ping", "nobody"], 'there is no server "nobody"', 2],
     [["ping", "http://127.0.0.1:1/mcp"], "127.0.0.1:1", 3],
     [["ping", "--", "no-such-program"], "no-such-program", 3],
-    [["ping", "--timeout", "soon", "--", "no-such-program"], '--timeout is "soon"', 2],
-    [["ping", "--count", "0", "--", "no-such-program"], '--count is "0"', 2],
+    [["ping", "--timeout", "soon", "--", "no-such-program"], '"soon" is not a duration for --timeout', 2],
+    [["ping", "--count", "0", "--", "no-such-program"], '"0" is not a number for --count', 2],
     [["pong"], "unknown command 'pong'", 2],
   ])("%j fails with its cause, a fix and its exit code", async (args, cause, expected) => {
     const { code, stderr } = await runParley(args);

@@ -1,3 +1,4 @@
+import { McpError } from "../protocol/error.js";
 import type { CommandTarget } from "../transport/runtime-transports.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
 import type { LoosePrompts, LooseTools } from "./call-arguments.js";
@@ -46,7 +47,26 @@ export function connect<S extends LocalServer>(
   // `ClientOf<S>` written out, because editors then show what the client knows, and not the server's type inside its name.
 ): Promise<Client<Known<S["types"]["tools"], LooseTools>, Known<S["types"]["prompts"], LoosePrompts>>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
-  // Loaded on first use: a program that only serves starts without the client.
-  const { openClient } = await import("./connection/open-client.js");
-  return openClient(target, options);
+  const caller = new Error();
+  try {
+    // Loaded on first use: a program that only serves starts without the client.
+    const { openClient } = await import("./connection/open-client.js");
+    return await openClient(target, options);
+  } catch (error) {
+    throw withCaller(error, caller);
+  }
+}
+
+/** The error with the frames of the one who called `connect`, which most failures come too late to have. */
+function withCaller(error: unknown, { stack = "" }: Error): unknown {
+  if (!McpError.is(error)) return error;
+  // The first frame is that of `connect` itself. Engines that write stacks in other ways keep what they have.
+  const frames = stack
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .slice(1);
+  const [nearest] = frames;
+  if (nearest === undefined || error.stack?.includes(nearest.trim()) === true) return error;
+  error.stack = [error.stack ?? `${error.name}: ${error.message}`, ...frames].join("\n");
+  return error;
 }

@@ -67,3 +67,16 @@ it("ERA-09, ERA-12: 500 with -32601 to the probe leads to the handshake, but 503
   expect(asked[503]).toBe(1);
   expect(methods.slice(0, 2)).toEqual(["server/discover", "initialize"]);
 });
+
+it.each([
+  ["a URL", () => "http://127.0.0.1:1/mcp"],
+  ["a program", () => ({ command: "no-such-program-here", args: [] })],
+  ["a transport that cannot be made", () => ({ makeTransport: () => Promise.reject(new Error("no")) as never })],
+] as const)("has a frame of the caller in the stack of what failed at %s", async (_what, target) => {
+  async function openingFunction(): Promise<unknown> {
+    return connect(target());
+  }
+  const { stack } = await openingFunction().catch((error: Error) => error as { stack?: string });
+  expect(stack).toContain("openingFunction");
+  expect(stack?.match(/at .*openingFunction/g)).toHaveLength(1);
+});

@@ -42,8 +42,8 @@ describe("an address", () => {
     ],
     [
       "http://127.0.0.1:1/mcp",
-      "server/discover could not reach http://127.0.0.1:1/mcp: connect ECONNREFUSED 127.0.0.1:1 (ECONNREFUSED)",
-      "Check that the server runs and that host, port and certificate are right; the request never left.",
+      "nothing is listening at http://127.0.0.1:1/mcp (ECONNREFUSED)",
+      "Check that the server runs and that host, port and certificate are right; nothing was sent.",
     ],
   ])("%s is refused with the reason", (address, message, fix) =>
     expectTold(() => connect(address), { kind: "connect_failed", message, fix }),
@@ -54,7 +54,7 @@ describe("an address", () => {
     expect(error).toMatchObject({
       kind: "connect_failed",
       message: expect.stringContaining("nobody.invalid"),
-      fix: "Check the name of the host and the network of this machine; the request never left.",
+      fix: "Check the name of the host and the network of this machine; nothing was sent.",
     });
   });
 

@@ -135,6 +135,6 @@ export class TakeOver {
 function takenOver(found: TaskRecord, node: string): TaskRecord {
   const next = resumed(found, { node, token: found.lease.token + 1 });
   if (!("reason" in next)) return next;
-  const message = `the task cannot be resumed: ${next.reason}`;
+  const message = `the task ${next.reason}`;
   return ended(found, "failed", { error: { code: INTERNAL_ERROR, message } }, message);
 }

@@ -144,7 +144,9 @@ export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { re
   // A task that waits for a person does nothing that could end a process.
   const stalls = isAsking ? 0 : (record.stalls ?? 0) + 1;
   if (stalls > MAX_STALLS) {
-    return { reason: `${MAX_STALLS} processes that ran it ended one after the other before it got any further` };
+    return {
+      reason: `was given up: ${MAX_STALLS} processes that ran it ended one after the other before it got any further`,
+    };
   }
   const wasAsked = isAsking || Object.keys(record.answers).length > 0;
   if (begun.length === 0 && (done.length > 0 || wasAsked)) return { ...record, lease, stalls };
@@ -152,13 +154,9 @@ export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { re
     return { ...record, lease, stalls, retry: record.retry - 1, steps: Object.fromEntries(done) };
   }
   const [name] = begun;
-  const allows = "and the tool does not allow to begin again";
-  return {
-    reason:
-      name === undefined
-        ? `the process that ran it ended before its first step was done, ${allows}`
-        : `the process that ran it ended in the middle of its step "${name}", which may have been done, ${allows}`,
-  };
+  const where = name === undefined ? "before its first step was done" : `during step "${name}"`;
+  const advice = "set `task: { retry: n }` if its steps are safe to repeat";
+  return { reason: `was interrupted ${where} and is not marked as safe to retry; ${advice}` };
 }
 
 function stepsOf({ steps }: TaskRecord): { begun: string[]; done: [string, StepRecord][] } {

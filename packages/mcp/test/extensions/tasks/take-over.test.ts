@@ -172,7 +172,7 @@ describe("a process that was stopped for longer than its lease", () => {
     );
     expect(task).toMatchObject({ status: "failed" });
     const { message } = task["error"] as { message: string };
-    expect(message).toMatch(/ended in the middle of its step "slow", which may have been done/);
+    expect(message).toMatch(/was interrupted during step "slow" and is not marked as safe to retry/);
     a.storage.go();
     inside.open();
     await nodes.pass(5000);
@@ -213,7 +213,7 @@ describe("a handler that another process cannot go on with", () => {
     expect(task).toMatchObject({
       status: "failed",
       statusMessage:
-        "the task cannot be resumed: the process that ran it ended before its first step was done, and the tool does not allow to begin again",
+        "the task was interrupted before its first step was done and is not marked as safe to retry; set `task: { retry: n }` if its steps are safe to repeat",
     });
     expect(log).toEqual(["A plain"]);
   });

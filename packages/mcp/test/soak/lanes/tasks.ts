@@ -170,7 +170,7 @@ function count(planned: readonly PlannedTask[], text: string) {
   for (const line of lines) done.set(line, (done.get(line) ?? 0) + 1);
   const of = (check: (task: PlannedTask) => boolean) => planned.filter(check).length;
   const failedWith = (task: PlannedTask, part: string) => task.failure?.includes(part) === true;
-  const isCut = (task: PlannedTask) => failedWith(task, "in the middle of its step");
+  const isCut = (task: PlannedTask) => failedWith(task, "interrupted during step");
   const isEarly = (task: PlannedTask) => failedWith(task, "before its first step");
   const missing = planned.flatMap((task) =>
     task.result === undefined || !task.hasSteps

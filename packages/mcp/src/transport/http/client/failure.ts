@@ -138,20 +138,18 @@ export function networkError(error: unknown, what: string, url: string): McpErro
     });
   }
   const code = networkCode(error);
-  const reason = `${(error as Error)?.message ?? error}${code === undefined ? "" : ` (${code})`}`;
+  const said = `${(error as Error)?.message ?? error}`;
+  const reason = code === undefined || said.includes(code) ? said : `${said} (${code})`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
     // What TLS libraries say of an answer in plain HTTP, with numbers of their own around it.
     const plain = /wrong.version.number/i.test(reason);
-    return new McpError(
-      "connect_failed",
-      `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`,
-      {
-        cause: error,
-        data,
-        fix: plain ? "Write `http://` in place of `https://`, or pass the port that has TLS." : unsentFix(code),
-      },
-    );
+    const why = `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`;
+    return new McpError("connect_failed", REFUSED.test(code) ? `nothing is listening at ${url} (${code})` : why, {
+      cause: error,
+      data,
+      fix: plain ? "Write `http://` in place of `https://`, or pass the port that has TLS." : unsentFix(code),
+    });
   }
   if (code !== undefined && UNREADABLE.test(code)) {
     return new McpError("decode_error", `the answer to ${what} from ${url} cannot be decompressed: ${reason}`, {
@@ -171,16 +169,18 @@ export function networkError(error: unknown, what: string, url: string): McpErro
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
 
+const REFUSED = /^(ECONNREFUSED|ConnectionRefused)$/;
+
 /** Codes of certificates that are not accepted. */
 const CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
 
 function unsentFix(code: string): string {
   if (/^(ENOTFOUND|EAI_)/.test(code)) {
-    return "Check the name of the host and the network of this machine; the request never left.";
+    return "Check the name of the host and the network of this machine; nothing was sent.";
   }
   return CERTIFICATE.test(code)
-    ? "Correct the certificate of the server, or trust its issuer (Node: `NODE_EXTRA_CA_CERTS`); the request never left."
-    : "Check that the server runs and that host, port and certificate are right; the request never left.";
+    ? "Correct the certificate of the server, or trust its issuer (Node: `NODE_EXTRA_CA_CERTS`); nothing was sent."
+    : "Check that the server runs and that host, port and certificate are right; nothing was sent.";
 }
 
 /** Codes of decompressors. */

@@ -1,0 +1,110 @@
+import { connect } from "@parley/mcp";
+import { ALL_COMMANDS } from "../commands/all-commands.js";
+import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
+import { configuredNames, readConfigServers, usualPaths } from "../target/config-servers.js";
+import { savedLogins } from "../target/saved-logins.js";
+import type { Io } from "../terminal/io.js";
+import type { Terminal } from "../terminal/terminal.js";
+
+/** How long a server may take: a person waits for the shell. */
+const LOOK_MS = 3_000;
+const MOST_WORDS = 500;
+/** Words that mean themselves in every shell; servers choose their names. */
+const PLAIN = /^[\w.:/@+%=,-]+$/;
+
+/**
+ * What can stand in place of the last of these words: commands, options and their values, names of configured servers, and what a
+ * server offers. Only servers at a URL and those of the user's own files are asked: completing a word must not run what a folder
+ * contains. Whatever fails offers nothing.
+ */
+export async function completedWords(words: readonly string[], terminal: Terminal): Promise<string[]> {
+  const [typed = "", before = ""] = [words.at(-1), words.at(-2)];
+  const { command, next, rest } = commandOf(words.slice(0, -1));
+  const offered = await offeredWords({ command, next, rest, before, typed }, terminal.io).catch(() => []);
+  return [...new Set(offered)].filter((word) => word.startsWith(typed) && PLAIN.test(word)).slice(0, MOST_WORDS);
+}
+
+interface Completing {
+  readonly command: CommandDeclaration | undefined;
+  /** Commands that can follow. */
+  readonly next: readonly CommandDeclaration[];
+  /** The words behind the command, without options. */
+  readonly rest: readonly string[];
+  readonly before: string;
+  readonly typed: string;
+}
+
+async function offeredWords({ command, next, rest, before, typed }: Completing, io: Io): Promise<string[]> {
+  const choices = command?.options.find((option) => flagsOf(option).includes(before))?.choices;
+  if (choices !== undefined) return [...choices];
+  if (typed.startsWith("-")) return [...(command?.options.flatMap(longFlag) ?? []), "--help"];
+  if (command === undefined || next.length > 0) return next.map(({ name }) => name);
+  const places = command.words.replace(/--?\w+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]/g) ?? [];
+  const place = places[rest.length] ?? "";
+  if (/target|url or name/.test(place)) return configuredNames(undefined, io);
+  const [target] = rest;
+  if (target === undefined || !/target/.test(places[0] ?? "")) return [];
+  return offersOf(target, place, io);
+}
+
+/** The command that the words name, and what follows it. */
+function commandOf(words: readonly string[]): Pick<Completing, "command" | "next" | "rest"> {
+  let command: CommandDeclaration | undefined;
+  let next: readonly CommandDeclaration[] = ALL_COMMANDS;
+  const rest: string[] = [];
+  let isValue = false;
+  for (const word of words) {
+    const found = rest.length === 0 ? next.find(({ name }) => name === word) : undefined;
+    if (isValue) isValue = false;
+    else if (word.startsWith("-")) isValue = command?.options.some((option) => takesValue(option, word)) === true;
+    else if (found === undefined) rest.push(word);
+    else [command, next] = [found, found.commands ?? []];
+  }
+  return { command, next, rest };
+}
+
+/** The tools, prompts or resources of a server, by what the usage of the command calls the place. */
+async function offersOf(target: string, place: string, io: Io): Promise<string[]> {
+  if (!/<(?:tool|prompt|uri)/.test(place)) return [];
+  const where = whereOf(target, io);
+  if (where === undefined) return [];
+  const auth = savedLogins({}, io);
+  const timeouts = { connectMs: LOOK_MS, idleMs: LOOK_MS };
+  const options = { name: "parley", timeouts, signal: io.signal, onWarning: () => {} };
+  await using client = await connect(where, auth === undefined ? options : { ...options, auth });
+  if (place.startsWith("<tool")) return (await client.allTools()).map(({ name }) => name);
+  if (place.startsWith("<uri")) return (await client.allResources()).map(({ uri }) => uri);
+  return (await client.allPrompts()).map(({ name }) => name);
+}
+
+function whereOf(target: string, io: Io): Parameters<typeof connect>[0] | undefined {
+  if (/^https?:/i.test(target)) return URL.canParse(target) ? target : undefined;
+  for (const { path, scope } of usualPaths(io)) {
+    if (scope !== "user") continue;
+    const entry = entryIn(path, target, io);
+    if (entry?.url !== undefined) return entry.url;
+    if (entry?.command !== undefined) return { ...entry, command: entry.command, stderr: "capture" };
+  }
+  return undefined;
+}
+
+function entryIn(path: string, name: string, io: Io) {
+  try {
+    const { servers } = readConfigServers(path, io);
+    return Object.hasOwn(servers, name) && servers[name]?.disabled !== true ? servers[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function flagsOf({ flags }: OptionDeclaration): string[] {
+  return flags.split(/[ ,]+/).filter((part) => part.startsWith("-"));
+}
+
+function longFlag(option: OptionDeclaration): string[] {
+  return flagsOf(option).filter((flag) => flag.startsWith("--"));
+}
+
+function takesValue(option: OptionDeclaration, word: string): boolean {
+  return option.flags.includes("<") && flagsOf(option).includes(word);
+}
