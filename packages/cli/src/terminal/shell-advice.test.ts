@@ -26,6 +26,11 @@ describe("advice for a person at a shell", () => {
       "Add one of these revisions to the `revisions` option, or update the client or the server.",
       "Leave --revision out, or give one that the server supports.",
     ],
+    ["Pass an `input` function that returns it as a text.", "Give it: --input name=value."],
+    ["Pass `workspaceFolder`.", "Write the folder in full."],
+    ["Pass `login` or `grant` to `oauth`.", "Run `parley login <url>`, or give --grant client-credentials."],
+    ["See `data.steps` for what was tried; correct the first step that failed.", "Correct the first step that failed."],
+    ["Wait for `data.retryAfterMs` and call less often.", "Wait a while and call less often."],
     ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
   ])("is that of the library in words of the command line: %s", (fix, expected) => {
     expect(shellAdvice(fix)).toBe(expected ?? fix);

@@ -52,6 +52,26 @@ describe.skipIf(!isBuilt)("parley run as a process", () => {
     }
   });
 
+  it("goes on serving with --watch when the module fails outside of a call, and reports where", async () => {
+    const code = `import { Server } from "@parley/mcp";
+export default new Server({ name: "x", version: "1.0.0" })
+  .tool("reject", () => void setTimeout(() => { void Promise.reject(new Error("a lost connection")); }))
+  .tool("throw", () => void setTimeout(() => { throw new Error("a broken timer"); }))
+  .tool("say", () => "said");`;
+    using folder = new ModuleFolder({ "main.ts": code }).link();
+    await using parley = new BuiltParley(["run", "main.ts", "--http", "0", "--watch"], { cwd: folder.path });
+    await parley.told(/watching/);
+    await using client = await connect(/at (http:\S+)/.exec(parley.stderr)?.[1] ?? "");
+    await client.call("reject");
+    await parley.told(/main\.ts:3:\d+: a lost connection\nfix: {3}Handle this failure in the module\./);
+    await client.call("throw");
+    await parley.told(/main\.ts:4:\d+: a broken timer\n/);
+    await client.call("throw");
+    expect(await client.call("say")).toBe("said");
+    expect(parley.stderr.match(/a broken timer/g)).toHaveLength(1);
+    expect(await parley.end("SIGTERM")).toBe(0);
+  });
+
   it("ends with 0 when its client is gone", async () => {
     const code = 'import { Server } from "@parley/mcp"; export default new Server({ name: "x", version: "1.0.0" });';
     using folder = new ModuleFolder({ "main.ts": code }).link();

@@ -4,8 +4,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { bundleParley } from "../kit/bundle-parley.js";
 import { runParley } from "../kit/run-parley.js";
+import { noScreen, Screen } from "../kit/screen.js";
 import { ModuleFolder } from "../run/module-folder.js";
+
+/** A program that says what it got, and ends. */
+const ECHO = `const { KEY } = process.env;
+console.error(KEY.length === 10 ? "KEY is 10 characters" : "KEY is " + KEY);
+process.exit(1)`;
 
 describe("a target that cannot be meant", () => {
   it.each([
@@ -53,6 +60,54 @@ describe("a target that is no server", () => {
     } finally {
       pages.close();
     }
+  });
+});
+
+describe("an input of a configuration", () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of a configuration
+  const entry = { command: process.execPath, args: ["-e", ECHO], env: { KEY: "${input:key}" } };
+  const config = (more: object = {}) =>
+    JSON.stringify({ inputs: [{ id: "key", type: "promptString", ...more }], servers: { one: entry } });
+
+  it("is given on the command line, and named where it is not", async () => {
+    using folder = new ModuleFolder({ ".vscode/mcp.json": config() });
+    const refused = await runParley(["ping", "one"], { cwd: folder.path });
+    expect(refused.stderr).toContain('the input "key" has no value\nfix:   Give it: --input name=value.\n');
+    expect(refused.code).toBe(2);
+    const given = await runParley(["ping", "one", "--input", "key=given"], { cwd: folder.path });
+    expect(given.stderr).toContain("KEY is given");
+    const wrong = await runParley(["ping", "one", "--input", "key"], { cwd: folder.path });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("an --input has no name and value") });
+  });
+
+  it("takes its default where none is given", async () => {
+    using folder = new ModuleFolder({ ".vscode/mcp.json": config({ default: "usual" }) });
+    expect((await runParley(["ping", "one"], { cwd: folder.path })).stderr).toContain("KEY is usual");
+  });
+
+  it.skipIf(noScreen !== undefined)("is asked for on a terminal, and a password is not shown", async () => {
+    const declared = { description: "The key of the shop", password: true };
+    using folder = new ModuleFolder({ ".vscode/mcp.json": config(declared) });
+    const env = { HOME: folder.path, PARLEY_HOME: folder.path, PATH: process.env["PATH"] ?? "" };
+    await using screen = new Screen([process.execPath, await bundleParley(), "ping", "one"], { cwd: folder.path, env });
+    await screen.shows("The key of the shop");
+    screen.type("opensesame");
+    screen.press("Enter");
+    const shown = await screen.shows("KEY is 10 characters");
+    expect(shown).not.toContain("opensesame");
+  });
+});
+
+describe("nothing in place of a target", () => {
+  it("is answered with the configured names", async () => {
+    using folder = new ModuleFolder({
+      ".mcp.json": '{"mcpServers": {"notes": {"command": "x"}, "shop": {"command": "y"}}}',
+    });
+    const { code, stderr } = await runParley(["list"], { cwd: folder.path });
+    expect(stderr).toMatch(
+      /^error: which server\?\nfix: {3}Give a URL, .* the name of a configured server: notes, shop\.\n$/,
+    );
+    expect(code).toBe(2);
   });
 });
 

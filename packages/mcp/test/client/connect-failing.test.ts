@@ -1,4 +1,4 @@
-import { connect } from "@parley/mcp";
+import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { json, result, type Script, scriptedServer } from "../http-client/scripted-server.js";
@@ -71,10 +71,10 @@ it("ERA-09, ERA-12: 500 with -32601 to the probe leads to the handshake, but 503
 it.each([
   ["a URL", () => "http://127.0.0.1:1/mcp"],
   ["a program", () => ({ command: "no-such-program-here", args: [] })],
-  ["a transport that cannot be made", () => ({ makeTransport: () => Promise.reject(new Error("no")) as never })],
+  ["a server of this process", () => new Server({ name: "old", version: "1" }, { revisions: ["2025-11-25"] })],
 ] as const)("has a frame of the caller in the stack of what failed at %s", async (_what, target) => {
   async function openingFunction(): Promise<unknown> {
-    return connect(target());
+    return connect(target(), { revisions: ["2026-07-28"] });
   }
   const { stack } = await openingFunction().catch((error: Error) => error as { stack?: string });
   expect(stack).toContain("openingFunction");
