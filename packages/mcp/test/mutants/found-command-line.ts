@@ -46,8 +46,8 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
     name: "doctor-reports-what-was-sent",
     recreates: "doctor says that a program that starts slowly has a handshake, because one was sent too",
     file: "packages/cli/src/doctor/doctor.ts",
-    search: '${era === "stateful" ? "with a handshake" : "without sessions"}',
-    replace: '${era === "stateful" || connection.client.state === "ready" ? "with a handshake" : "without sessions"}',
+    search: 'era === "stateful" ? "with a handshake"',
+    replace: 'era !== undefined ? "with a handshake"',
     tests: ["packages/cli/test/doctor/healthy-servers.test.ts"],
   },
   {

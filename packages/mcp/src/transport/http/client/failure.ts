@@ -138,8 +138,8 @@ export function networkError(error: unknown, what: string, url: string): McpErro
     });
   }
   const code = networkCode(error);
-  const said = `${(error as Error)?.message ?? error}`;
-  const reason = code === undefined || said.includes(code) ? said : `${said} (${code})`;
+  const message = `${(error as Error)?.message ?? error}`;
+  const reason = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
     // What TLS libraries say of an answer in plain HTTP, with numbers of their own around it.
