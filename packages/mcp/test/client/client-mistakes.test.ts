@@ -1,4 +1,5 @@
 import { connect, McpError, Server } from "@parley/mcp";
+import { stdioTransport } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
 import { ChangeQueue } from "../../src/client/changes/change-queue.js";
 import { collect, walkPages } from "../../src/client/features/pages.js";
@@ -38,6 +39,30 @@ describe("a mistake of this program", () => {
       message: '`args` of the command is "server.js", not a list',
       fix: expect.stringContaining("args: ["),
     });
+  });
+
+  it.each([
+    [{ command: undefined }, "`command` of the command is undefined, not the name of a program"],
+    [{ command: 5 }, "`command` of the command is 5, not the name of a program"],
+    [{ command: " " }, '`command` of the command is " ", not the name of a program'],
+    [{ args: [undefined] }, "`args[0]` of the command is undefined, not a text"],
+    [{ args: ["x", 3000] }, "`args[1]` of the command is 3000, not a text"],
+    [{ env: "A=b" }, '`env` of the command is "A=b", not an object'],
+    [{ env: { PORT: 3000 } }, "`env.PORT` of the command is of type number, not a text"],
+    [{ env: { TOKEN: null } }, "`env.TOKEN` of the command is null, not a text"],
+    [{ cwd: 5 }, "`cwd` of the command is 5, not a text"],
+    [{ inheritEnv: "PATH" }, '`inheritEnv` of the command is "PATH", not a list of names'],
+    [{ stderr: "ignore" }, '`stderr` of the command is "ignore", not a way to handle it'],
+  ])("in the command is named, by `connect` and by `stdioTransport`: %j", async (wrong, message) => {
+    const target = { command: process.execPath, args: ["--version"], ...wrong } as never;
+    const refusal = { kind: "invalid_definition", message, fix: expect.stringContaining("Pass") };
+    await expect(connect(target)).rejects.toMatchObject(refusal);
+    expect(() => stdioTransport(target)).toThrow(expect.objectContaining(refusal));
+  });
+
+  it("is none where a variable of the environment is not set", async () => {
+    const env = { UNSET: undefined as never };
+    expect(stdioTransport({ command: "program", env }).target).toBe("program");
   });
 });
 

@@ -10,6 +10,7 @@ import { McpError } from "../../protocol/error.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { serveChannel } from "../../transport/channel/server.js";
+import { checkCommand } from "../../transport/check-command.js";
 import { httpAddress, httpClientTransport } from "../../transport/http/client/client.js";
 import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
@@ -60,8 +61,8 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if (typeof target !== "object" || target === null) throw nothingThere();
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
   if ("command" in target) {
+    checkCommand(target);
     const { command, args = [], cwd } = target;
-    if (!Array.isArray(args)) throw notAList(args);
     const key = JSON.stringify([command, args, cwd]);
     const { maxMessageBytes } = options;
     const limited = maxMessageBytes === undefined ? target : { maxMessageBytes, ...target };
@@ -88,12 +89,6 @@ function watchedRoute(route: ServerRoute, options: ClientOptions, platform: Plat
     make: () => watchedTransport(route.make(), watch),
     ...(fallback === undefined ? {} : { fallback: next }),
   };
-}
-
-function notAList(args: unknown): McpError {
-  return new McpError("invalid_definition", `\`args\` of the command is ${JSON.stringify(args)}, not a list`, {
-    fix: 'Pass the arguments one by one, for example `args: ["server.js"]`.',
-  });
 }
 
 function nothingThere(): McpError {

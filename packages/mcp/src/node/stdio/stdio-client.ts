@@ -3,6 +3,7 @@ import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import { checkCommand } from "../../transport/check-command.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -37,6 +38,7 @@ export interface StdioOptions {
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
   checkOptions("stdioTransport", options, "command args env inheritEnv cwd stderr maxMessageBytes");
+  checkCommand(options);
   const { spawn } = platform;
   if (spawn === undefined) {
     throw new McpError("unsupported", "this platform cannot start processes", { fix: "Use another transport." });
