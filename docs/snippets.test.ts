@@ -1,5 +1,4 @@
 import { execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -132,7 +131,7 @@ async function printedBy(program: string): Promise<string[]> {
 
 /** What a server prints before it is ended; it must leave by itself. */
 async function printedUntilEnded(program: string, wanted: readonly string[]): Promise<string[]> {
-  const env = { ...process.env, PORT: "0", SECRET: "0123456789abcdef0123456789abcdef" };
+  const env = { ...process.env, PORT: "0" };
   const child = spawn(sqliteNode ?? "", [program], { env, stdio: ["ignore", "pipe", "ignore"], timeout: 30_000 });
   const ended = once(child, "exit");
   const printed: string[] = [];
@@ -149,7 +148,9 @@ async function printedUntilEnded(program: string, wanted: readonly string[]): Pr
 
 describe("code in the documentation", () => {
   beforeAll(() => {
-    vi.stubEnv("OAUTH_SECRET", randomBytes(32).toString("base64"));
+    // Samples take their secrets from the environment, and are refused without.
+    for (const name of ["MCP_SECRET", "OAUTH_SECRET"])
+      vi.stubEnv(name, `${name} of these tests, in 32 characters or more`);
     rmSync(place, { recursive: true, force: true });
     for (const snippet of snippets) {
       const folder = dirname(snippet.file);
@@ -160,7 +161,10 @@ describe("code in the documentation", () => {
     }
     writeFileSync(join(place, "package.json"), '{ "type": "module" }\n');
   });
-  afterAll(() => process.chdir(root));
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    process.chdir(root);
+  });
 
   it("compiles", { timeout: 240_000 }, () => {
     expect(typeErrors(compile())).toEqual([]);

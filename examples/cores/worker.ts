@@ -7,7 +7,7 @@ import { sqliteStorage } from "@parley/mcp/storage/sqlite";
 /** One of the processes. All share the port, the file and the secret, so that any of them can answer any request. */
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const storage = sqliteStorage({ file: env["STATE_FILE"] ?? "" });
-  const server = new Server({ name: "cores", version: "1.0.0" }, { storage, secret: env["SECRET"] })
+  const server = new Server({ name: "cores", version: "1.0.0" }, { storage, secret: env["SECRET"] ?? "" })
     .tool("pid", () => String(process.pid))
     .tool("slow", async (_args, ctx) => {
       ctx.progress(0);

@@ -15,14 +15,11 @@ export class Secrets {
   readonly #ciphers = new Map<string, Cipher>();
   readonly #kids = new Map<string, string>();
 
-  /** Throws for an empty secret, because everyone could seal with it, and an unset variable often becomes one. */
+  /** Uses a random secret where none is given. Throws for one that `checkSecret` refuses. */
   constructor(platform: Platform, secret: string | readonly string[] | undefined) {
     this.#platform = platform;
+    if (secret !== undefined) checkSecret(secret);
     this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
-    if (!this.#given.includes("")) return;
-    throw new McpError("invalid_definition", "`secret` is an empty string", {
-      fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
-    });
   }
 
   /** Returns `1.<key id>.<base64url>`. */
@@ -91,6 +88,44 @@ export class Secrets {
     }
     return kid;
   }
+}
+
+/** Fewer characters could be guessed from one sealed text, and with them every other forged. */
+const MIN_SECRET_LENGTH = 32;
+
+/** Long enough, but printed in guides, from which a program may have copied one. */
+const PUBLISHED_SECRETS: readonly unknown[] = [
+  "the output of `openssl rand -base64 32`",
+  "at least 32 characters of randomness",
+  "the same 32 or more characters on every node",
+  "the same 32 or more characters for each process",
+];
+
+/**
+ * Throws `invalid_definition` for a secret, or one of a list, that can be guessed: a missing or short one, or a text from the
+ * documentation. Every option that takes a secret is held to it.
+ */
+export function checkSecret(secret: unknown): void {
+  if (!Array.isArray(secret)) return checkOne("secret", secret);
+  if (secret.length === 0) throw weakSecret("`secret` is an empty list");
+  secret.forEach((one, index) => {
+    checkOne(`secret[${index}]`, one);
+  });
+}
+
+function checkOne(name: string, secret: unknown): void {
+  if (typeof secret !== "string") throw weakSecret(`\`${name}\` is ${secret === undefined ? "missing" : "not a text"}`);
+  if (secret === "") throw weakSecret(`\`${name}\` is an empty text; is a variable not set?`);
+  if (secret.length < MIN_SECRET_LENGTH) {
+    throw weakSecret(`\`${name}\` has ${secret.length} of at least ${MIN_SECRET_LENGTH} characters`);
+  }
+  if (PUBLISHED_SECRETS.includes(secret)) throw weakSecret(`\`${name}\` is a sample text of the documentation`);
+}
+
+function weakSecret(message: string): McpError {
+  return new McpError("invalid_definition", message, {
+    fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
+  });
 }
 
 const BLOCK_BYTES = 64;

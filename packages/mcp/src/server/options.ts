@@ -70,8 +70,8 @@ export interface ServerOptions {
   /** Revisions of the protocol to speak. Default: all. */
   revisions?: readonly Revision[] | undefined;
   /**
-   * Protects question state, cursors and event ids against changes by clients. With several, the first one seals and all of
-   * them open, for rotation. Default: a random secret per process, so set it where several processes serve one client.
+   * Protects question state, cursors and event ids against changes by clients: at least 32 characters. With several, the first
+   * one seals and all of them open, for rotation. Default: a random secret per process, so set it where several processes serve one client.
    */
   secret?: string | readonly string[] | undefined;
   /** Replaces the defaults of single limits. */

@@ -283,7 +283,8 @@ describe("options that would accept too much", () => {
       { introspection: { endpoint: ISSUER, client: { clientId: "a" }, timeoutMs: 0 } },
       /`introspection.timeoutMs` is 0/,
     ],
-    ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is an empty string/],
+    ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is an empty text/],
+    ["a short secret", { dpopNonce: { secret: "short" } }, /`secret` has 5 of at least 32 characters/],
     ["a misspelt option", { audiance: "x" } as object, /audiance/],
   ])("%s", (_name, options, problem) => {
     const make = () => resourceServer({ resource: RESOURCE, issuer: ISSUER, ...options });

@@ -3,6 +3,7 @@ import { Server } from "@parley/mcp";
 import { memoryStorage } from "@parley/mcp/storage";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
+import { OLD_TEST_SECRET, TEST_SECRET } from "../test-secrets.js";
 import { forge, type Json, RESOURCE, SECOND, TestResource } from "./resource-fixture.js";
 
 interface HeldKey {
@@ -222,8 +223,8 @@ describe("a nonce of the server", () => {
 
   it("is the same on servers with the same secret, and on no others", async () => {
     const make = (secret: string) => new TestResource({ dpopNonce: { secret } });
-    const nonce = nonceOf((await send(make("one secret"), await proof())).headers);
-    expect((await send(make("one secret"), await proof({ nonce }))).status).toBe(200);
-    expect((await send(make("two secret"), await proof({ nonce }))).status).toBe(401);
+    const nonce = nonceOf((await send(make(TEST_SECRET), await proof())).headers);
+    expect((await send(make(TEST_SECRET), await proof({ nonce }))).status).toBe(200);
+    expect((await send(make(OLD_TEST_SECRET), await proof({ nonce }))).status).toBe(401);
   });
 });

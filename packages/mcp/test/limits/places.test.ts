@@ -6,6 +6,7 @@ import { fakeTime } from "../http/fake-time.js";
 import { LegacyClient } from "../http/legacy-client.js";
 import { waitUntil } from "../http/watched.js";
 import { cutStorage } from "../nodes/cut-storage.js";
+import { TEST_SECRET } from "../test-secrets.js";
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -21,7 +22,7 @@ function twoNodes(perPrincipal: QuotaOptions["perPrincipal"], options: QuotaOpti
     const storage = cutStorage(shared);
     const server = new Server(
       { name: "s", version: "1" },
-      { storage, secret: "one secret", platform, quotas: quotas({ perPrincipal, ...options }) },
+      { storage, secret: TEST_SECRET, platform, quotas: quotas({ perPrincipal, ...options }) },
     ).resource("mem://a", {}, () => "a");
     const handler = fetchHandler(server, {
       platform,

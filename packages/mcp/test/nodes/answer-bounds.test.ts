@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
+import { TEST_SECRET } from "../test-secrets.js";
 import { cutStorage } from "./cut-storage.js";
 
 /** Two nodes on one storage, and what it keeps of the answers of a session. */
@@ -11,7 +12,7 @@ function twoNodes(eventLog: object) {
   const handlers = [0, 1].map(() => {
     const server = new Server(
       { name: "t", version: "1" },
-      { storage: cutStorage(shared), secret: "one secret", platform: { warn() {} } },
+      { storage: cutStorage(shared), secret: TEST_SECRET, platform: { warn() {} } },
     ).tool("ask", {}, async (_args, ctx) =>
       JSON.stringify(await ctx.elicit("Text?", { type: "object", properties: { text: { type: "string" } } })),
     );

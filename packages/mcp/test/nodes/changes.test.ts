@@ -4,6 +4,7 @@ import { Server } from "../../src/server/server.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";
+import { TEST_SECRET } from "../test-secrets.js";
 import { type CutStorage, cutStorage } from "./cut-storage.js";
 
 const UPDATED = "notifications/resources/updated";
@@ -12,7 +13,7 @@ function nodes(count: number) {
   const shared = memoryStorage();
   return Array.from({ length: count }, () => {
     const storage = cutStorage(shared);
-    const server = new Server({ name: "t", version: "1" }, { storage, secret: "one secret" })
+    const server = new Server({ name: "t", version: "1" }, { storage, secret: TEST_SECRET })
       .tool("hello", {}, () => "hello")
       .resource("mem://a", {}, () => "a");
     return { storage, server, handler: fetchHandler(server) };

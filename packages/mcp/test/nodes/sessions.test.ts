@@ -6,6 +6,7 @@ import { fakeTime } from "../http/fake-time.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";
 import { waitUntil } from "../http/watched.js";
+import { TEST_SECRET } from "../test-secrets.js";
 import { cutStorage } from "./cut-storage.js";
 import { severalNodes, WITH_PROGRESS } from "./several-nodes.js";
 
@@ -160,7 +161,7 @@ describe("several processes that are set up as if they were one", () => {
       const server = new Server({ name: "t", version: "1" }, { storage: cutStorage(shared), secret, platform });
       return fetchHandler(server.tool("hello", {}, () => "hello"));
     };
-    const handlers = [listen("one"), listen("one"), listen(undefined)];
+    const handlers = [listen(TEST_SECRET), listen(TEST_SECRET), listen(undefined)];
     const stop = new AbortController();
     for (const handler of handlers) {
       const { body, headers } = modern("subscriptions/listen", { notifications: { toolsListChanged: true } });

@@ -4,6 +4,7 @@ import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import { LegacyClient } from "../http/legacy-client.js";
 import { gate } from "../http/watched.js";
+import { TEST_SECRET } from "../test-secrets.js";
 import { type CutStorage, cutStorage } from "./cut-storage.js";
 
 /** One process of a server, with its own way to the storage. */
@@ -19,7 +20,7 @@ export function severalNodes(count: number, options: HttpServerOptions = {}) {
   const held = gate();
   const nodes: TestNode[] = Array.from({ length: count }, () => {
     const storage = cutStorage(shared);
-    const server = new Server({ name: "t", version: "1" }, { storage, secret: "one secret" })
+    const server = new Server({ name: "t", version: "1" }, { storage, secret: TEST_SECRET })
       .tool("hello", {}, () => "hello")
       .tool("steps", {}, async (_args, ctx) => {
         ctx.progress(1);

@@ -2,6 +2,7 @@ import { Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ServerOptions } from "../../src/server/options.js";
+import { OLD_TEST_SECRET, TEST_SECRET } from "../test-secrets.js";
 import { accept, round } from "./stateless-driver.js";
 
 const form = z.object({ v: z.string() });
@@ -98,19 +99,33 @@ describe("the state of a question", () => {
     expect((await round(server, "too-long")).error?.message).toContain("30000 bytes");
   });
 
-  it("needs a secret that somebody could not guess: an empty one is refused when the server is made", () => {
-    for (const secret of ["", ["good enough", ""]]) {
-      expect(() => make({ secret })).toThrow(
-        expect.objectContaining({ kind: "invalid_definition", fix: expect.stringContaining("openssl rand") }),
-      );
-    }
+  it.each([
+    ["", "`secret` is an empty text; is a variable not set?"],
+    ["x", "`secret` has 1 of at least 32 characters"],
+    ["x".repeat(31), "`secret` has 31 of at least 32 characters"],
+    [[], "`secret` is an empty list"],
+    [[TEST_SECRET, ""], "`secret[1]` is an empty text; is a variable not set?"],
+    [[TEST_SECRET, "short"], "`secret[1]` has 5 of at least 32 characters"],
+    [[undefined], "`secret[0]` is missing"],
+    [5, "`secret` is not a text"],
+    ["the output of `openssl rand -base64 32`", "`secret` is a sample text of the documentation"],
+    ["at least 32 characters of randomness", "`secret` is a sample text of the documentation"],
+    ["the same 32 or more characters on every node", "`secret` is a sample text of the documentation"],
+    [["the same 32 or more characters for each process"], "`secret[0]` is a sample text of the documentation"],
+  ])("needs a secret that cannot be guessed; refused when the server is made: %j", (secret, message) => {
+    const fix = "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.";
+    expect(() => make({ secret: secret as string })).toThrow(
+      expect.objectContaining({ kind: "invalid_definition", message, fix }),
+    );
   });
 
   it("is understood by another process with the same secret, also while the secret is being replaced", async () => {
-    const first = await round(make({ secret: "old" }), "t");
+    const first = await round(make({ secret: OLD_TEST_SECRET }), "t");
     const again = { responses: accept(first, fill), state: first.result?.requestState };
-    expect((await round(make({ secret: ["new", "old"] }), "t", again)).result?.content?.[0]?.text).toBe("yes");
-    expect((await round(make({ secret: "new" }), "t", again)).error?.message).toContain("another secret");
+    expect((await round(make({ secret: [TEST_SECRET, OLD_TEST_SECRET] }), "t", again)).result?.content?.[0]?.text).toBe(
+      "yes",
+    );
+    expect((await round(make({ secret: TEST_SECRET }), "t", again)).error?.message).toContain("another secret");
     expect((await round(make(), "t", again)).error?.message).toContain("another secret");
   });
 

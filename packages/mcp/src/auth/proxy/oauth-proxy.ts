@@ -12,7 +12,7 @@ import type { Sender } from "../../http/http.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
-import { Secrets } from "../../seal/secrets.js";
+import { checkSecret, Secrets } from "../../seal/secrets.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import { type ResourceServerOptions, resourceServer } from "../resource/resource-server.js";
@@ -117,7 +117,8 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   const { resource, accessTokenMs: accessMs = HOUR_MS, grantMs = 30 * 24 * HOUR_MS, scopes = [] } = options;
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const { origin, host } = new URL(resource);
-  const secrets = new Secrets(platform, checkedSecret(options.secret));
+  checkSecret(options.secret);
+  const secrets = new Secrets(platform, options.secret);
   const sealed = new SealedJson(secrets, platform, resource);
   const storage = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
   // The operator has named the provider, so that a private address is meant.
@@ -258,15 +259,4 @@ function preflight(): ServedDocument {
     "access-control-allow-headers": "content-type, mcp-protocol-version",
   };
   return { status: 204, headers, body: "" };
-}
-
-const MIN_SECRET = 32;
-
-/** A short secret could be guessed from one token, and with it every other forged. */
-function checkedSecret(secret: string | readonly string[]): string | readonly string[] {
-  const list = [secret].flat();
-  if (list.length > 0 && list.every((one) => typeof one === "string" && one.length >= MIN_SECRET)) return secret;
-  throw new McpError("invalid_definition", `\`secret\` must have at least ${MIN_SECRET} characters`, {
-    fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
-  });
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type Talk, talk } from "../../../test/server/talk.js";
+import { OLD_TEST_SECRET, TEST_SECRET } from "../../../test/test-secrets.js";
 import { Server } from "../server.js";
 
 const ERAS = ["2025-11-25", "2026-07-28"] as const;
 
 function manyOfEach(count: number, options = {}): Server {
-  const server = new Server({ name: "many", version: "1" }, { pageSize: 3, secret: "s", ...options });
+  const server = new Server({ name: "many", version: "1" }, { pageSize: 3, secret: OLD_TEST_SECRET, ...options });
   for (let n = 0; n < count; n++) {
     server.tool(`t${n}`, {}, () => "");
     server.resource(`item://${n}`, {}, () => "");
@@ -78,9 +79,9 @@ describe.each(ERAS)("pages in %s", (revision) => {
 
   it("cursors are understood by every process with the secret, also while it is replaced", async () => {
     const { nextCursor } = await (await talk(manyOfEach(7), revision)).result("tools/list");
-    const sibling = await talk(manyOfEach(7, { secret: ["new", "s"] }), revision);
+    const sibling = await talk(manyOfEach(7, { secret: [TEST_SECRET, OLD_TEST_SECRET] }), revision);
     expect((await sibling.result("tools/list", { cursor: nextCursor })).tools).toHaveLength(3);
-    const stranger = await talk(manyOfEach(7, { secret: "other" }), revision);
+    const stranger = await talk(manyOfEach(7, { secret: TEST_SECRET }), revision);
     expect((await stranger.ask("tools/list", { cursor: nextCursor })).error?.code).toBe(-32602);
   });
 
