@@ -55,7 +55,7 @@ export class ConnectedClient {
 
   /** Listens to notifications by method, to all by `notification`, to unknown ones by `unknown`, and to the connection itself. */
   on<E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): Unlisten;
-  /** Listens to notifications that an extension defines. */
+  /** Listens to notifications of any other method: those of extensions, and a server's own. */
   on(event: `notifications/${string}`, listener: (params: Params) => void): Unlisten;
   on(event: string, listener: (value: never) => void): Unlisten {
     return this.#parts.router.on(event, listener);

@@ -285,11 +285,32 @@ describe("notifications and the connection", () => {
     const { client } = await connected(script, "stateful");
     const heard: unknown[] = [];
     client.on("notifications/tools/list_changed", () => heard.push("tools"));
+    client.on("notifications/of/our/own", (params) => heard.push(params));
     client.on("unknown", ({ method, params }) => heard.push([method, params]));
     client.on("state", ({ state }) => heard.push(state));
     await client.callTool("x");
     await client.close();
-    expect(heard).toEqual(["tools", ["notifications/of/our/own", { a: 1 }], "closed"]);
+    expect(heard).toEqual(["tools", { a: 1 }, ["notifications/of/our/own", { a: 1 }], "closed"]);
+  });
+
+  it("without their prefix are taken for what they mean, and each is reported as a fault", async () => {
+    const script: PipeScript = (message, pipe) => {
+      if (message.method === "resources/subscribe") return pipe.answer(message, {});
+      const { progressToken } = memberOf(message, "_meta");
+      pipe.say({ jsonrpc: "2.0", method: "progress", params: { progressToken, progress: 1 } });
+      for (let n = 0; n < 2; n++) pipe.say({ jsonrpc: "2.0", method: "resources/updated", params: { uri: "a://b" } });
+      pipe.answer(message, { content: [] });
+    };
+    const { client } = await connected(script, "stateful");
+    const faults: string[] = [];
+    const progress: number[] = [];
+    client.on("fault", ({ message }) => faults.push(message));
+    const changes = await client.subscribe("a://b");
+    await client.callTool("x", {}, { onProgress: (report) => progress.push(report.progress) });
+    expect((await changes[Symbol.asyncIterator]().next()).value).toMatchObject({ kind: "resource", uri: "a://b" });
+    expect(progress).toEqual([1]);
+    const updated = "the server sent resources/updated in place of notifications/resources/updated";
+    expect(faults).toEqual(["the server sent progress in place of notifications/progress", updated, updated]);
   });
 
   it("progress is routed to its call and to listeners", async () => {

@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { CORE_METHODS, CORE_TABLE } from "../../protocol/methods.js";
-import { NotificationRouter } from "./notifications.js";
+import { NotificationRouter, publishedName } from "./notifications.js";
 
 function setUp() {
   const warnings: string[] = [];
-  return { router: new NotificationRouter(CORE_TABLE, (message) => warnings.push(message)), warnings };
+  const clock = { now: 0 };
+  const router = new NotificationRouter(
+    CORE_TABLE,
+    (message) => warnings.push(message),
+    () => clock.now,
+  );
+  return { router, warnings, clock };
 }
 
 const SOUND = { progress: 1, progressToken: 1, level: "info", uri: "u", elicitationId: "e", notifications: {} };
@@ -30,6 +36,55 @@ describe("the router of notifications", () => {
     router.route(odd);
     router.route(named);
     expect(heard).toEqual([odd, named]);
+  });
+
+  it("calls listeners of a method that no extension defines, beside those of `unknown`", () => {
+    const { router } = setUp();
+    const received: unknown[] = [];
+    router.on("notifications/acme/x", (params) => received.push(params));
+    router.on("unknown", ({ method }: { method: string }) => received.push(method));
+    router.route({ jsonrpc: "2.0", method: "notifications/acme/x", params: { a: 1 } });
+    router.route({ jsonrpc: "2.0", method: "notifications/acme/y" });
+    expect(received).toEqual([{ a: 1 }, "notifications/acme/x", "notifications/acme/y"]);
+  });
+
+  it.each(["state", "session.recovered", "session.mode", "fault", "notification", "unknown"])(
+    "lets no server emit the event %s by a notification of that name",
+    (event) => {
+      const { router } = setUp();
+      const received: unknown[] = [];
+      const message = { jsonrpc: "2.0" as const, method: event, params: { forged: true } };
+      router.on(event, (value) => received.push(value));
+      router.route(message);
+      // As with every unknown notification, the two events that carry the whole message have it.
+      expect(received).toEqual(event === "notification" || event === "unknown" ? [message] : []);
+    },
+  );
+
+  it("warns once of a listener that keeps the event loop busy", () => {
+    const { router, warnings, clock } = setUp();
+    const takes = (ms: number) => () => void (clock.now += ms);
+    router.on("notifications/acme/x", takes(50));
+    router.on("notifications/acme/x", takes(51));
+    for (let n = 0; n < 3; n++) router.route({ jsonrpc: "2.0", method: "notifications/acme/x" });
+    expect(warnings).toEqual([
+      expect.stringMatching(/on\("notifications\/acme\/x"\) ran for 51 ms.*notifications\(\)/),
+    ]);
+  });
+
+  it.each([
+    ["resources/updated", "notifications/resources/updated"],
+    ["tools/list_changed", "notifications/tools/list_changed"],
+    ["prompts/listChanged", "notifications/prompts/list_changed"],
+    ["notifications/resources/listChanged", "notifications/resources/list_changed"],
+    ["progress", "notifications/progress"],
+    ["message", "notifications/message"],
+    ["tools/list", "tools/list"],
+    ["initialized", "initialized"],
+    ["acme/updated", "acme/updated"],
+    ["notifications/acme/listChanged", "notifications/acme/listChanged"],
+  ])("takes %s for %s", (sent, meant) => {
+    expect(publishedName(CORE_TABLE, sent)).toBe(meant);
   });
 
   it("drops what lacks the member that listeners rely on, with a warning", () => {

@@ -51,15 +51,32 @@ const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>
   "notifications/subscriptions/acknowledged": ["notifications", "object"],
 };
 
-/** Hands notifications and events to those who listen for them, in the order of their arrival. */
+/** Events of the client itself: a server cannot emit them by notifications of these names. */
+const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyof Notifications>>([
+  "notification",
+  "unknown",
+  "session.recovered",
+  "session.mode",
+  "state",
+  "fault",
+]);
+
+/** A listener that runs longer without a pause delays every message of the connection. Garbage collection takes less. */
+const SLOW_LISTENER_MS = 50;
+
+/** Hands notifications and events to their listeners, in the order of their arrival. */
 export class NotificationRouter {
   readonly #methods: MethodTable;
   readonly #warn: (message: string) => void;
+  readonly #monotonic: () => number;
   readonly #listeners = new Map<string, Set<Listener>>();
+  /** Listeners that were reported as slow. */
+  readonly #slow = new WeakSet<Listener>();
 
-  constructor(methods: MethodTable, warn: (message: string) => void) {
+  constructor(methods: MethodTable, warn: (message: string) => void, monotonic: () => number) {
     this.#methods = methods;
     this.#warn = warn;
+    this.#monotonic = monotonic;
   }
 
   on(event: string, listener: Listener): Unlisten {
@@ -70,15 +87,18 @@ export class NotificationRouter {
     return Object.assign(off, { [Symbol.dispose]: off });
   }
 
-  /** Tells listeners of a notification by its method, or those of `unknown`; `about` is the request that it belongs to, if known. */
+  /**
+   * Calls the listeners of a notification's method, and those of `unknown` where neither the protocol nor an extension defines it.
+   * `about` is the request that it belongs to, if known.
+   */
   route(message: NotificationMessage, about?: Id): void {
     const { method, params = {} } = message;
     const row = this.#methods.get(method);
     const known = row?.kind === "notification";
     if (known && !isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
     this.emit("notification", message);
-    if (known) this.#tell(method, params, about);
-    else this.emit("unknown", message);
+    if (!OWN_EVENTS.has(method)) this.#tell(method, params, about);
+    if (!known) this.emit("unknown", message);
   }
 
   emit<E extends "notification" | "unknown" | "session.recovered" | "session.mode" | "state" | "fault">(
@@ -90,10 +110,33 @@ export class NotificationRouter {
 
   #tell(event: string, value: unknown, about?: Id): void {
     for (const listener of this.#listeners.get(event) ?? []) {
+      const start = this.#monotonic();
       // `on` ties each event to what its listeners take.
       callHook(this.#warn, `on("${event}")`, () => listener(value as never, about));
+      const tookMs = this.#monotonic() - start;
+      if (tookMs > SLOW_LISTENER_MS) this.#reportSlow(event, listener, tookMs);
     }
   }
+
+  #reportSlow(event: string, listener: Listener, tookMs: number): void {
+    if (this.#slow.has(listener)) return;
+    this.#slow.add(listener);
+    this.#warn(
+      `a listener of on("${event}") ran for ${Math.round(tookMs)} ms, and no message was read meanwhile; ` +
+        "use `client.notifications()` for slow work",
+    );
+  }
+}
+
+/**
+ * The published name of a notification that a server sends without its prefix, or with `listChanged`, as some older ones do:
+ * `resources/updated`, `tools/listChanged`, `progress`. Other names are returned unchanged.
+ */
+export function publishedName(methods: MethodTable, method: string): string {
+  if (methods.get(method) !== undefined) return method;
+  const name = `notifications/${method.replace(/^notifications\//, "").replace(/\/listChanged$/, "/list_changed")}`;
+  const row = methods.get(name);
+  return row?.kind === "notification" && row.sender !== "client" ? name : method;
 }
 
 function isSound(method: string, params: Params): boolean {

@@ -1,13 +1,14 @@
 import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
 import { Answerer } from "../answers/answerer.js";
 import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { ServerRequests } from "../answers/server-requests.js";
 import { CachedCalls } from "../call/cache.js";
 import { Caller } from "../call/caller.js";
 import { observersOf } from "../call/request-observers.js";
-import { NotificationRouter } from "../changes/notifications.js";
+import { NotificationRouter, publishedName } from "../changes/notifications.js";
 import { ClientSubscriptions } from "../changes/subscriptions.js";
 import { ClientExtensions } from "../extension.js";
 import { restoreLogLevel } from "../features/log-level.js";
@@ -52,7 +53,7 @@ export function assemble(
   const caller = new Caller(connection, answerer, cache, extensions);
   caller.observers = observers;
   const warn = (message: string) => caller.warn(message);
-  const router = new NotificationRouter(connection.methods, warn);
+  const router = new NotificationRouter(connection.methods, warn, () => platform.monotonic());
   parts = {
     connection,
     caller,
@@ -92,10 +93,7 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
   return {
     request: (message, about) => parts().requests.answer(message, about),
     notification: (message, about) => receive(parts(), message, about),
-    fault(error) {
-      parts().caller.observers?.fault(error);
-      parts().router.emit("fault", error);
-    },
+    fault: (error) => reportFault(parts(), error),
     userWait(about) {
       const { caller, connection } = parts();
       const call = caller.callOf(about);
@@ -132,9 +130,19 @@ function forget({ tools, cache }: ClientParts): void {
   cache?.forget();
 }
 
-function receive(parts: ClientParts, message: NotificationMessage, about: Id | undefined): void {
-  const { caller, requests, router, cache, tools, subscriptions } = parts;
-  const { method, params } = message;
+function reportFault({ caller, router }: ClientParts, error: Error): void {
+  caller.observers?.fault(error);
+  router.emit("fault", error);
+}
+
+function receive(parts: ClientParts, received: NotificationMessage, about: Id | undefined): void {
+  const { caller, requests, router, cache, tools, subscriptions, connection } = parts;
+  const { params } = received;
+  const method = publishedName(connection.methods, received.method);
+  const message = method === received.method ? received : { ...received, method };
+  if (message !== received) {
+    reportFault(parts, new McpError("invalid_response", `the server sent ${received.method} in place of ${method}`));
+  }
   if (method === "notifications/progress") caller.progress(params);
   else if (about !== undefined || method === "notifications/message") caller.heard(about);
   if (method === "notifications/cancelled") requests.cancel(params?.["requestId"]);
