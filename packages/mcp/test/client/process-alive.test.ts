@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Server } from "@parley/mcp";
+import { promisify } from "node:util";
+import { connect, Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
@@ -41,6 +42,34 @@ async function url(): Promise<string> {
   open.push(handle);
   return handle.url ?? "";
 }
+
+describe.each(["2026-07-28", "2025-11-25"] as const)("a server in the same process, in %s", (revision) => {
+  const run = (...words: string[]) => promisify(execFile)(process.execPath, [program, "hang", revision, "", ...words]);
+
+  it("keeps the process alive until a tool's time is up", async () => {
+    expect((await run()).stdout).toBe('The tool "hang" did not finish within 100 ms.\n');
+  });
+
+  it("does not keep it alive for a tool whose caller is gone", async () => {
+    expect((await run("leave")).stdout).toMatch(/closed/);
+  });
+
+  it("leaves timers their turn while calls follow each other without a pause", async () => {
+    const server = new Server({ name: "busy", version: "1" }).tool("hello", {}, () => "hello");
+    const client = await connect(server, { revisions: [revision] });
+    open.push(client);
+    let fired = false;
+    setTimeout(() => {
+      fired = true;
+    }, 1);
+    let calls = 0;
+    while (!fired && calls < 50_000) {
+      await client.call("hello");
+      calls++;
+    }
+    expect(fired).toBe(true);
+  });
+});
 
 describe("a client that is not closed", () => {
   it("lets the process end where nothing stays open: in process, and over HTTP without sessions", async () => {

@@ -5,6 +5,7 @@ import type { McpError } from "../../protocol/error.js";
 export class CallDeadline {
   readonly #platform: Platform;
   readonly #expired: () => McpError;
+  readonly #wanted: AbortSignal | undefined;
   #left: number;
   #since = 0;
   #questions = 0;
@@ -13,12 +14,17 @@ export class CallDeadline {
   #reject: ((failure: McpError) => void) | undefined;
   #over = false;
 
-  /** Starts the timer. `expired` is called at most once and returns the error that the call fails with. */
-  constructor(platform: Platform, ms: number, expired: () => McpError) {
+  /**
+   * Starts the timer. `expired` is called at most once and returns the error that the call fails with. The timer keeps the process
+   * alive until `wanted` is aborted, if given: the caller may be in this process, where nothing else does.
+   */
+  constructor(platform: Platform, ms: number, expired: () => McpError, wanted?: AbortSignal) {
     this.#platform = platform;
     this.#left = ms;
     this.#expired = expired;
+    this.#wanted = wanted;
     this.#start();
+    wanted?.addEventListener("abort", () => this.#letGo(), { once: true });
   }
 
   /** Settles as the handler does, or rejects when the time is up first. */
@@ -60,12 +66,20 @@ export class CallDeadline {
     this.#timer = undefined;
   }
 
+  /** Counts on without keeping the process alive. */
+  #letGo(): void {
+    if (this.#timer === undefined) return;
+    this.#cancel();
+    this.#start();
+  }
+
   #start(): void {
     this.#since = this.#platform.monotonic();
-    this.#timer = this.#platform.timer(this.#left, () => {
+    const expire = () => {
       this.end();
       this.#failure = this.#expired();
       this.#reject?.(this.#failure);
-    });
+    };
+    this.#timer = this.#platform.timer(this.#left, expire, this.#wanted?.aborted === false);
   }
 }

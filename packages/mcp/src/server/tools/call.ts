@@ -233,12 +233,13 @@ function keyOf({ exchange }: ServerCall): string | undefined {
 
 /** When the time is up, aborts the handler's signal and fails the call without waiting for the handler. */
 function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadline {
-  return new CallDeadline(call.facts.platform, ms, () => {
+  const expired = () => {
     const late = new McpError("timeout", `The tool "${tool.name}" did not finish within ${ms} ms.`, {
       data: { limit: "timeoutMs", ms },
       fix: "Ask for less, or raise `timeoutMs` of the tool.",
     });
     call.abort(late);
     return late;
-  });
+  };
+  return new CallDeadline(call.facts.platform, ms, expired, call.root.exchange.signal);
 }
