@@ -290,7 +290,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /** The endpoint that transports serve; the same object every time. */
   endpoint(): Endpoint {
-    this.#endpoint ??= createEndpoint(this.#mountable, this.#listeners);
+    this.#endpoint ??= { ...createEndpoint(this.#mountable, this.#listeners), close: () => this.close() };
     return this.#endpoint;
   }
 }

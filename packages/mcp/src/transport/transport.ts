@@ -19,8 +19,10 @@ export interface Endpoint {
   readonly revisions?: readonly Revision[] | undefined;
   /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
   readonly storage?: Storage | undefined;
-  /** True if something of the program must end with a peer; a process then does not end before it. */
+  /** True if something of the program must end with a peer or with the server; a process then does not end before it. */
   readonly endsObjects?: boolean | undefined;
+  /** Closes the server, as its own `close` does, before the process ends; absent if that is not possible. */
+  close?(): Promise<void>;
   /** Whether nothing that is offered now needs a session; not known if absent. */
   sessionless?(): boolean;
   /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleFixture } from "./bundle-fixture.js";
 import { eventually } from "./processes.js";
 
@@ -10,28 +10,70 @@ beforeAll(async () => {
   fixture = await bundleFixture(new URL("./fixtures/session-object.ts", import.meta.url));
 });
 
-const INITIALIZE = {
+const INITIALIZE = JSON.stringify({
   jsonrpc: "2.0",
   id: 1,
   method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
-};
+});
 
-it.each([
-  ["stdin ends", "left", 0],
-  ["SIGTERM comes", "closed", 143],
-])("the object of a session over stdio ends when %s (B15)", async (what, reason, code) => {
-  const child = spawn(process.execPath, [fixture]);
+/** The fixture, once its object has begun. */
+async function begun(...words: string[]) {
+  const child = spawn(process.execPath, [fixture, ...words]);
   onTestFinished(() => void child.kill("SIGKILL"));
-  let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
   const exited = once(child, "close");
-  child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
-  expect(await eventually(() => stderr.includes("begun"))).toBe(true);
-  if (what === "SIGTERM comes") child.kill("SIGTERM");
-  else child.stdin.end();
-  expect(await exited).toEqual([code, null]);
-  expect(stderr).toBe(`begun\nended: ${reason}\n`);
+  const printed = { stderr: "" };
+  child.stderr.on("data", (chunk: Buffer) => {
+    printed.stderr += chunk.toString();
+  });
+  await open(child, words, printed);
+  expect(await eventually(() => printed.stderr.includes("begun"))).toBe(true);
+  return { child, exited, printed };
+}
+
+async function open(child: ChildProcessWithoutNullStreams, words: string[], printed: { stderr: string }) {
+  if (words[1] !== "http") return void child.stdin.write(`${INITIALIZE}\n`);
+  expect(await eventually(() => printed.stderr.endsWith("/mcp\n"))).toBe(true);
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  await (await fetch(printed.stderr.trim(), { method: "POST", headers, body: INITIALIZE })).text();
+  printed.stderr = printed.stderr.replace(/^http.*\n/, "");
+}
+
+describe.each([
+  ["each session", "each"],
+  ["all sessions", "all"],
+])("the handler object of %s (B15)", (_whose, objects) => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ends over stdio when %s comes", async (signal, code) => {
+    const { child, exited, printed } = await begun(objects, "stdio");
+    child.kill(signal);
+    expect(await exited).toEqual([code, null]);
+    expect(printed.stderr).toBe("begun\nended: closed\n");
+  });
+
+  it("ends over stdio when stdin ends", async () => {
+    const { child, exited, printed } = await begun(objects, "stdio");
+    child.stdin.end();
+    expect(await exited).toEqual([0, null]);
+    expect(printed.stderr).toBe(`begun\nended: ${objects === "each" ? "left" : "closed"}\n`);
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("ends over HTTP when %s comes", async (signal, code) => {
+    const { child, exited, printed } = await begun(objects, "http");
+    child.kill(signal);
+    expect(await exited).toEqual([code, null]);
+    expect(printed.stderr).toBe("begun\nended: closed\n");
+  });
+
+  it("ends over HTTP as the program says that listens to the signal", async () => {
+    const { child, exited, printed } = await begun(objects, "http", "listens");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    expect(printed.stderr).toBe("begun\ndraining\nended: closed\nclosed\n");
+  });
 });

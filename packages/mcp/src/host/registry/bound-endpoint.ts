@@ -95,6 +95,10 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.endpoint.endsObjects;
   }
 
+  async close(): Promise<void> {
+    await this.#target.endpoint.close?.();
+  }
+
   sessionless(): boolean {
     return this.#target.endpoint.sessionless?.() === true;
   }

@@ -11,9 +11,10 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import type { HttpCore } from "../../transport/http/server/server.js";
-import type { Servable } from "../../transport/servable.js";
+import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
+import { endServerOnSignals } from "../end-on-signals.js";
 import { watchEventLoop } from "../event-loop-delay.js";
 import { platform } from "../platform.js";
 import { bind, withBoundHost } from "./bind.js";
@@ -87,7 +88,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     await handler.close();
     await bound.close(graceMs);
   };
-  return disposable({
+  const handle = disposable({
     url: `http${options.tls === undefined ? "" : "s"}://${bound.host}:${bound.port}${path}`,
     port: bound.port,
     closed: bound.closed,
@@ -101,6 +102,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     },
     close: () => end(),
   });
+  endServerOnSignals(endpointOf(servable), handle, platform);
+  return handle;
 }
 
 /** Waits, unless everything ends before. */

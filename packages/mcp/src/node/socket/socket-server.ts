@@ -17,6 +17,7 @@ import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
+import { endServerOnSignals } from "../end-on-signals.js";
 import { checkPort } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { type SocketAddress, shownAddress } from "./socket-client.js";
@@ -96,13 +97,15 @@ export async function serveSocket(
     await Promise.all([...peers].map(end));
     await closed;
   };
-  return disposable({
+  const handle = disposable({
     url: shownAddress(bound),
     address: bound,
     closed,
     close: () => stop((peer) => peer.close()),
     drain: (graceMs?: number) => stop((peer) => peer.drain(graceMs)),
   });
+  endServerOnSignals(endpoint, handle, platform);
+  return handle;
 }
 
 async function admit(

@@ -23,6 +23,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
+import { endServerOnSignals } from "../end-on-signals.js";
 import { authenticationRequest } from "../http/authentication-request.js";
 import { bind, withBoundHost } from "../http/bind.js";
 import { nodeHandler } from "../http/handler.js";
@@ -107,13 +108,15 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
     await Promise.all([documents.close(), bound.close()]);
   };
-  return disposable({
+  const handle = disposable({
     url: `ws://${bound.host}:${bound.port}${path}`,
     port: bound.port,
     closed: bound.closed,
     close: () => stop(0),
     drain: (graceMs = 2000) => stop(graceMs),
   });
+  endServerOnSignals(endpoint, handle, platform);
+  return handle;
 }
 
 interface Refusal {

@@ -5,6 +5,7 @@ import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { ServeHandle } from "../../transport/serve-handle.js";
 import { decodeUtf8 } from "../decode-utf8.js";
+import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";
 import { watchParent } from "./parent-watch.js";
 import { processStream } from "./process-stream.js";
@@ -25,8 +26,6 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
   platform?: Platform | undefined;
 }
 
-/** How long the program may clean up after `closed`; clients send SIGTERM after 1.5 s or more. */
-const EXIT_GRACE_MS = 500;
 const PIPE: NetworkFacts = { transport: "pipe" };
 
 /**
@@ -34,8 +33,8 @@ const PIPE: NetworkFacts = { transport: "pipe" };
  * at once, with the same handle that every transport has.
  *
  * Stops when stdin ends, when stdout is closed, or when the parent process is gone: requests in flight are answered
- * first (`drainMs`, default 2 s), then the process exits with code 0. SIGTERM ends the process as always; a server whose
- * handler has an object for each session ends that first.
+ * first (`drainMs`, default 2 s), then the process exits with code 0. SIGINT and SIGTERM end the process as always. In each case
+ * `terminate` of a handler object is called first.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -49,17 +48,17 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   if (options.guardStdout !== false) guardStdout();
   const endpoint = endpointOf(server);
   const served = serveStream(endpoint, processStream(), { ...options, platform, network: PIPE, decode: decodeUtf8 });
-  // Otherwise the signal ends the process at once, and the objects of its session with it.
-  if (exit && endpoint.endsObjects === true) {
-    process.once("SIGTERM", () => {
-      process.exitCode = 143;
-      void served.close();
-    });
-  }
   const unwatch = options.watchParent === false ? () => {} : watchParent(platform, () => void served.drain());
-  const closed = served.closed.then(() => {
+  const closed = served.closed.then(async () => {
     unwatch();
-    if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());
+    if (!exit) return;
+    await endServer(endpoint, platform);
+    exitSoon(platform);
   });
+  if (exit && endpoint.endsObjects === true) {
+    // Also where the program listens to the signal: without its pipe this process has no client.
+    const end = () => served.close().then(() => closed);
+    void closed.then(endOnSignals(end, platform, true));
+  }
   return { ...served, closed };
 }

@@ -24,6 +24,8 @@ export class Pipeline {
   places: Pick<Endpoint, "sessionPlaces" | "takeStream"> | undefined;
   /** Must resolve before a handshake is answered; a rejection refuses it. */
   sessionOpening: ((call: ServerCall) => Promise<void>) | undefined;
+  /** True if a handler object has to end with a session or with the server. */
+  endsObjects = false;
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
   /** Said once, because careless clients send many. */

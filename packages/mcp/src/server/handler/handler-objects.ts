@@ -56,6 +56,7 @@ class SharedObject implements HandlerObjects {
       return attempt;
     };
     if (has(shape, "init")) pipeline.gate = gate;
+    pipeline.endsObjects = has(shape, "terminate");
     pipeline.closers.push(async () => {
       const ran = opening === undefined ? !has(shape, "init") : await opening.then(yes, no);
       if (ran) await shape.terminate?.("closed");
@@ -104,6 +105,7 @@ class SessionObjects implements HandlerObjects, PeerListener {
 
   attach(pipeline: Pipeline, platform: Platform): void {
     this.#platform = platform;
+    pipeline.endsObjects = true;
     pipeline.sessionOpening = (call) => this.#opening(call);
     pipeline.closers.push(() => this.#close());
   }
