@@ -1,8 +1,8 @@
-import { connect, Server } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { json, result, type Script, scriptedServer } from "../http-client/scripted-server.js";
-import { STATEFUL, STATELESS } from "./scripted-pipe.js";
+import { STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -46,6 +46,49 @@ describe.each(Object.entries(allowed))(
     });
   },
 );
+
+describe.each(Object.entries(allowed))("a server that refuses the client, in %s (B10)", (_name, revisions) => {
+  it.each([
+    ["invalid_request", -32600],
+    ["invalid_params", -32602],
+  ] as const)("is not said to lack its revision: %s", async (kind, code) => {
+    const server = new Server({ name: "choosy", version: "1" });
+    server.use((call, next) => {
+      if (call.method !== "initialize" && call.method !== "server/discover") return next();
+      throw new McpError(kind, "members only");
+    });
+    await expect(connect(server, revisions === undefined ? {} : { revisions })).rejects.toMatchObject({
+      kind,
+      code,
+      remote: true,
+      message: expect.stringMatching(/refused .*: members only$/),
+      fix: expect.not.stringContaining("revisions"),
+    });
+  });
+});
+
+it.each([
+  [-32602, "Unsupported protocol version"],
+  [-32600, "this server speaks revision 2026-07-28"],
+  [-32602, "`params._meta` is missing"],
+  [-32601, "Method not found"],
+])("a handshake that is refused with %i %s is about the revision", async (code, message) => {
+  const server = scriptedPipe((request, pipe) => pipe.refuse(request, code, message));
+  await expect(connect(server, { revisions: [STATEFUL] })).rejects.toMatchObject({
+    kind: "unsupported_version",
+    code,
+    fix: expect.stringContaining("revisions"),
+  });
+});
+
+it.each([
+  [-32600, "Server not initialized"],
+  [-32602, "Mcp-Session-Id header is required"],
+  [-32601, "Method not found"],
+])("a probe that is refused with %i %s is about the revision, where no other is allowed", async (code, message) => {
+  const server = scriptedPipe((request, pipe) => pipe.refuse(request, code, message));
+  await expect(connect(server, { revisions: [STATELESS] })).rejects.toMatchObject({ kind: "unsupported_version" });
+});
 
 it("ERA-09, ERA-12: 500 with -32601 to the probe leads to the handshake, but 503 is sent nothing more", async () => {
   const serverInfo = { name: "s", version: "1" };

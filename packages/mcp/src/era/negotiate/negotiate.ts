@@ -10,7 +10,15 @@ import { statelessClient } from "../stateless/client.js";
 import { performHandshake } from "./handshake.js";
 import type { Attempt, Established, Negotiation } from "./negotiation.js";
 import type { Prior } from "./prior.js";
-import { failedServer, isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
+import {
+  failedServer,
+  isModernError,
+  mayStartAgain,
+  ProbeLost,
+  refusedProbe,
+  supportedBy,
+  tellsRevision,
+} from "./refusal.js";
 
 /**
  * How long a server on a pipe may be silent before the handshake is tried as well.
@@ -150,6 +158,8 @@ function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promi
     const failed = failedServer(error);
     // Some servers with sessions answer 500 to a method that they do not know.
     if (failed !== undefined && (httpStatusOf(error) !== 500 || attempt.stateful.length === 0)) throw failed;
+    const refused = attempt.stateful.length === 0 && refusedProbe(error, attempt.negotiation.transport.target);
+    if (refused) throw refused;
     return fallBackToHandshake(attempt, `it answered the probe with error ${error.code}: ${error.message}`);
   }
   const { negotiation, stateful } = attempt;

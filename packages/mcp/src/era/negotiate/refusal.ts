@@ -31,7 +31,10 @@ export function isModernError(error: unknown): boolean {
  */
 export function tellsRevision(error: unknown): boolean {
   if (error instanceof RpcError) return true;
-  if (McpError.is(error) && (error.kind === "invalid_response" || error.kind === "unsupported_version")) return true;
+  if (McpError.is(error)) {
+    if (error.kind === "invalid_response" || error.kind === "unsupported_version") return true;
+    if (error.cause instanceof RpcError && NO_HANDSHAKE.includes(error.cause.code)) return true;
+  }
   const status = httpStatusOf(error);
   return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
@@ -73,22 +76,26 @@ export function supportedBy(error: RpcError): readonly unknown[] {
   return isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
 }
 
-/** Codes from servers that do not support the handshake or the revision. */
+/** Codes from servers that may not support the handshake or the revision. */
 const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
+/** What servers write with these codes when it is about the revision: that they do not have it, or what another one requires. */
+const ABOUT_REVISIONS = /version|revision|_meta/i;
+
+/** True when a handshake was refused because of its revision, as far as the error shows. */
+function refusesRevision(error: RpcError): boolean {
+  if (supportedBy(error).length > 0 || error.code === METHOD_NOT_FOUND || isModernError(error)) return true;
+  return NO_HANDSHAKE.includes(error.code) && ABOUT_REVISIONS.test(error.message);
+}
 
 /** The error for a handshake that the server answered with an error. */
 export function refusedHandshake(error: RpcError, target: string): McpError {
   const supported = supportedBy(error);
   const failed = failedServer(error);
   if (failed !== undefined) return failed;
-  if (supported.length === 0 && !NO_HANDSHAKE.includes(error.code) && !isModernError(error)) {
-    const {
-      kind,
-      code,
-      message,
-      data,
-      fix = "Look at the server's log: it failed during the handshake.",
-    } = fromWire(error);
+  if (!refusesRevision(error)) {
+    if (NO_HANDSHAKE.includes(error.code)) return refusedClient(error, `${target} refused the handshake`);
+    const { kind, code, message, data } = fromWire(error);
+    const fix = "Look at the server's log: it failed during the handshake.";
     return new McpError(kind, message, { code, data, fix, cause: error, remote: true });
   }
   return new McpError("unsupported_version", `${target} refused the handshake (${error.code}): ${error.message}`, {
@@ -97,6 +104,24 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
     data: { supported },
     remote: true,
     fix: "Add a revision that the server supports to the `revisions` option, or leave the option out.",
+  });
+}
+
+/** What servers with sessions write when they are asked before a handshake. */
+const ABOUT_SESSIONS = /initiali[sz]|session|method/i;
+
+/** The error for a probe that a server refused for another reason than its revision; undefined if the error may mean that. */
+export function refusedProbe(error: RpcError, target: string): McpError | undefined {
+  if (error.code !== INVALID_REQUEST && error.code !== INVALID_PARAMS) return undefined;
+  if (refusesRevision(error) || ABOUT_SESSIONS.test(error.message)) return undefined;
+  return refusedClient(error, `${target} refused \`server/discover\``);
+}
+
+function refusedClient(error: RpcError, what: string): McpError {
+  const { kind, code, message, data } = fromWire(error);
+  return new McpError(kind, `${what} (${code}): ${message}`, {
+    ...{ code, data, cause: error, remote: true },
+    fix: "The message has the server's reason; its operator can say which clients it accepts.",
   });
 }
 
