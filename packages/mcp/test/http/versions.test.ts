@@ -47,6 +47,18 @@ describe.each(ADAPTERS)("the version of a request through %s", (_name, start) =>
     },
   );
 
+  it.each(["bogus", "1999-01-01", "x".repeat(300)])(
+    "is named in the refusal of a header that names no published one, with those that are (HTTP26-22): %s",
+    async (bogus) => {
+      const reply = await client(await start(server())).post(list, version(bogus));
+      expect(reply.status).toBe(400);
+      const { error } = (await reply.json()) as { error: { code: number; message: string; data: object } };
+      expect(error.code).toBe(-32022);
+      expect(error.message).toMatch(/^the header MCP-Protocol-Version is "[^"]{1,201}", which is not supported/);
+      expect(error.data).toMatchObject({ supported: expect.arrayContaining(["2025-11-25", "2026-07-28"]) });
+    },
+  );
+
   it("is 2025-03-26 where it is not named and older clients are served (HTTP25-38)", async () => {
     const legacy = client(await start(server(), { sessions: false }));
     // Only that revision has arrays of messages.

@@ -86,6 +86,9 @@ function statusOf(code: number, early: boolean): number {
 function decode(message: RequestMessage, { http }: RequestSource, self: ServerSelf): Call {
   const params = message.params ?? {};
   const meta = params["_meta"];
+  const named = http?.protocolHeaders.protocolVersion?.trim();
+  // The header alone brought the request to this era: the version is wrong, whatever the body lacks.
+  if (named !== undefined && !isRevision(named) && !isObject(meta)) throw unknownVersion(named, self);
   if (!isObject(meta)) throw missingMeta("_meta");
   const version = meta[META.protocolVersion];
   if (typeof version !== "string") throw missingMeta(`_meta["${META.protocolVersion}"]`);
@@ -160,6 +163,13 @@ function unsupported(requested: string, self: ServerSelf): McpError {
       ? `protocol version ${quoted(requested)} is not supported; supported: ${supported.join(", ")}`
       : `protocol version ${quoted(requested)} is not supported without a handshake; begin with \`initialize\``;
   return new McpError("unsupported_version", message, { data: { supported, requested: requested.slice(0, 200) } });
+}
+
+function unknownVersion(requested: string, { revisions }: ServerSelf): McpError {
+  const message = `the header MCP-Protocol-Version is ${quoted(requested)}, which is not supported; supported: ${revisions.join(", ")}`;
+  return new McpError("unsupported_version", message, {
+    data: { supported: revisions, requested: requested.slice(0, 200) },
+  });
 }
 
 function discovered(revision: Revision, self: ServerSelf): EraResult {
