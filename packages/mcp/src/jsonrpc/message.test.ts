@@ -56,6 +56,14 @@ describe("a message", () => {
     for (const value of [null, 1, "x", true]) expect(classify(value)).toMatchObject({ kind: "invalid", code: -32600 });
   });
 
+  it("is a request or a response, and never both (BASE-06)", () => {
+    for (const response of [{ result: {} }, { result: null }, { error: { code: 1, message: "x" } }]) {
+      const both = { kind: "invalid", code: -32600, reason: expect.stringContaining("a request or a response") };
+      expect(classify(request(response))).toEqual({ ...both, id: 1, answers: 1 });
+      expect(classify({ jsonrpc: "2.0", method: "m", ...response })).toEqual(both);
+    }
+  });
+
   it("has exactly one of result and error (BASE-06)", () => {
     expect(classify({ jsonrpc: "2.0", id: 1 }).kind).toBe("invalid");
     expect(classify({ jsonrpc: "2.0", id: 1, result: {}, error: { code: 1, message: "x" } }).kind).toBe("invalid");

@@ -116,6 +116,14 @@ export function classify(value: unknown): Classified {
 function classifyCall(value: Record<string, unknown>): Classified {
   const params = value["params"];
   const id = value["id"];
+  if (value["result"] !== undefined || value["error"] !== undefined) {
+    const flaw = withId(
+      invalid("a message is a request or a response: it has `method`, or `result` or `error`"),
+      value,
+    );
+    // A call from here that has this id would wait for nothing.
+    return isId(id) ? { ...flaw, answers: id } : flaw;
+  }
   if (params !== undefined && !isObject(params)) {
     const flaw = invalid("`params` is a JSON object", INVALID_PARAMS);
     return Object.hasOwn(value, "id") ? withId(flaw, value) : { ...flaw, silent: true };
