@@ -23,6 +23,8 @@ export interface MethodRow {
   /** False for `initialize`, which must not be cancelled. */
   cancellable?: boolean;
   opensSession?: boolean;
+  /** The result has no members of its own; `null` in its place, as some servers send it, means the same. */
+  emptyResult?: boolean;
   /** Runs until either side ends it, so ordinary deadlines do not apply. */
   deadlineExempt?: boolean;
 }
@@ -43,25 +45,26 @@ function notice(method: string, sender: MethodRow["sender"], rest: Partial<Metho
   return { method, kind: "notification", sender, first: ALL, ...rest };
 }
 
+const acknowledged = { last: LAST_STATEFUL, idempotent: true, emptyResult: true } as const;
 const list = { cacheable: true, idempotent: true } as const;
 
 /** One row per method of the core protocol. */
 export const CORE_METHODS: readonly MethodRow[] = [
   fromClient("initialize", { last: LAST_STATEFUL, opensSession: true, cancellable: false }),
   fromClient("server/discover", { first: STATELESS, ...list }),
-  { method: "ping", kind: "request", sender: "both", first: ALL, last: LAST_STATEFUL, idempotent: true },
+  { method: "ping", kind: "request", sender: "both", first: ALL, ...acknowledged },
   fromClient("tools/list", { capability: "tools", ...list }),
   fromClient("tools/call", { capability: "tools", nameField: "name", mayAsk: true }),
   fromClient("resources/list", { capability: "resources", ...list }),
   fromClient("resources/templates/list", { capability: "resources", ...list }),
   fromClient("resources/read", { capability: "resources", nameField: "uri", mayAsk: true, ...list }),
-  fromClient("resources/subscribe", { last: LAST_STATEFUL, capability: "resources.subscribe", idempotent: true }),
-  fromClient("resources/unsubscribe", { last: LAST_STATEFUL, capability: "resources.subscribe", idempotent: true }),
+  fromClient("resources/subscribe", { capability: "resources.subscribe", ...acknowledged }),
+  fromClient("resources/unsubscribe", { capability: "resources.subscribe", ...acknowledged }),
   fromClient("subscriptions/listen", { first: STATELESS, deadlineExempt: true }),
   fromClient("prompts/list", { capability: "prompts", ...list }),
   fromClient("prompts/get", { capability: "prompts", nameField: "name", mayAsk: true, idempotent: true }),
   fromClient("completion/complete", { capability: "completions", idempotent: true }),
-  fromClient("logging/setLevel", { last: LAST_STATEFUL, capability: "logging", idempotent: true }),
+  fromClient("logging/setLevel", { capability: "logging", ...acknowledged }),
   fromServer("sampling/createMessage", { capability: "sampling" }),
   fromServer("roots/list", { capability: "roots", idempotent: true }),
   fromServer("elicitation/create", { first: "2025-06-18", capability: "elicitation" }),

@@ -13,12 +13,13 @@ type Meta = Record<string, unknown>;
 
 interface Listed {
   readonly _meta?: Readonly<Meta> | undefined;
+  readonly mode?: unknown;
 }
 
-/** The mode of a listed tool; `stateful` unless it says otherwise. Like all that servers say of their tools, it is unverified. */
-export function toolMode({ _meta }: Listed): ToolMode {
-  // Some servers write the bare name.
-  return (_meta?.[TOOL_MODE] ?? _meta?.["mode"]) === "stateless" ? "stateless" : "stateful";
+/** The mode of a listed tool; `stateful` by default. Like everything in a server's list, it is unverified. */
+export function toolMode({ _meta, mode }: Listed): ToolMode {
+  // Some servers use the bare name, in `_meta` or as a member of the tool.
+  return (_meta?.[TOOL_MODE] ?? _meta?.["mode"] ?? mode) === "stateless" ? "stateless" : "stateful";
 }
 
 /** Whether a listed tool needs no session. */

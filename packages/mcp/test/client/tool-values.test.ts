@@ -1,4 +1,5 @@
 import { connect, content, Server } from "@parley/mcp";
+import { toolMode } from "@parley/mcp/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { REVISIONS } from "../../src/protocol/revisions.js";
@@ -61,7 +62,7 @@ describe.each(REVISIONS)("the value of a call in %s", (revision) => {
 });
 
 describe("results of other servers", () => {
-  async function answering(result: object, options: Parameters<typeof connect>[1] = {}) {
+  async function answering(result: object | null, options: Parameters<typeof connect>[1] = {}) {
     const warnings: string[] = [];
     const server = scriptedPipe((message, pipe) => {
       if (!greetsIn("stateful", message, pipe)) pipe.answer(message, result);
@@ -70,6 +71,30 @@ describe("results of other servers", () => {
     open.push(client);
     return { client, warnings };
   }
+
+  it("null is taken for a result without members, and for no other (C05)", async () => {
+    const { client } = await answering(null);
+    await client.ping();
+    await client.setLogLevel("info");
+    const changes = await client.subscribe("a://b");
+    await changes.close();
+    await expect(client.callTool("x")).rejects.toMatchObject({ kind: "invalid_response" });
+    await expect(client.listPrompts()).rejects.toMatchObject({ kind: "invalid_response" });
+  });
+
+  it.each([
+    [{ mode: "stateless" }, "stateless"],
+    [{ _meta: { mode: "stateless" } }, "stateless"],
+    [{ mode: "stateless", _meta: { "dev.parley/mode": "stateful" } }, "stateful"],
+    [{ mode: "stateful" }, "stateful"],
+    [{ mode: 1 }, "stateful"],
+    [{}, "stateful"],
+  ])("the mode of a tool is read where a server writes it: %j (E06)", async (members, mode) => {
+    const { client } = await answering({ tools: [{ name: "t", inputSchema: { type: "object" }, ...members }] });
+    const [tool] = await client.allTools();
+    expect(tool && toolMode(tool)).toBe(mode);
+    expect(client.sessionMode).toBe(mode === "stateless" ? "optional" : "required");
+  });
 
   it("a mark for text that is not JSON fails as invalid_response", async () => {
     for (const at of [0, 1, -1, "0"]) {

@@ -32,7 +32,8 @@ export function statefulClient(
       const text = requestText(id, call.method, paramsText(call));
       return { id, method: call.method, text, ...headers };
     },
-    decode(method, result) {
+    decode(method, answer) {
+      const result = answer === null && methods.get(method)?.emptyResult === true ? {} : answer;
       if (!isObject(result))
         throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
       // Here a result in the form of an extension is told by its one member, as `{ task }`.
