@@ -30,14 +30,20 @@ export function isReady(session: Session): boolean {
 }
 
 /**
- * Records a request before `notifications/initialized`. It is served, because the specification asks clients to wait with
- * SHOULD NOT only. Returns true if it is the first of its session, and no `ping`.
+ * Records a request before `notifications/initialized`. It is served unless told otherwise: the specification asks clients to wait
+ * for the answer of `initialize` alone, and with SHOULD NOT. Returns true if it is the first of its session, and no `ping`. Throws
+ * `invalid_request` for one that is to be refused.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
-export function usedEarly(session: Session, method: string): boolean {
+export function usedEarly(session: Session, method: string, early: "serve" | "refuse" = "serve"): boolean {
   if (method === "ping" || isReady(session)) return false;
+  if (early === "refuse") {
+    throw new McpError("invalid_request", `"${method}" was sent before \`notifications/initialized\``, {
+      fix: "Send the notification after the answer of `initialize`, and requests after it.",
+    });
+  }
   session.usedEarly = true;
   return true;
 }

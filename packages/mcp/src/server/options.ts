@@ -114,6 +114,11 @@ export interface ServerOptions {
    * `McpError`. Default: it is printed with its stack and the reference that the client may have got.
    */
   onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
+  /**
+   * What becomes of requests other than `ping` that a client with a session sends before `notifications/initialized`. Default `serve`,
+   * with one warning, because over HTTP a request may overtake the notification.
+   */
+  earlyRequests?: "serve" | "refuse" | undefined;
   /** How arguments that do not fit the schema are answered: a result for the model (default), or the error -32602. */
   invalidArguments?: "result" | "protocol" | undefined;
   /** Limits of each caller and of tools with a `rate`, made by `quotas` of `@parley/mcp/limits`. Default: only `limits`. */
@@ -134,10 +139,16 @@ export interface ServerOptions {
 
 /** Throws for options that do not exist. */
 export function checkServerOptions(options: ServerOptions): void {
+  const { earlyRequests = "serve" } = options;
+  if (earlyRequests !== "serve" && earlyRequests !== "refuse") {
+    throw new McpError("invalid_definition", `\`earlyRequests\` is ${JSON.stringify(earlyRequests)}`, {
+      fix: 'Pass "serve" or "refuse".',
+    });
+  }
   checkOptions(
     "the server",
     options,
-    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors invalidArguments onError quotas tools logging extensions platform",
+    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors earlyRequests invalidArguments onError quotas tools logging extensions platform",
   );
   checkOptions(
     "`limits`",

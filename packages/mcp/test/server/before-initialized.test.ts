@@ -14,10 +14,10 @@ const INITIALIZE = {
 };
 
 /** A client that has the answer to `initialize`, and has not sent `notifications/initialized`. */
-async function early() {
+async function early(options: { earlyRequests?: "refuse" } = {}) {
   const warnings: string[] = [];
   const platform = { warn: (line: string) => void warnings.push(line) };
-  const server = new Server({ name: "t", version: "1" }, { platform })
+  const server = new Server({ name: "t", version: "1" }, { platform, ...options })
     .tool("hello", {}, () => "hello")
     .tool("ask", {}, async (_args, ctx) => `${(await ctx.roots()).length} roots`);
   const [here, there] = channelPair();
@@ -55,6 +55,25 @@ describe("between the answer of `initialize` and `notifications/initialized`", (
       expect((await answer(id))?.result.content).toEqual([{ type: "text", text: "hello" }]);
     }
     expect(warnings).toEqual([expect.stringContaining('"tools/call" before `notifications/initialized`')]);
+  });
+
+  it("all but `ping` are refused by a server that is told so, until the notification comes (D04)", async () => {
+    const { send, answer, warnings } = await early({ earlyRequests: "refuse" });
+    send({ id: 2, method: "ping" });
+    expect((await answer(2))?.result).toEqual({});
+    send({ id: 3, method: "tools/call", params: { name: "hello" } });
+    const error = { code: -32600, message: '"tools/call" was sent before `notifications/initialized`' };
+    expect((await answer(3))?.error).toMatchObject(error);
+    send({ method: "notifications/initialized" });
+    send({ id: 4, method: "tools/call", params: { name: "hello" } });
+    expect((await answer(4))?.result.content).toEqual([{ type: "text", text: "hello" }]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("a word that is neither way is refused", () => {
+    expect(() => new Server({ name: "t", version: "1" }, { earlyRequests: "reject" as never })).toThrow(
+      expect.objectContaining({ kind: "invalid_definition", message: '`earlyRequests` is "reject"' }),
+    );
   });
 
   it("the client is asked nothing: a question waits for it (LIFE-06)", async () => {

@@ -135,7 +135,7 @@ function unknownMethod(request: Call, registry: Registry): McpError {
 }
 
 function servedEarly({ facts, pipeline }: DispatchingServer, method: string, peer: Peer | undefined): void {
-  if (peer?.session === undefined || !usedEarly(peer.session, method)) return;
+  if (peer?.session === undefined || !usedEarly(peer.session, method, facts.options.earlyRequests)) return;
   peer.sessionChanged?.();
   if (pipeline.warnedOfEarlyRequests) return;
   pipeline.warnedOfEarlyRequests = true;

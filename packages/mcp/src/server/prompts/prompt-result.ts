@@ -17,6 +17,7 @@ function toMessages(name: string, value: unknown): PromptMessage[] {
   return parts.flatMap((part): PromptMessage[] => {
     if (!isObject(part) || isContentBlock(part)) return [{ role: "user", content: toBlock(name, part) }];
     const { role, content } = part;
+    if (role === "system") throw systemRole(name);
     if (role !== "user" && role !== "assistant") throw unusable(name, part);
     const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
     return blocks.map((block) => ({ role, content: toBlock(name, block) }));
@@ -27,6 +28,16 @@ function toBlock(name: string, value: unknown): ContentBlock {
   if (typeof value === "string") return { type: "text", text: value };
   if (isContentBlock(value)) return value;
   throw unusable(name, value);
+}
+
+function systemRole(name: string): McpError {
+  return new McpError(
+    "misuse",
+    `the prompt "${name}" returned a message of the role \`system\`, which the protocol does not have`,
+    {
+      fix: "Pass the messages through `message.foldSystem`, which makes it a message of the user.",
+    },
+  );
 }
 
 function unusable(name: string, value: unknown): McpError {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { talk } from "../../../test/server/talk.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, text } from "../tools/content.js";
-import { assistant, user } from "./message.js";
+import { assistant, foldSystem, user } from "./message.js";
 import { prompt } from "./prompt.js";
 import { promptTemplate } from "./template.js";
 
@@ -162,6 +162,27 @@ describe.each(ERAS)("prompts in %s", (revision) => {
       arguments: { code: "{{lang}}", lang: "C" },
     });
     expect(made2[0].content.text).toBe("Review {{lang}} in C.");
+  });
+
+  it("take messages of the role `system` folded into one of the user (C13)", async () => {
+    const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
+    const provider = [
+      { role: "system" as const, content: "Be brief." },
+      { role: "user" as const, content: [image] },
+      { role: "system" as const, content: { type: "text" as const, text: "Be kind." } },
+      { role: "assistant" as const, content: "Yes." },
+    ];
+    const made = server().prompt("folded", {}, () => foldSystem(provider));
+    expect(await messages(made, "folded")).toEqual([
+      { role: "user", content: { type: "text", text: "Be brief.\n\nBe kind." } },
+      { role: "user", content: image },
+      { role: "assistant", content: { type: "text", text: "Yes." } },
+    ]);
+    expect(foldSystem([{ role: "user", content: "a" }])).toEqual([
+      { role: "user", content: { type: "text", text: "a" } },
+    ]);
+    expect(foldSystem([])).toEqual([]);
+    expect(() => foldSystem([{ role: "system", content: [image] }])).toThrow("content other than text");
   });
 
   it("whose handler throws or returns junk fail alone, with -32603 (PROMPT-04)", async () => {

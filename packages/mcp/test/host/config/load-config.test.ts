@@ -234,10 +234,10 @@ describe("readConfigFile", () => {
     writeFileSync(join(folder, "token"), "s3cret\n");
     writeFileSync(
       join(folder, "parley.config.json"),
-      '{ // comment\n "http": { "port": 0, "path": "/x" }, "server": { "pageSize": 1, "secret": "${file:token}" } }',
+      '{ // comment\n "http": { "port": 0, "path": "/x" }, "server": { "pageSize": 1, "instructions": "${file:token}" } }',
     );
     const config = loadConfig({ file: await readConfigFile({ folder }), env: { PARLEY_HTTP_PATH: "/y" } });
-    expect(config.server).toEqual({ pageSize: 1, secret: "s3cret" });
+    expect(config.server).toEqual({ pageSize: 1, instructions: "s3cret" });
     const server = new Server({ name: "s", version: "1" }, config.server)
       .tool("a", {}, () => "a")
       .tool("b", {}, () => "b");

@@ -139,6 +139,7 @@ const SERVER: SettingsTable<ServerOptions> = {
   subscribe: "flag",
   maskErrors: "flag",
   invalidArguments: ["result", "protocol"],
+  earlyRequests: ["serve", "refuse"],
   tools: {
     coerce: "flag",
     unknownArguments: ["report", "ignore"],
