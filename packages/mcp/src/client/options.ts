@@ -3,13 +3,15 @@ import type { Prior } from "../era/negotiate/prior.js";
 import type { Sender } from "../http/http.js";
 import type { RequestAuthorization } from "../http/request-authorization.js";
 import type { Fetch, Platform } from "../platform/platform.js";
+import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { checkOptions } from "../protocol/check-options.js";
+import { McpError } from "../protocol/error.js";
 import type { Extension } from "../protocol/extension.js";
 import type { ElicitRequestParams, ElicitResult } from "../protocol/features/elicitation.js";
 import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/features/logging.js";
 import type { Root } from "../protocol/features/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/features/sampling.js";
-import type { Implementation } from "../protocol/implementation.js";
+import type { Icon, Implementation } from "../protocol/implementation.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { TraceContext } from "../protocol/trace-context.js";
@@ -65,6 +67,19 @@ export interface ClientOptions {
   name?: string | undefined;
   /** The version that the client gives to the server. Default: this package's version. */
   version?: string | undefined;
+  /** A display name of the client for users of the server. Default: none. */
+  title?: string | undefined;
+  /** Describes the client in one sentence. Default: none. */
+  description?: string | undefined;
+  /** The address of the client's web site. Default: none. */
+  websiteUrl?: string | undefined;
+  /** Icons of the client, as `https:` or `data:` addresses. Keep them short: 2026-07-28 sends them with every request. Default: none. */
+  icons?: Icon[] | undefined;
+  /**
+   * More capabilities to declare, such as `experimental`; a member replaces the derived one of that name. `elicitation`, `sampling`
+   * and `roots` need their handlers. Default: those that follow from the other options.
+   */
+  capabilities?: ClientCapabilities | undefined;
   /** Revisions to speak; all by default. */
   revisions?: readonly Revision[] | undefined;
   /** What an earlier connection learnt about the server, from `client.prior`. Default: the server is asked. */
@@ -169,10 +184,50 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning onMessage strict checkOutput resend cache trace observe maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
+    "name version title description websiteUrl icons capabilities handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning onMessage strict checkOutput resend cache trace observe maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");
+  checkClientInfo(options);
+  checkCapabilities(options);
+}
+
+function checkClientInfo(options: ClientOptions): void {
+  for (const name of ["name", "version", "title", "description", "websiteUrl"] as const) {
+    const value: unknown = options[name];
+    if (value === undefined || typeof value === "string") continue;
+    throw new McpError("invalid_definition", `\`${name}\` of connect is a ${typeof value}`, { fix: "Pass a text." });
+  }
+  const icons: unknown = options.icons;
+  if (icons === undefined || (Array.isArray(icons) && icons.every((icon) => typeof icon?.src === "string"))) return;
+  throw new McpError("invalid_definition", "`icons` of connect is not a list of icons", {
+    fix: 'Pass icons as `[{ src: "https://…" }]`.',
+  });
+}
+
+/** The option that answers what a capability lets a server ask for. */
+const ANSWERED_BY = {
+  elicitation: "onElicit",
+  sampling: "onSample",
+  roots: "roots",
+  extensions: "extensions",
+} as const;
+
+function checkCapabilities(options: ClientOptions): void {
+  const { capabilities } = options;
+  if (capabilities === undefined) return;
+  if (typeof capabilities !== "object" || capabilities === null || Array.isArray(capabilities)) {
+    throw new McpError("invalid_definition", "`capabilities` of connect is not an object", {
+      fix: "Pass it as `{ experimental: { … } }`.",
+    });
+  }
+  for (const [capability, option] of Object.entries(ANSWERED_BY)) {
+    if (!Object.hasOwn(capabilities, capability)) continue;
+    if (capability !== "extensions" && options[option as keyof ClientOptions] !== undefined) continue;
+    throw new McpError("invalid_definition", `\`capabilities\` declares \`${capability}\`, which nothing answers`, {
+      fix: `Pass \`${option}\` to \`connect\`; it declares the capability.`,
+    });
+  }
 }
 
 /** Throws for options that do not exist. */

@@ -1,3 +1,5 @@
+import { featuresOf, type Revision } from "./revisions.js";
+
 /** An icon for a server, client, tool, prompt or resource. From 2025-11-25 on. */
 export interface Icon {
   /** An `https:` or `data:` URI. Clients fetch it without credentials and only from a trusted origin. */
@@ -21,4 +23,12 @@ export interface Implementation {
   websiteUrl?: string;
   /** From 2025-11-25 on. */
   icons?: Icon[];
+}
+
+/** The members of an implementation that a revision has. */
+export function implementationIn(revision: Revision, info: Implementation): Implementation {
+  const features = featuresOf(revision);
+  if (features.icons) return info;
+  const { name, version, title } = info;
+  return { name, version, ...(features.title && title !== undefined ? { title } : {}) };
 }

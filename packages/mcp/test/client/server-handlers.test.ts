@@ -1,6 +1,7 @@
-import { connect, McpError } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ClientOptions } from "../../src/client/options.js";
+import { REVISIONS } from "../../src/protocol/revisions.js";
 import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -151,5 +152,63 @@ describe("errors of calls", () => {
     await expect(client.callTool("t")).rejects.toMatchObject({ operation: { method: "tools/call", target: "t" } });
     await expect(client.listTools()).rejects.toMatchObject({ operation: { method: "tools/list" } });
     await expect(client.readResource("x:1")).rejects.toMatchObject({ operation: { target: "x:1" } });
+  });
+});
+
+describe("what a client says of itself", () => {
+  const more = {
+    description: "Reads",
+    websiteUrl: "https://reader.example",
+    icons: [{ src: "https://reader.example/i" }],
+  };
+  const server = () =>
+    new Server({ name: "s", version: "1" }).tool("who", {}, (_args, { client }) => JSON.stringify(client));
+
+  it.each(REVISIONS)("has the members that %s defines", async (revision) => {
+    const client = await connect(server(), {
+      ...{ name: "r", version: "2", title: "R", ...more },
+      revisions: [revision],
+    });
+    open.push(client);
+    expect(JSON.parse(await client.call("who")).info).toEqual({
+      ...{ name: "r", version: "2" },
+      ...(revision < "2025-06-18" ? {} : { title: "R" }),
+      ...(revision < "2025-11-25" ? {} : more),
+    });
+  });
+
+  it.each(REVISIONS)("has the capabilities that it is given, in %s", async (revision) => {
+    const client = await connect(server(), {
+      revisions: [revision],
+      roots: [],
+      capabilities: { experimental: { "acme/x": {} }, roots: {}, acme: { y: 1 } },
+    });
+    open.push(client);
+    const { capabilities } = JSON.parse(await client.call("who"));
+    expect(capabilities).toEqual({ experimental: { "acme/x": {} }, roots: {}, acme: { y: 1 } });
+  });
+
+  it.each([
+    [
+      { capabilities: { elicitation: {} } },
+      "`capabilities` declares `elicitation`, which nothing answers",
+      "`onElicit`",
+    ],
+    [{ capabilities: { sampling: {} } }, "`capabilities` declares `sampling`, which nothing answers", "`onSample`"],
+    [{ capabilities: { roots: {} } }, "`capabilities` declares `roots`, which nothing answers", "`roots`"],
+    [
+      { capabilities: { extensions: {} } },
+      "`capabilities` declares `extensions`, which nothing answers",
+      "`extensions`",
+    ],
+    [{ capabilities: [] }, "`capabilities` of connect is not an object", "experimental"],
+    [{ title: 5 }, "`title` of connect is a number", "text"],
+    [{ icons: ["i.png"] }, "`icons` of connect is not a list of icons", "src"],
+  ])("is refused where nothing stands behind it: %j", async (options, message, fix) => {
+    await expect(connect(server(), options as never)).rejects.toMatchObject({
+      kind: "invalid_definition",
+      message,
+      fix: expect.stringContaining(fix),
+    });
   });
 });

@@ -45,13 +45,6 @@ const TYPOS: [option: string, use: () => unknown, of: string, meant: string | un
   ["info", () => connect(server(), loosely({ info })), "connect", "name"],
   ["onElicitt", () => connect(server(), loosely({ onElicitt: noop })), "connect", "onElicit"],
   ["timeout", () => connect(server(), loosely({ timeout: 5 })), "connect", "timeouts"],
-  [
-    "capabilities",
-    () => connect(server(), loosely({ capabilities: {} })),
-    "connect",
-    undefined,
-    "Leave it out: capabilities follow from what is registered or handled.",
-  ],
 ];
 
 describe("an option that does not exist", () => {

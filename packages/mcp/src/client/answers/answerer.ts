@@ -57,6 +57,7 @@ export class Answerer {
       ...(onElicit === undefined ? {} : { elicitation: elicitUrls ? { form: {}, url: {} } : { form: {} } }),
       ...(onSample === undefined ? {} : { sampling: sampleTools ? { tools: {} } : {} }),
       ...(roots === undefined ? {} : { roots: announcesRoots(revision) ? { listChanged: true } : {} }),
+      ...this.#options.capabilities,
       ...(declared === undefined ? {} : { extensions: declared }),
     };
   }

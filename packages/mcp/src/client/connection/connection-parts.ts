@@ -3,6 +3,7 @@ import type { Prior } from "../../era/negotiate/prior.js";
 import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { type Implementation, implementationIn } from "../../protocol/implementation.js";
 import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
@@ -48,6 +49,19 @@ export function methodsOf({ extensions = [] }: ClientOptions): MethodTable {
   return new MethodTable(extensions.flatMap((extension) => extension.methods ?? []));
 }
 
+/** The implementation that the client reports. */
+function infoOf(options: ClientOptions): Implementation {
+  const { name = NAME, version = VERSION, title, description, websiteUrl, icons } = options;
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...(icons === undefined ? {} : { icons }),
+  };
+}
+
 /** What finding the era needs, from what the application said. */
 export function negotiationOf(
   { options, platform, answerer, observers }: ConnectionParts,
@@ -56,11 +70,16 @@ export function negotiationOf(
   prior: Prior | undefined,
   nextId: () => Id,
 ): Omit<Negotiation, "skipProbe"> {
-  const { name = NAME, version = VERSION, revisions = REVISIONS, extensions = [] } = options;
+  const { revisions = REVISIONS, extensions = [] } = options;
+  const info = infoOf(options);
   const headers = transport.kind === "http";
   return {
     transport: observers?.handshake(transport) ?? transport,
-    self: (revision) => ({ info: { name, version }, capabilities: answerer.capabilities(revision), headers }),
+    self: (revision) => ({
+      info: implementationIn(revision, info),
+      capabilities: answerer.capabilities(revision),
+      headers,
+    }),
     methods,
     resultTypes: extensions.flatMap((extension) => extension.resultTypes ?? []),
     revisions,

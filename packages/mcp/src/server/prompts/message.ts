@@ -15,8 +15,10 @@ export function assistant(...content: readonly MessageContent[]): LooseMessage {
 /** A message in the form of model providers: it may have the role `system`, and a text for its content. */
 interface ProviderMessage<B> {
   readonly role: Role | "system";
-  readonly content: string | B | readonly B[];
+  readonly content: string | TextContent | B | readonly (TextContent | B)[];
 }
+
+type Folded<B> = TextContent | B | (TextContent | B)[];
 
 /**
  * Converts messages that may have the role `system`, which the protocol does not have, for a prompt or for `ctx.sample`: texts of
@@ -24,9 +26,9 @@ interface ProviderMessage<B> {
  */
 export function foldSystem<B extends { type: string } = TextContent>(
   messages: readonly ProviderMessage<B>[],
-): { role: Role; content: TextContent | B | B[] }[] {
+): { role: Role; content: Folded<B> }[] {
   const system: string[] = [];
-  const others: { role: Role; content: TextContent | B | B[] }[] = [];
+  const others: { role: Role; content: Folded<B> }[] = [];
   for (const { role, content } of messages) {
     if (role === "system") system.push(...textsOf(content));
     else others.push({ role, content: blocksOf(content) });
@@ -35,7 +37,7 @@ export function foldSystem<B extends { type: string } = TextContent>(
   return [{ role: "user", content: { type: "text", text: system.join("\n\n") } }, ...others];
 }
 
-function blocksOf<B>(content: ProviderMessage<B>["content"]): TextContent | B | B[] {
+function blocksOf<B>(content: ProviderMessage<B>["content"]): Folded<B> {
   if (typeof content === "string") return { type: "text", text: content };
   // `isArray` does not narrow a list that is read-only.
   return Array.isArray(content) ? [...(content as readonly B[])] : (content as B);

@@ -5,13 +5,15 @@ import type { ServeStreamOptions } from "../../../transport/channel/stream-serve
 import type { HttpServerOptions } from "../../../transport/http/server/options.js";
 import type { HostOptions } from "../../options.js";
 
-/** True for types whose values a file can hold; false for functions and for objects with any. */
+/** True for types whose values a file or a variable can hold: no functions, no lists of objects, nothing with either inside. */
 type IsData<V> = V extends string | number | boolean
   ? true
   : V extends (...args: never[]) => unknown
     ? false
     : V extends readonly (infer Item)[]
-      ? IsData<Item>
+      ? [Item] extends [string]
+        ? true
+        : false
       : V extends object
         ? false extends { [K in keyof V]-?: IsData<Exclude<V[K], undefined>> }[keyof V]
           ? false
@@ -153,6 +155,9 @@ const SERVER: SettingsTable<ServerOptions> = {
 const CLIENT: SettingsTable<ClientOptions> = {
   name: "text",
   version: "text",
+  title: "text",
+  description: "text",
+  websiteUrl: "text",
   revisions: "texts",
   timeouts: { connectMs: "count", idleMs: "count", totalMs: "count", answerMs: "count" },
   elicitUrls: "flag",
