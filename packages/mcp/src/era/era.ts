@@ -113,6 +113,8 @@ export interface ServerEra {
   checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
   /** Whether the client can answer a question that needs this capability; `reachable` if requests can be sent to it. */
   canAsk(call: Call, capability: string, reachable: boolean): boolean;
+  /** Whether the revision of the call has questions that need this capability, whatever the client declares. */
+  hasQuestion(call: Call, capability: string): boolean;
   /** The text of a notification about a call; undefined if the client's revision has no such notification. */
   notification(method: string, params: object, call: Call): string | undefined;
   /** The answer to a call that succeeded. */

@@ -4,6 +4,7 @@ import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
+import type { InitializeRequestParams } from "../../protocol/lifecycle.js";
 import { progressTokenOf } from "../../protocol/progress-token.js";
 import { featuresOf, isRevision, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../era.js";
@@ -22,12 +23,9 @@ export const statefulServer: ServerEra = {
   replays: false,
   decode,
   checkArguments() {},
-  canAsk({ revision, clientCapabilities }, capability, reachable) {
-    const { elicitation } = featuresOf(revision);
-    if (!reachable || (capability.startsWith("elicitation") && elicitation === "none")) return false;
-    if (capability === "elicitation.url" && elicitation !== "form+url") return false;
-    return hasCapability(clientCapabilities, capability);
-  },
+  canAsk: (call, capability, reachable) =>
+    reachable && hasQuestion(call, capability) && hasCapability(call.clientCapabilities, capability),
+  hasQuestion,
   notification(method, params, { revision }) {
     const shaped = downgradeNotification(method, params, featuresOf(revision));
     return shaped === undefined ? undefined : notificationText(method, shaped);
@@ -50,6 +48,12 @@ export const statefulServer: ServerEra = {
   },
 };
 
+function hasQuestion({ revision }: Call, capability: string): boolean {
+  const { elicitation } = featuresOf(revision);
+  if (capability === "elicitation.url") return elicitation === "form+url";
+  return !capability.startsWith("elicitation") || elicitation !== "none";
+}
+
 /** The codes of requests that never became a call, which HTTP answers with 400. */
 const REFUSED: ReadonlySet<number> = new Set([INVALID_REQUEST, PARSE_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
 
@@ -66,19 +70,22 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
   if (source.batched === true && message.method === "initialize") {
     throw new McpError("invalid_request", "`initialize` must not be part of a batch");
   }
+  const own = ownResult(message.method, params, self, source);
+  // The handshake has no session yet, and says who opens it; `ownResult` has checked both members.
+  const opening = message.method === "initialize" ? (params as Partial<InitializeRequestParams>) : undefined;
   return {
     id: message.id,
     method: message.method,
     params,
     era: statefulServer,
     revision: session.revision,
-    clientInfo: session.clientInfo,
-    clientCapabilities: session.clientCapabilities,
+    clientInfo: opening?.clientInfo ?? session.clientInfo,
+    clientCapabilities: opening?.capabilities ?? session.clientCapabilities,
     progressToken: progressTokenOf(meta),
     // Until the client sets a level, it receives all log messages.
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,
-    own: ownResult(message.method, params, self, source),
+    own,
     session: source.session,
     wrapsOutput: false,
   };

@@ -42,6 +42,7 @@ export const statelessServer: ServerEra = {
   decode,
   checkArguments: checkParamHeaders,
   canAsk: ({ clientCapabilities }, capability) => hasCapability(clientCapabilities, capability),
+  hasQuestion: () => true,
   notification(method, params) {
     return method === "notifications/elicitation/complete" ? undefined : notificationText(method, params);
   },

@@ -19,8 +19,21 @@ export function requireCapabilities(call: Asking, capabilities: readonly string[
   const missing = capabilities.filter((path) => !canAsk(call, path));
   const [first] = missing;
   if (first === undefined) return;
+  const { era, revision } = call.request;
+  const absent = missing.filter((path) => !era.hasQuestion(call.request, path));
+  const data = { requiredCapabilities: capabilitiesFor(...missing) };
+  if (absent.length > 0) {
+    throw new McpError(
+      "capability_missing",
+      `the revision ${revision} does not have ${absent.map(quoted).join(", ")}`,
+      {
+        data,
+        fix: `Check \`ctx.client.can("${first}")\` before asking, or connect in a newer revision.`,
+      },
+    );
+  }
   throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
-    data: { requiredCapabilities: capabilitiesFor(...missing) },
+    data,
     fix: `Check \`ctx.client.can("${first}")\` before asking, or connect with a client that declares it.`,
   });
 }

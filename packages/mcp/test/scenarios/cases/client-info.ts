@@ -2,12 +2,15 @@ import { Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
+const OWN_CLIENT = "the client of the server behind it is the gateway";
+
 export default scenario({
   name: "a client says who it is, and declares capabilities that no option implies",
   server: () =>
     new Server({ name: "s", version: "1" }).tool("who", {}, (_args, ctx) =>
       JSON.stringify({ info: ctx.client.info, experimental: ctx.client.can("experimental.acme/x") }),
     ),
+  except: { "gateway-stateful": OWN_CLIENT, "gateway-stateless": OWN_CLIENT },
   async run({ connect }) {
     const more = {
       description: "Reads",
