@@ -69,6 +69,15 @@ describe("what new users looked for", () => {
     ["docs/notifications.md", "says how to subscribe to lists", "resources: true"],
     ["docs/api/options.md", "lists the options of `connect`", "## `connect"],
     ["docs/transports.md", "says why the cap of a message is not negotiated", "The cap is not negotiated"],
+    ["docs/clients.md", "says why there is no `ping` before the handshake", "There is no client before the handshake"],
+    ["docs/servers.md", "says how to choose clients, and what is declared to each", "which clients are served"],
+    ["docs/cli-tokens.md", "says when to offer tools directly, by search or as code", "Which way to choose"],
+    ["docs/performance.md", "says what bounds each component", "## What bounds the components"],
+    ["docs/adr/0012-requests-before-initialized.md", "gives the reason for serving early requests", "overtake"],
+    ["docs/adr/0013-sends-are-not-retried.md", "gives the reason for a queue without retries", "keep their order"],
+    ["docs/adr/0014-message-sizes-are-not-negotiated.md", "gives the reason for caps on each side", "no capability"],
+    ["docs/adr/0015-no-compression.md", "gives the reason for messages as they are", "BREACH"],
+    ["AGENTS.md", "leads agents to the guide for contributors", "(CONTRIBUTING.md)"],
     ["README.md", "says elicitation, sampling and roots", "elicitation"],
   ])("%s %s", (page, _what, text) => {
     expect(read(page)).toContain(text);

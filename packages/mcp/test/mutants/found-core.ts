@@ -90,4 +90,28 @@ export const FOUND_CORE: readonly Mutant[] = [
     replace: 'const SIGNALS = ["SIGTERM"] as const;',
     tests: ["test/stdio/session-objects.test.ts"],
   },
+  {
+    name: "events-forged-by-notifications",
+    recreates: "a server emits the client's own event `state` by a notification of that name",
+    file: "client/changes/notifications.ts",
+    search: "    if (!OWN_EVENTS.has(method)) this.#tell",
+    replace: "    if (method !== undefined) this.#tell",
+    tests: ["src/client/changes/notifications.test.ts"],
+  },
+  {
+    name: "refused-client-is-a-revision",
+    recreates: "a handshake refused with -32600 for any reason is reported as `unsupported_version`",
+    file: "era/negotiate/refusal.ts",
+    search: "NO_HANDSHAKE.includes(error.code) && ABOUT_REVISIONS.test(error.message)",
+    replace: "NO_HANDSHAKE.includes(error.code)",
+    tests: ["test/client/connect-failing.test.ts"],
+  },
+  {
+    name: "both-request-and-response",
+    recreates: "a message with `method` and `result` is served as a request",
+    file: "jsonrpc/message.ts",
+    search: '  if (value["result"] !== undefined || value["error"] !== undefined) {',
+    replace: '  if (value["result"] === value) {',
+    tests: ["src/jsonrpc/message.test.ts", "test/errors/structured-faults.test.ts"],
+  },
 ];
