@@ -5,9 +5,9 @@ export const FOUND_CORE: readonly Mutant[] = [
   {
     name: "command-unchecked",
     recreates: "`connect({ command: undefined })` ends the process",
-    file: "client/connection/open-client.ts",
-    search: "    checkCommand(target);\n",
-    replace: "",
+    file: "transport/check-command.ts",
+    search: '  if (typeof command !== "string" || command.trim() === "") {',
+    replace: '  if (command === "") {',
     tests: ["test/client/client-mistakes.test.ts"],
   },
   {

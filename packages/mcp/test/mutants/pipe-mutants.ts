@@ -169,7 +169,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "no-exit-at-eof",
     recreates: "a server whose program holds a timer outlives its client",
     file: "node/stdio/stdio-server.ts",
-    search: "if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());",
+    search: "    exitSoon(platform);\n",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
   },
