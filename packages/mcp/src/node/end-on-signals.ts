@@ -65,16 +65,17 @@ export async function endServer(endpoint: Endpoint, platform: Platform): Promise
   await atMost(platform, END_MS, ended, true);
 }
 
-/** Ends a server and what serves it when the process is asked to end, if the server's handler has something to end. */
-export function endServerOnSignals(
+/** Ends a server and its handle when the process is asked to end, if the server's handler has something to end. */
+export function endedOnSignals<H extends { readonly closed: Promise<void>; close(): Promise<void> }>(
+  handle: H,
   endpoint: Endpoint,
-  handle: { readonly closed: Promise<void>; close(): Promise<void> },
   platform: Platform,
-): void {
-  if (endpoint.endsObjects !== true) return;
+): H {
+  if (endpoint.endsObjects !== true) return handle;
   const end = async () => {
     await handle.close();
     await endServer(endpoint, platform);
   };
   void handle.closed.then(endOnSignals(end, platform));
+  return handle;
 }

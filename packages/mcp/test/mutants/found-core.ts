@@ -78,8 +78,8 @@ export const FOUND_CORE: readonly Mutant[] = [
     name: "objects-outlive-signals-over-http",
     recreates: "SIGTERM ends a process that serves HTTP without `terminate`",
     file: "node/http/serve-http.ts",
-    search: "  endServerOnSignals(endpointOf(servable), handle, platform);\n",
-    replace: "",
+    search: "  return endedOnSignals(handle, endpointOf(servable), platform);\n",
+    replace: "  return handle;\n",
     tests: ["test/stdio/session-objects.test.ts"],
   },
   {

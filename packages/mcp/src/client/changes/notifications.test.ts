@@ -63,7 +63,9 @@ describe("the router of notifications", () => {
 
   it("warns once of a listener that keeps the event loop busy", () => {
     const { router, warnings, clock } = setUp();
-    const takes = (ms: number) => () => void (clock.now += ms);
+    const takes = (ms: number) => () => {
+      clock.now += ms;
+    };
     router.on("notifications/acme/x", takes(50));
     router.on("notifications/acme/x", takes(51));
     for (let n = 0; n < 3; n++) router.route({ jsonrpc: "2.0", method: "notifications/acme/x" });

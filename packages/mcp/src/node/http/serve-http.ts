@@ -14,7 +14,7 @@ import type { HttpCore } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
-import { endServerOnSignals } from "../end-on-signals.js";
+import { endedOnSignals } from "../end-on-signals.js";
 import { watchEventLoop } from "../event-loop-delay.js";
 import { platform } from "../platform.js";
 import { bind, withBoundHost } from "./bind.js";
@@ -102,8 +102,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     },
     close: () => end(),
   });
-  endServerOnSignals(endpointOf(servable), handle, platform);
-  return handle;
+  return endedOnSignals(handle, endpointOf(servable), platform);
 }
 
 /** Waits, unless everything ends before. */

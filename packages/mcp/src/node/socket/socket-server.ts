@@ -17,7 +17,7 @@ import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
-import { endServerOnSignals } from "../end-on-signals.js";
+import { endedOnSignals } from "../end-on-signals.js";
 import { checkPort } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { type SocketAddress, shownAddress } from "./socket-client.js";
@@ -104,8 +104,7 @@ export async function serveSocket(
     close: () => stop((peer) => peer.close()),
     drain: (graceMs?: number) => stop((peer) => peer.drain(graceMs)),
   });
-  endServerOnSignals(endpoint, handle, platform);
-  return handle;
+  return endedOnSignals(handle, endpoint, platform);
 }
 
 async function admit(

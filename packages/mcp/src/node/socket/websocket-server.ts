@@ -23,7 +23,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
-import { endServerOnSignals } from "../end-on-signals.js";
+import { endedOnSignals } from "../end-on-signals.js";
 import { authenticationRequest } from "../http/authentication-request.js";
 import { bind, withBoundHost } from "../http/bind.js";
 import { nodeHandler } from "../http/handler.js";
@@ -108,15 +108,11 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
     await Promise.all([documents.close(), bound.close()]);
   };
-  const handle = disposable({
-    url: `ws://${bound.host}:${bound.port}${path}`,
-    port: bound.port,
-    closed: bound.closed,
-    close: () => stop(0),
-    drain: (graceMs = 2000) => stop(graceMs),
-  });
-  endServerOnSignals(endpoint, handle, platform);
-  return handle;
+  const { port: taken, closed } = bound;
+  const drain = (graceMs = 2000) => stop(graceMs);
+  const url = `ws://${bound.host}:${taken}${path}`;
+  const handle = disposable({ url, port: taken, closed, close: () => stop(0), drain });
+  return endedOnSignals(handle, endpoint, platform);
 }
 
 interface Refusal {

@@ -3,7 +3,10 @@ import { fetchHandler, Server } from "@parley/mcp";
 const ANSWER = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 const INPUT = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 
-const server = new Server({ name: "served by a runtime", version: "1.0.0" }, { secret: "the secret of the tests of runtimes" })
+const server = new Server(
+  { name: "served by a runtime", version: "1.0.0" },
+  { secret: "the secret of the tests of runtimes" },
+)
   .tool("greet", { input: INPUT }, ({ name }) => `Hello ${name}`)
   .tool("steps", {}, (_args, ctx) => {
     ctx.progress(1, 2);
