@@ -8,8 +8,8 @@ import { LISTED_KINDS, type ListedKind } from "./server-lock.js";
 const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
 /** Verdicts of one kind that are kept beside those of pinned names; what has none and is not pinned is refused. */
 const MOST_VERDICTS = 10_000;
-/** A server that changes its list with every look at it is not followed for ever. */
-const MOST_LOOKS = 3;
+/** Changes that are announced while a list is under way lead to one more list at most. */
+const MOST_LOOKS = 2;
 
 interface Judged {
   readonly verdicts: Map<string, Verdict>;

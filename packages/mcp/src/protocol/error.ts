@@ -182,6 +182,8 @@ export function fromWire(error: RpcError): McpError {
     code: error.code,
     data: error.data,
     remote: true,
+    // The HTTP response that it came with, if that had a status of its own.
+    cause: error.cause,
   });
 }
 

@@ -4,6 +4,7 @@ import type { SubscriptionFilter } from "../../protocol/features/subscriptions.j
 import type { Caller } from "../call/caller.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
+import { ChangePace } from "./change-pace.js";
 import { type Change, ChangeQueue } from "./change-queue.js";
 import type { ChangeSource } from "./change-source.js";
 import { ListenStream } from "./listen-stream.js";
@@ -68,12 +69,14 @@ export class ClientSubscriptions {
   readonly #caller: Caller;
   readonly #subscribers = new Set<Subscriber>();
   readonly #sources: Record<"session" | "listen", ChangeSource>;
+  readonly #pace: ChangePace;
   /** Changes of what is asked for happen one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(connection: ClientConnection, caller: Caller) {
     this.#connection = connection;
     this.#caller = caller;
+    this.#pace = new ChangePace(connection.platform, (message) => caller.warn(message));
     this.#sources = {
       session: new SessionSubscriptions(caller),
       listen: new ListenStream(connection, caller, {
@@ -108,10 +111,16 @@ export class ClientSubscriptions {
   /** Hands a notification to those who asked for it. */
   notification(message: NotificationMessage, about: Id | undefined): void {
     if (this.#subscribers.size === 0 || !this.#source().admits(message, about)) return;
-    for (const { accepted, queue } of this.#subscribers) {
-      const change = changeFor(accepted, message.method, message.params?.["uri"]);
-      if (change !== undefined) queue.push(change);
-    }
+    const { method, params } = message;
+    const hand = () => {
+      for (const { accepted, queue } of this.#subscribers) {
+        const change = changeFor(accepted, method, params?.["uri"]);
+        if (change !== undefined) queue.push(change);
+      }
+    };
+    const list = /^notifications\/(\w+)\/list_changed$/.exec(method)?.[1];
+    if (list === undefined) hand();
+    else this.#pace.announced(list, hand);
   }
 
   /** The connection is a new one. */
@@ -123,6 +132,7 @@ export class ClientSubscriptions {
 
   /** Ends all of them, in good order without `error`. */
   end(error?: Error): void {
+    this.#pace.stop();
     for (const { queue } of this.#subscribers) queue.end(error);
     this.#subscribers.clear();
   }

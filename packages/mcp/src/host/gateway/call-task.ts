@@ -11,6 +11,8 @@ type Ask = (question: Question) => Promise<object>;
 /** Messages that are kept while the caller's task is stored. */
 const MOST_HELD = 64;
 
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
 /** The task of a server that a passed call became, if it became one. */
 export class CallTask {
   #task: FollowedTask | undefined;
@@ -116,7 +118,9 @@ export class CallTask {
   async #tellStatus(task: FollowedTask, call: ServerCall): Promise<void> {
     let told: string | undefined;
     try {
-      for await (const { statusMessage } of task) {
+      for await (const { status, statusMessage } of task) {
+        // The message of an ended task may be the text of an unexpected error; the caller's task has the one of its own outcome.
+        if (ENDED.has(status)) return;
         if (statusMessage === undefined || statusMessage === told) continue;
         told = statusMessage;
         // So little more than before that progress which the server itself reports is never below it.

@@ -2,30 +2,49 @@ import { taskRequired } from "../../era/task-shape.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
+import { type HttpFailure, httpFailureOf } from "../../protocol/http-failure.js";
+import { masksErrors, neutralMessage, reportFailure } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { OfferNames } from "../../server/mount/mounted-names.js";
 import { toErrorResult } from "../../server/tools/result.js";
 
-/** Failures between the host and a server: they tell of commands, output, addresses and credentials of the host. */
-const INTERNAL: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
-  "connection_closed",
-  "connect_failed",
-  "session_lost",
-  "transport_error",
-  "authorization_failed",
-  "auth_required",
-  "insufficient_scope",
+/**
+ * The kinds of this side's own errors that callers get as they are. All others are made neutral, because their texts may hold
+ * commands, output, addresses and credentials of the host.
+ */
+const FOR_CALLERS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "cancelled",
+  "capability_missing",
+  "declined",
+  "dismissed",
+  "invalid_params",
+  "limit_exceeded",
+  "method_not_found",
+  "question_changed",
+  "resource_not_found",
+  "too_many_questions",
+  "tool_error",
+  "url_elicitation_required",
 ]);
+
+/** The server that a call was passed on to, with the names that the caller knows of it. */
+export interface PassedTo {
+  readonly server: string;
+  readonly names: OfferNames | undefined;
+  /** False while no connection of the server stands: then an error is no answer to the caller's request. */
+  readonly connected: boolean;
+}
 
 /**
  * What the caller gets for an error of the server: the same, in the form of the caller's revision and with the names that the
  * caller knows. Throws it, or gives the result that stands for it.
  */
-export function passedError(error: unknown, call: ServerCall, server: string, names: OfferNames | undefined): object {
+export function passedError(error: unknown, call: ServerCall, { server, names, connected }: PassedTo): object {
   if (!McpError.is(error)) throw error;
-  if (!error.remote) throw INTERNAL.has(error.kind) ? unreached(error, server) : error;
+  if (!error.remote || !connected) throw FOR_CALLERS.has(error.kind) ? error : neutral(error, call, server);
   const { method } = call.request;
-  const { kind, message, code, data } = error;
+  const { kind, message, code } = error;
+  const data = withWait(error);
   if (isTaskRequired(error)) throw taskRequired(String(call.request.params["name"]), call.request);
   if (kind === "capability_missing") {
     // The server was told what the caller declares, so that it is this caller who lacks it.
@@ -33,8 +52,10 @@ export function passedError(error: unknown, call: ServerCall, server: string, na
     if (method === "tools/call") return toErrorResult(own, call);
     throw own;
   }
+  const reference = kind === "internal_error" ? hiddenReference(call, data) : undefined;
+  if (reference !== undefined) throw new McpError(kind, neutralMessage(reference), { code, data: { reference } });
   const uri = isObject(data) && typeof data["uri"] === "string" ? data["uri"] : undefined;
-  if (uri === undefined) throw error;
+  if (uri === undefined) throw data === error.data ? error : new McpError(kind, message, { code, data });
   const outer = { ...(data as object), uri: names?.uri(uri) ?? uri };
   // Newer revisions have no code of their own for it, but data that names the resource and nothing else.
   const namesOnly = method === "resources/read" && Object.keys(outer).length === 1;
@@ -43,16 +64,77 @@ export function passedError(error: unknown, call: ServerCall, server: string, na
   throw new McpError(kind, message, { code, data: outer });
 }
 
-function unreached(cause: McpError, server: string): McpError {
-  return new McpError(
-    cause.kind,
-    `the server "${server}" behind this gateway is not available, or ended before its answer`,
-    {
-      cause,
-      data: { server },
-      fix: "The call may or may not have run, so repeat it only if that is safe.",
-    },
-  );
+/** The reference of an unexpected error whose text this caller must not get; servers of this library mark such texts. */
+export function hiddenReference(call: ServerCall, mark: unknown): string | undefined {
+  if (!isObject(mark) || typeof mark["reference"] !== "string" || typeof mark["kind"] !== "string") return undefined;
+  return masksErrors(call) ? mark["reference"].slice(0, LONGEST_REFERENCE) : undefined;
+}
+
+const LONGEST_REFERENCE = 64;
+
+/** The data of an error, with the wait that its HTTP response asked for. */
+function withWait(error: McpError): unknown {
+  const { data } = error;
+  const retryAfterMs = httpFailureOf(error)?.retryAfterMs;
+  if (retryAfterMs === undefined || (data !== undefined && !isObject(data))) return data;
+  return { retryAfterMs, ...data };
+}
+
+/** An error without anything of the host, which the operator finds by its reference. */
+function neutral(cause: McpError, call: ServerCall, server: string): McpError {
+  const failure = httpFailureOf(cause);
+  const { reference } = reportFailure(call, cause, () => `the server "${server}": ${cause.kind}: ${cause.message}`);
+  const { what, fix } = inWords(cause.kind, failure);
+  const wait = failure?.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs };
+  const status = failure === undefined ? {} : { status: failure.status };
+  return new McpError(cause.kind, `the server "${server}" behind this gateway ${what}`, {
+    cause,
+    data: { server, reference, ...status, ...wait },
+    fix,
+  });
+}
+
+interface Words {
+  readonly what: string;
+  readonly fix: string;
+}
+
+const UNKNOWN_OUTCOME = "The call may or may not have run, so repeat it only if that is safe.";
+const OPERATOR = "Tell the operator of the gateway, whose log has the cause under `data.reference`.";
+
+const BY_STATUS: Readonly<Record<number, Words>> = {
+  401: { what: "does not accept the credentials of the gateway (HTTP 401); the call did not run", fix: OPERATOR },
+  403: { what: "forbids the gateway this request (HTTP 403); the call did not run", fix: OPERATOR },
+  404: { what: "is not at the address that the gateway knows (HTTP 404); the call did not run", fix: OPERATOR },
+  429: {
+    what: "gets too many requests (HTTP 429); the call did not run",
+    fix: "Wait for `data.retryAfterMs`, then call again, and less often.",
+  },
+};
+
+const BY_KIND: Partial<Record<ErrorKind, Words>> = {
+  connection_closed: { what: "is not available, or ended before its answer", fix: UNKNOWN_OUTCOME },
+  connect_failed: { what: "is not available; the call did not run", fix: "Try again later." },
+  session_lost: { what: "no longer knows the session of the gateway", fix: UNKNOWN_OUTCOME },
+  timeout: { what: "did not answer in time", fix: UNKNOWN_OUTCOME },
+  auth_required: { what: "wants credentials that the gateway does not have; the call did not run", fix: OPERATOR },
+  insufficient_scope: { what: "wants more rights than the gateway has; the call did not run", fix: OPERATOR },
+  authorization_failed: { what: "could not be logged in to by the gateway; the call did not run", fix: OPERATOR },
+  invalid_response: { what: "sent an invalid answer", fix: OPERATOR },
+  decode_error: { what: "sent something that is not a message", fix: OPERATOR },
+  oversized_frame: {
+    what: "sent an answer that is longer than the gateway accepts",
+    fix: "Ask for less at once.",
+  },
+};
+
+function inWords(kind: ErrorKind, failure: HttpFailure | undefined): Words {
+  const known = BY_KIND[kind];
+  if (failure === undefined || kind === "session_lost") return known ?? { what: "cannot be used", fix: OPERATOR };
+  const { status } = failure;
+  const refused = { what: `refused the request of the gateway (HTTP ${status})`, fix: OPERATOR };
+  const failed = { what: `failed, or could not be reached (HTTP ${status})`, fix: UNKNOWN_OUTCOME };
+  return BY_STATUS[status] ?? (status < 500 ? refused : failed);
 }
 
 /** Whether a server refused a call because it runs as a task only. */

@@ -20,6 +20,7 @@ import { MetaTools } from "./meta-tools.js";
 import { ParkedCalls } from "./parked-calls.js";
 import { callerOf, passOn, type SendOn } from "./pass-on.js";
 import { passedError } from "./passed-error.js";
+import { passedResult } from "./passed-result.js";
 import { remoteCapabilities, remoteHint, remoteInstructions } from "./remote-capabilities.js";
 import { RemoteResources } from "./remote-resources.js";
 import { RemoteTools } from "./remote-tools.js";
@@ -145,7 +146,7 @@ export class RemoteOffers implements Feature {
     const shared = this.#entries(kind).filter(
       (item) => !names.has(catalogue.find(kind, String(item[key]))?.server ?? ""),
     );
-    const views = await Promise.all(isolated.map((server) => this.#views.of(server, call)));
+    const views = await Promise.all(isolated.map((server) => this.#viewOf(server, call)));
     call.cache = { ...call.cache, scope: "private" };
     return [...shared, ...views.flatMap((view) => view.catalogue.all(kind) as unknown as Record<string, unknown>[])];
   }
@@ -179,10 +180,19 @@ export class RemoteOffers implements Feature {
     const shared = findTarget(method, params, this.#source);
     if (shared !== undefined && !isolated.some(({ name }) => name === shared.server)) return shared;
     for (const server of isolated) {
-      const target = findTarget(method, params, await this.#views.of(server, call));
+      const target = findTarget(method, params, await this.#viewOf(server, call));
       if (target !== undefined) return target;
     }
     return undefined;
+  }
+
+  async #viewOf(server: RemoteServer, call: ServerCall): Promise<OfferView> {
+    try {
+      return await this.#views.of(server, call);
+    } catch (error) {
+      // It always throws: only errors of the caller's own request have results that stand for them.
+      throw passedError(error, call, { server: server.name, names: undefined, connected: false });
+    }
   }
 
   async #pass(call: ServerCall, server: RemoteServer, params: Params): Promise<object> {
@@ -202,9 +212,10 @@ export class RemoteOffers implements Feature {
       if (server.parts.isolation === "client") this.#untilGone(call.exchange.peer, server);
       const send: SendOn = (sent, passed, options, extras) =>
         server.request({ method, params: sent, call: passed, options, extras }, over);
-      result = await passOn({ call, params: rest, askable, connection, send }, this.#parked);
+      const answer = await passOn({ call, params: rest, askable, connection, send }, this.#parked);
+      result = passedResult(answer, call, server.name);
     } catch (error) {
-      return passedError(error, call, server.name, names);
+      return passedError(error, call, { server: server.name, names, connected: connection !== undefined });
     } finally {
       // Nobody known comes back for a connection of its own, unless the call goes on for its next round.
       if (caller === call.root && connection?.running === 0) server.left(caller);

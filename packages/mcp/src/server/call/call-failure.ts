@@ -10,7 +10,7 @@ import type { ServerCall } from "./server-call.js";
 /** What the client gets of an unexpected error. */
 export interface PublicFailure {
   readonly message: string;
-  /** Only where the message is a neutral one. */
+  /** Marks the message as one that strangers must not get; absent where `maskErrors: false` lets everybody have it. */
   readonly data?: Pick<CallFailure, "kind" | "reference">;
 }
 
@@ -52,21 +52,44 @@ export function endOf(call: ServerCall, ended: { readonly result: object } | { r
  * caller is on this machine, otherwise a neutral text with the reference of the report.
  */
 export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
-  const { facts, root, exchange } = call;
-  const { onError = root.facts.options.onError, maskErrors = root.facts.options.maskErrors } = facts.options;
+  const { kind, reference } = reportFailure(call, error, () => traceOf(error));
+  const message = masksErrors(call) ? neutralMessage(reference) : thrownMessage(error);
+  return maskOption(call) === false ? { message } : { message, data: { kind, reference } };
+}
+
+/** Gives an error that the caller must not see to `onError`, or prints it as `shown`, under a new reference. */
+export function reportFailure(
+  call: ServerCall,
+  error: unknown,
+  shown: () => string,
+): Pick<CallFailure, "kind" | "reference"> {
+  const { facts, root } = call;
+  const { onError = root.facts.options.onError } = facts.options;
   const kind = failureKind(call, error) ?? "handler_error";
   const reference = facts.randomId();
+  // A call that its caller gave up ends as it should.
+  if (kind === "aborted") return { kind, reference };
   const { method, id: requestId } = root.request;
   const name = nameOf(root);
   const { warn } = facts.platform;
-  // A call that its caller gave up ends as it should.
-  if (kind !== "aborted") {
-    if (onError !== undefined) {
-      callHook(warn, "onError", () => onError(error, { reference, kind, method, name, requestId }));
-    } else warn(`error ${reference} in ${method}${name === undefined ? "" : ` "${name}"`}: ${traceOf(error)}`);
-  }
-  if (!(maskErrors ?? mayBeStranger(exchange))) return { message: thrownMessage(error) };
-  return { message: `internal error (id ${reference})`, data: { kind, reference } };
+  if (onError !== undefined) {
+    callHook(warn, "onError", () => onError(error, { reference, kind, method, name, requestId }));
+  } else warn(`error ${reference} in ${method}${name === undefined ? "" : ` "${name}"`}: ${shown()}`);
+  return { kind, reference };
+}
+
+/** Whether the caller gets neutral texts in place of those of unexpected errors. */
+export function masksErrors(call: ServerCall): boolean {
+  return maskOption(call) ?? mayBeStranger(call.exchange);
+}
+
+function maskOption({ facts, root }: ServerCall): boolean | undefined {
+  return facts.options.maskErrors ?? root.facts.options.maskErrors;
+}
+
+/** The text that strangers get in place of that of an unexpected error. */
+export function neutralMessage(reference: string): string {
+  return `internal error (id ${reference})`;
 }
 
 /**
