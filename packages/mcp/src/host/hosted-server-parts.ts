@@ -26,7 +26,7 @@ export function hostedServerParts(
   const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
   const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
   warnOfUseless(name, entry, perSecond !== undefined, platform);
-  const options = connectOptions(name, entry, host, startMs);
+  const options = connectOptions(name, entry, host, startMs, platform);
   const startsAnew = entry.command !== undefined;
   const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
   const lock = lockedBy(name, host, platform);
@@ -43,9 +43,9 @@ export function hostedServerParts(
     },
     startsAnew,
     isolation,
-    // Asked for with each connection, since a gateway may be made after the host.
+    // Read for each connection, since a gateway may be made after the host. Servers elsewhere may list by what is declared.
     get asked() {
-      return forwards() && startsAnew ? ANY_QUESTION : undefined;
+      return forwards() && !isLocal(entry.server) ? ANY_QUESTION : undefined;
     },
     application: applicationCall(name, client, platform),
     waitMs,
@@ -72,12 +72,19 @@ function lockedBy(name: string, { locks, onDrift }: HostOptions, platform: Platf
   return undefined;
 }
 
-function connectOptions(name: string, entry: HostServer, host: HostOptions, startMs: number): ClientOptions {
+function connectOptions(
+  name: string,
+  entry: HostServer,
+  host: HostOptions,
+  startMs: number,
+  { warn }: Platform,
+): ClientOptions {
   const { client = {}, auth, platform } = host;
   const { url, headers, maxMessageBytes } = entry;
   const authorization = url === undefined || auth === undefined ? undefined : authorizationOf(auth, name, url);
   return {
     ...client,
+    onWarning: (message) => (client.onWarning ?? warn)(`the server "${name}", ${message}`),
     timeouts: { ...client.timeouts, connectMs: startMs },
     ...(authorization === undefined ? {} : { auth: authorization }),
     ...(headers === undefined ? {} : { headers: { ...client.headers, ...headers } }),
@@ -116,6 +123,10 @@ function warnOfUseless(
   const found = useless.filter((field) => !isEmpty(entry[field])).map((field) => `\`${field}\``);
   if (found.length === 0) return;
   platform.warn(`${found.join(" and ")} of the server "${name}" ${found.length === 1 ? "has" : "have"} no effect`);
+}
+
+function isLocal(server: HostedHere | undefined): boolean {
+  return server !== undefined && "endpoint" in server;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -151,7 +151,7 @@ export class HostedServer {
       state: this.#state,
       protocolVersion,
       era: protocolVersion === undefined ? undefined : shownRevision(protocolVersion).era,
-      serverInfo: info && { name: info.name, version: info.version },
+      serverInfo: info && { ...info },
       connections: remote.connections.size,
       latencyMs: connection && this.#health.latencyMs(connection),
       restarts: this.#restarts,

@@ -69,8 +69,8 @@ export interface HostOptions {
   /** Keeps what servers listed, so that the next start knows it at once. Default: nothing is kept. */
   catalogue?: CatalogueStore | undefined;
   /**
-   * Whether servers that one process must serve declare that callers can be asked anything, because clients of a gateway may be.
-   * Default: true if `asServer` is called before `start`.
+   * Whether connections to servers declare elicitation, sampling and roots, because clients of a gateway may be asked. Default:
+   * true if `asServer` is called before `start`.
    */
   forwardQuestions?: boolean | undefined;
   /** Called with every event of the host. */
@@ -89,7 +89,17 @@ export function checkHostOptions(options: HostOptions): void {
   checkOptions("`restarts`", options.restarts, "intensity backOff retryMs");
   checkOptions("`defaults`", options.defaults, "startMs callMs concurrency queue perSecond burst trust");
   checkEntryValues(options.defaults ?? {}, " of `defaults`");
-  const { startWaitMs, waitMs, restarts, catalogue, locks } = options;
+  const { servers, startWaitMs, waitMs, restarts, catalogue, locks } = options;
+  if (servers !== undefined && (typeof servers !== "object" || servers === null || Array.isArray(servers))) {
+    const given = Array.isArray(servers) ? "an array" : String(servers);
+    throw new McpError(
+      "invalid_definition",
+      `\`servers\` of the host is ${given}, not an object with a name for each server`,
+      {
+        fix: "Pass `{ name: entry, … }`; `readServers` gives such an object for the `mcpServers` of an application.",
+      },
+    );
+  }
   if (locks !== undefined) readLock(locks);
   for (const [name, ms] of Object.entries({ startWaitMs, waitMs, retryMs: restarts?.retryMs })) {
     if (ms !== undefined) checkNumber(name, ms, { least: 0, fractions: true });

@@ -1,4 +1,5 @@
 import type { LockDifference } from "../lock/compare-lock.js";
+import type { Implementation } from "../protocol/implementation.js";
 import type { CallCounts } from "./connection/call-gate.js";
 import type { CircuitState } from "./connection/circuit-breaker.js";
 
@@ -25,8 +26,8 @@ export interface ServerStatus {
   readonly protocolVersion: string | undefined;
   /** Whether it keeps sessions (`stateful`) or not (`stateless`), once it is known. */
   readonly era: string | undefined;
-  /** The name and version that the server gives itself, unverified. */
-  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
+  /** What the server says of itself, unverified: name and version, and title, description, website and icons if it has them. */
+  readonly serverInfo: Readonly<Implementation> | undefined;
   /** Its own connections that stand. */
   readonly connections: number;
   /** The time that its last health check took. */

@@ -22,6 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   capabilities: "Leave it out: capabilities follow from what is registered or handled.",
   storage: "Pass it to `new Server`.",
   eventStore: "Pass `storage` to `new Server`.",
+  mcpServers: "Give the file to `readServers` of `@parley/mcp/host`, and pass the `servers` that it returns.",
 };
 
 /**
@@ -45,8 +46,9 @@ export function checkOptions<T extends object, const S extends string>(
 function unknownOption(what: string, name: string, names: string): McpError {
   const known = names.split(" ");
   const translated = ELSEWHERE.split(` ${name}:`)[1]?.split(" ")[0] ?? "";
-  const meant = known.includes(translated) ? translated : nearestName(name, known);
-  const advice = Object.hasOwn(ADVICE, name) ? ADVICE[name] : `Leave it out, or use one of: ${known.join(", ")}.`;
+  const advised = Object.hasOwn(ADVICE, name);
+  const meant = known.includes(translated) ? translated : advised ? undefined : nearestName(name, known);
+  const advice = advised ? ADVICE[name] : `Leave it out, or use one of: ${known.join(", ")}.`;
   return new McpError(
     "invalid_definition",
     `"${name}" is not an option of ${what}${meant === undefined ? "" : `; did you mean "${meant}"?`}`,

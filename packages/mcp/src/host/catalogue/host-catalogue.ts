@@ -2,6 +2,7 @@ import { type OfferNames, outerItem } from "../../server/mount/mounted-names.js"
 import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
 import { joinedLists, type ListKind, NO_LISTS, type ServerLists } from "./server-lists.js";
+import { matchesTemplate } from "./template-matches.js";
 
 type Item<K extends ListKind> = ServerLists[K][number];
 
@@ -19,6 +20,9 @@ const MOST_ITEMS = 100_000;
 
 const KINDS: readonly ListKind[] = ["tools", "prompts", "resources", "resourceTemplates"];
 const KEYS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
+
+/** Links to the web are for clients to follow themselves, unless the server lists the address as a resource. */
+const WEB_ADDRESS = /^https?:/i;
 
 interface ListedServer {
   readonly names: OfferNames;
@@ -45,7 +49,7 @@ export class HostCatalogue {
     const names: OfferNames = {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
       uri: (inner) => (uris === undefined ? inner : hostUri(uris, inner)),
-      serves: () => true,
+      serves: (inner) => !WEB_ADDRESS.test(inner) || this.#listsUri(server, inner),
     };
     this.#members.set(server, { names, uris, lists: NO_LISTS });
   }
@@ -114,6 +118,16 @@ export class HostCatalogue {
       if (uris === undefined && (unnamed === undefined || has)) unnamed = server;
     }
     return unnamed === undefined ? undefined : { server: unnamed, inner: uri };
+  }
+
+  /** Whether a server lists a URI, as it knows it, or a template of it. */
+  #listsUri(server: string, inner: string): boolean {
+    const member = this.#members.get(server);
+    if (member === undefined) return false;
+    const { names, lists } = member;
+    if (this.find("resources", names.uri(inner))?.server === server) return true;
+    const { resourceTemplates: templates } = lists;
+    return templates.some((one) => WEB_ADDRESS.test(one.uriTemplate) && matchesTemplate(one, inner));
   }
 
   #index(kind: ListKind): Map<string, HostOffer> {

@@ -32,6 +32,8 @@ interface Kept {
 export class CallerConnections {
   readonly #parts: CallerConnectionParts;
   readonly #kept = new Map<unknown, Map<string, Kept>>();
+  /** What answers questions outside of calls, by the caller that a connection is for. */
+  readonly #answering = new WeakMap<object, PassedCall>();
   #sweep: Timer | undefined;
 
   constructor(parts: CallerConnectionParts) {
@@ -48,7 +50,8 @@ export class CallerConnections {
       return known.opened;
     }
     this.#makeRoom();
-    const { name, target, application, lock } = this.#parts;
+    const { name, target, lock } = this.#parts;
+    const application = this.#answererOf(caller);
     const options = optionsFor(this.#parts.options, capabilities);
     const opened = RemoteConnection.open({ name, target, options, capabilities, application, lock });
     const kept: Kept = { opened, connection: undefined, usedAt: now };
@@ -64,6 +67,16 @@ export class CallerConnections {
     }, forget);
     this.#sweepLater();
     return opened;
+  }
+
+  /** Notes what answers questions over the caller's connections that are about no call. */
+  answering(caller: object, call: PassedCall): void {
+    this.#answering.set(caller, call);
+  }
+
+  #answererOf(caller: unknown): PassedCall {
+    const known = typeof caller === "object" && caller !== null ? this.#answering.get(caller) : undefined;
+    return known ?? this.#parts.application;
   }
 
   /** Closes the connections of a caller that is gone. */
@@ -115,6 +128,14 @@ export class CallerConnections {
 export function connectionKey({ extensions, ...askable }: ClientCapabilities): string {
   const ids = Object.keys(extensions ?? {}).filter((id) => id !== TASKS.id);
   return JSON.stringify([askable, ids.sort()]);
+}
+
+/** The key of callers that may share a server's own connection; undefined where only the application answers over it. */
+export function keyOfOwn(declared: ClientCapabilities | undefined, options: ClientOptions): string | undefined {
+  const { onElicit, onSample, roots, extensions = [] } = options;
+  const answers = onElicit !== undefined || onSample !== undefined || roots !== undefined;
+  if (declared === undefined && answers) return undefined;
+  return connectionKey({ ...declared, extensions: Object.fromEntries(extensions.map(({ id }) => [id, {}])) });
 }
 
 /** The options without what only the application has: callers answer for themselves, and have extensions of their own. */

@@ -57,7 +57,7 @@ export interface RemoteTarget {
   readonly options: ClientOptions;
   /** What the callers of this connection can be asked for; undefined where the application itself answers. */
   readonly capabilities: ClientCapabilities | undefined;
-  /** Answers questions that are about no call in flight. */
+  /** Answers questions that are about no call in flight: the application, or the one client that the connection is for. */
   readonly application: PassedCall;
   /** What is allowed of the server; undefined for all. */
   readonly lock: DriftPolicy | undefined;
@@ -69,14 +69,17 @@ export class RemoteConnection {
   readonly name: string;
   /** True if questions come as requests of the server while a call runs, and not in its results. */
   readonly asksByRequest: boolean;
+  /** What its callers can be asked for, as declared; undefined where the application itself answers. */
+  readonly declared: ClientCapabilities | undefined;
   /** Calls in flight, the application's own included. */
   running = 0;
   readonly #parts: ClientParts;
   readonly #calls: CallsInFlight;
   #level: LoggingLevel | undefined;
 
-  constructor(name: string, parts: ClientParts, calls: CallsInFlight) {
+  constructor(name: string, parts: ClientParts, calls: CallsInFlight, declared: ClientCapabilities | undefined) {
     this.name = name;
+    this.declared = declared;
     this.#parts = parts;
     this.#calls = calls;
     this.client = new Client(parts);
@@ -90,10 +93,10 @@ export class RemoteConnection {
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
   static async open({ name, target, options, lock, ...asked }: RemoteTarget): Promise<RemoteConnection> {
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
-    const { capabilities: can, application } = asked;
-    const forwards = can && { forwarder: forwarderOf(name, calls, can, application) };
+    const { capabilities: can } = asked;
+    const forwards = can && { forwarder: forwarderOf(name, calls, can, asked.application) };
     const parts = await openParts(target, options, { reopens: false, ...forwards });
-    const connection = new RemoteConnection(name, parts, calls);
+    const connection = new RemoteConnection(name, parts, calls, can);
     if (lock !== undefined) await holdOpened(connection.client, lock);
     return connection;
   }
@@ -200,7 +203,6 @@ export class RemoteConnection {
       if (current !== undefined) passed.delete(current);
     };
     this.running++;
-    // Requests reject, and never throw.
     return send((id) => {
       if (current !== undefined) passed.delete(current);
       current = id;

@@ -8,7 +8,7 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
-import { CallerConnections, connectionKey } from "./caller-connections.js";
+import { CallerConnections, connectionKey, keyOfOwn } from "./caller-connections.js";
 import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 import { isLost, notInTime, tooManyWait, unavailable } from "./unavailable.js";
@@ -71,8 +71,6 @@ export class RemoteServer {
   onAnswered: ((connection: RemoteConnection) => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
-  /** What the server's own connections declare; undefined if callers never share them. */
-  readonly #ownKey: string | undefined;
   /** Those that wait for a connection. */
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
   /** What tells callers apart in the queue. */
@@ -89,11 +87,6 @@ export class RemoteServer {
     this.gate = new CallGate({ platform, server: name }, parts.limits);
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
     this.#others = new CallerConnections(parts);
-    const extensions = parts.options.extensions?.map(({ id }) => [id, {}] as const) ?? [];
-    const { onElicit, onSample, roots } = parts.options;
-    // Where the application answers, it must not be asked in place of a caller; those of a command are shared whatever they declare.
-    const answers = onElicit !== undefined || onSample !== undefined || roots !== undefined;
-    this.#ownKey = answers ? undefined : connectionKey({ extensions: Object.fromEntries(extensions) });
   }
 
   /** The server's own connections that stand. */
@@ -112,9 +105,8 @@ export class RemoteServer {
 
   /** Opens one of the server's own connections; its owner calls `adopt` when it can be used. */
   open(signal: AbortSignal): Promise<RemoteConnection> {
-    const { name, target, options, asked, application, lock } = this.parts;
-    const capabilities = asked;
-    return RemoteConnection.open({ name, target, options: { ...options, signal }, capabilities, application, lock });
+    const { options, asked: capabilities, ...parts } = this.parts;
+    return RemoteConnection.open({ ...parts, options: { ...options, signal }, capabilities });
   }
 
   adopt(connection: RemoteConnection): void {
@@ -152,7 +144,12 @@ export class RemoteServer {
     if (isolation === "shared" && (!own.asksByRequest || startsAnew)) return own;
     const key = connectionKey(askable);
     if (isolation === "client") return this.#others.of(key, askable, caller);
-    return key === this.#ownKey ? own : this.#others.of(key, askable, undefined);
+    return key === keyOfOwn(own.declared, this.parts.options) ? own : this.#others.of(key, askable, undefined);
+  }
+
+  /** Lets a client of a gateway answer what the server asks over a connection of its own outside of a call. */
+  answersOutside(caller: object, call: PassedCall): void {
+    this.#others.answering(caller, call);
   }
 
   /** Closes the connections that a client of a gateway had for itself. */

@@ -7,8 +7,8 @@ import type { FilteredTools } from "../catalogue/tool-filter.js";
 import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
+import { clientConnection } from "./client-connection.js";
 import type { OfferView } from "./find-target.js";
-import { callerOf } from "./pass-on.js";
 
 /** Where clients' own views come from. */
 interface ViewSource {
@@ -38,7 +38,7 @@ export class ClientViews {
   /** What the caller sees of one of them. */
   async of(server: RemoteServer, call: ServerCall): Promise<OfferView> {
     const askable = askableOf(call, server.parts.options.extensions);
-    const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
+    const connection = await clientConnection(server, call, askable);
     let known = this.#known.get(connection);
     if (known === undefined) {
       known = this.#fetched(server.name, connection);

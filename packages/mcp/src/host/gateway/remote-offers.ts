@@ -14,6 +14,7 @@ import type { FilteredTools } from "../catalogue/tool-filter.js";
 import { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
+import { clientConnection } from "./client-connection.js";
 import { ClientViews } from "./client-views.js";
 import { findTarget, type OfferView, type PassedTarget } from "./find-target.js";
 import { MetaTools } from "./meta-tools.js";
@@ -205,7 +206,7 @@ export class RemoteOffers implements Feature {
     let connection: RemoteConnection | undefined;
     let result: object;
     try {
-      const found = server.connection(askable, caller, call.exchange.signal);
+      const found = clientConnection(server, call, askable);
       // Without a pause, so that the next call finds this one counted.
       const over = found instanceof RemoteConnection ? found : await found;
       connection = over;

@@ -45,7 +45,7 @@ async function oddServer(): Promise<HostEntry> {
     if (request.method !== "POST") return response.writeHead(405).end();
     let body = "";
     for await (const chunk of request) body += String(chunk);
-    const { id, method, params } = JSON.parse(body) as { id: unknown; method: string; params: Record<string, never> };
+    const { id, method, params } = JSON.parse(body) as { id: unknown; method: string; params: Record<string, unknown> };
     const reply = (result: object) => json(response, 200, { jsonrpc: "2.0", id, result });
     if (id === undefined) return response.writeHead(202).end();
     if (method === "initialize") {
@@ -58,7 +58,10 @@ async function oddServer(): Promise<HostEntry> {
     return answer(response, id);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => new Promise((resolve) => void (server.close(resolve), server.closeAllConnections())));
+  closers.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/${SECRET}/mcp?key=${SECRET}` };
 }

@@ -59,7 +59,10 @@ describe.each(CELLS)("a failing server %s, in %s", (way, revision) => {
     const client = await stranger(await (ways[way] as (typeof ways)[string])(revision), revision);
     const failed = await client.callTool("fail" as never);
     expect(JSON.stringify(failed)).not.toContain("hunter2");
-    expect(failed).toMatchObject({ isError: true, content: [{ text: /^internal error \(id [\w-]+\)$/ }].map(matching) });
+    expect(failed).toMatchObject({
+      isError: true,
+      content: [{ text: /^internal error \(id [\w-]+\)$/ }].map(matching),
+    });
     for (const call of [client.readResource("note://fail"), client.getPrompt("fail" as never)]) {
       const error = await call.catch(McpError.from);
       expect(error).toMatchObject({ kind: "internal_error", data: { reference: expect.any(String) } });
@@ -91,7 +94,9 @@ describe("`maskErrors`", () => {
   it("of the gateway hides texts from everybody, or from nobody", async () => {
     const hidden = await gateway(failingServer(), { maskErrors: true });
     const local = later(await connect(hidden)) as Client;
-    expect(await local.callTool("fail" as never)).toMatchObject({ content: [{ text: expect.stringMatching(/^internal/) }] });
+    expect(await local.callTool("fail" as never)).toMatchObject({
+      content: [{ text: expect.stringMatching(/^internal/) }],
+    });
     const open = await stranger(await gateway(failingServer(), { maskErrors: false }), NEWEST_STATELESS);
     expect(await open.callTool("fail" as never)).toMatchObject({ content: [{ text: SECRET }] });
     await expect(open.readResource("note://fail")).rejects.toThrow(SECRET);
