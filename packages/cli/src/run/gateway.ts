@@ -15,7 +15,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { noteProblems, noteStatus } from "./gateway-notes.js";
 import { type GatewayServers, gatewayServers, isProgramConfig } from "./gateway-servers.js";
 import { programConfig } from "./program-config.js";
-import { beginServing, servingOf } from "./serving.js";
+import { beginServing, checkServing, servingOf } from "./serving.js";
 import { offerTree } from "./tree-socket.js";
 
 /** `parley gateway`: the servers of a file as one server. */
@@ -27,6 +27,8 @@ export const gateway: CommandRun = async (invocation) => {
   const config = await programConfig(ownConfig(invocation));
   const found = gatewayServers(invocation, config);
   const serving = servingOf(invocation, config);
+  // Before any program is started: most mistakes are a port that is taken.
+  await checkServing(serving);
   noteProblems(terminal, found);
   const name = options.text("as") ?? "parley-gateway";
   await using host = hostOf(found, config, io);

@@ -1,4 +1,4 @@
-import { McpError } from "@parley/mcp";
+import { McpError, Server } from "@parley/mcp";
 import type { LoadedConfig } from "@parley/mcp/host";
 import {
   type ServeHandle,
@@ -59,4 +59,13 @@ export async function beginServing(served: Served, { kind, options }: Serving): 
       "Serve on loopback behind a proxy that checks, or add --allow-unauthenticated if everyone may use every tool.",
     );
   }
+}
+
+/** Throws if nothing can be served there, because the port is taken or the address forbidden. Listens there for a moment. */
+export async function checkServing(serving: Serving): Promise<void> {
+  if (serving.kind === "stdio") return;
+  const nothing = new Server({ name: "starting", version: "0" });
+  const handle = await beginServing(nothing, serving);
+  await handle.close();
+  await nothing.close();
 }

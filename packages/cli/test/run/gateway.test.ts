@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "@parley/mcp";
 import { tasks } from "@parley/mcp/tasks";
@@ -122,6 +123,26 @@ describe("parley gateway", () => {
     await using client = await connect(await parley.url());
     expect(await client.call("search_tools", { query: "number of process" })).toContain("one__pid");
     expect(client.serverInfo).toMatchObject({ name: "mine" });
+  });
+
+  it.each([
+    ["a port that is taken", (port: number) => ["--http", String(port)]],
+    ["an address beyond this machine without consent", () => ["--http", "0", "--host", "0.0.0.0"]],
+  ])("starts no program for %s", async (_what, args) => {
+    using folder = new GatewayFolder();
+    const mark = join(folder.path, "started");
+    const program = `require("node:fs").writeFileSync(${JSON.stringify(mark)}, "")`;
+    const file = folder.config({ one: { command: process.execPath, args: ["-e", program] } });
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const io = { cwd: folder.path, home: folder.path };
+    const { code, stderr } = await runParley(["gateway", ...args(port), "--config", file], io);
+    await new Promise((resolve) => other.close(resolve));
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/^fix: /m);
+    expect(existsSync(mark)).toBe(false);
+    expect(stderr).not.toContain("ready");
   });
 
   it("fails if a server that is required does not start", async () => {

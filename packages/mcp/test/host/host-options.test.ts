@@ -38,6 +38,8 @@ describe("options of a host", () => {
     ["maxLength", { names: { maxLength: 10 } }],
     ["catalogue", { catalogue: "file.json" as never }],
     ["name", { servers: { "": localServer("a") } }],
+    ["an array", { servers: [localServer("a")] as never }],
+    ["servers", { servers: "servers.json" as never }],
   ] satisfies [string, HostOptions][])(
     "are refused with their name where %s cannot be meant: case %#",
     (name, options) => {
@@ -47,10 +49,33 @@ describe("options of a host", () => {
     },
   );
 
+  it("that an application's file has are answered with the function that reads it", () => {
+    const options = { mcpServers: { a: { command: "x" } } } as HostOptions;
+    expect(() => new Host(options)).toThrow(
+      expect.objectContaining({ kind: "invalid_definition", fix: expect.stringContaining("readServers") }),
+    );
+    expect(() => new Host({ servers: [] as never })).toThrow(
+      expect.objectContaining({ fix: expect.stringContaining("readServers") }),
+    );
+  });
+
   it("that are undefined are as if left out", async () => {
     const host = made({ servers: { a: { command: undefined, url: undefined, server: localServer("a") } } });
     await host.start();
     expect(await host.call("a__whoami")).toBe("a");
+  });
+
+  it("leave in the status what a server says of itself", async () => {
+    const info = {
+      name: "books",
+      version: "1",
+      title: "The Books",
+      websiteUrl: "https://books.example",
+      icons: [{ src: "https://books.example/icon.png" }],
+    };
+    const host = made({ servers: { a: new Server(info) } });
+    await host.start();
+    expect(host.status()["a"]?.serverInfo).toEqual(info);
   });
 
   it("are named in a warning where they have no effect", () => {
