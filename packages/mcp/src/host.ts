@@ -40,6 +40,12 @@ export { Host, startHost } from "./host/host.js";
 export type { CatalogueChanged, HostEvents, StatusChanged, SupervisionStep } from "./host/host-events.js";
 export type { HostEntry, HostedHere, HostOptions, HostRestarts } from "./host/options.js";
 export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
+export {
+  bindServer,
+  directoryHandler,
+  directoryServer,
+  type ServerDirectory,
+} from "./host/registry/server-directory.js";
 export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
 export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
 export {

@@ -96,7 +96,7 @@ export function checkHostOptions(options: HostOptions): void {
       "invalid_definition",
       `\`servers\` of the host is ${given}, not an object with a name for each server`,
       {
-        fix: "Pass `{ name: entry, … }`; `readServers` gives such an object for the `mcpServers` of an application.",
+        fix: "Pass `{ name: entry, … }`; `readServers` of `@parley/mcp/host` reads such an object from the file of an application.",
       },
     );
   }

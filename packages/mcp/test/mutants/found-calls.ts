@@ -62,8 +62,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "stack-is-nowhere",
     recreates: "newcomer B1: the stack of an unexpected error is neither sent nor printed",
     file: "server/call/call-failure.ts",
-    search: "traceOf(error)}",
-    replace: "thrownMessage(error)}",
+    search: "() => traceOf(error)",
+    replace: "() => thrownMessage(error)",
     tests: ["test/errors/unexpected-errors.test.ts"],
   },
   {

@@ -8,7 +8,7 @@ function paced() {
   const warnings: string[] = [];
   const passed: number[] = [];
   const platform = { ...clock.platform, defer: (run: () => void) => void turns.push(run) };
-  const pace = new ChangePace(platform as never, (message) => void warnings.push(message));
+  const pace = new ChangePace(platform as never, (message: string) => void warnings.push(message));
   const announce = (list = "tools") => pace.announced(list, () => void passed.push(clock.now()));
   const turn = () => {
     for (const run of turns.splice(0)) run();

@@ -17,7 +17,7 @@ export function clientConnection(
   askable: ClientCapabilities,
 ): ReturnType<RemoteServer["connection"]> {
   const { peer } = call.exchange;
-  if (server.parts.isolation === "client" && peer !== undefined && !call.replays) {
+  if (server.parts.isolation === "client" && peer?.session !== undefined) {
     server.answersOutside(peer, outsideCall(call, peer));
   }
   return server.connection(askable, callerOf(call), call.exchange.signal);

@@ -147,7 +147,9 @@ export class RemoteOffers implements Feature {
     const shared = this.#entries(kind).filter(
       (item) => !names.has(catalogue.find(kind, String(item[key]))?.server ?? ""),
     );
-    const views = await Promise.all(isolated.map((server) => this.#viewOf(server, call)));
+    const views = await Promise.all(isolated.map((server) => this.#viewOf(server, call))).finally(() =>
+      leaveUnknown(call, isolated),
+    );
     call.cache = { ...call.cache, scope: "private" };
     return [...shared, ...views.flatMap((view) => view.catalogue.all(kind) as unknown as Record<string, unknown>[])];
   }
@@ -180,11 +182,19 @@ export class RemoteOffers implements Feature {
     const { method, params } = call.request;
     const shared = findTarget(method, params, this.#source);
     if (shared !== undefined && !isolated.some(({ name }) => name === shared.server)) return shared;
-    for (const server of isolated) {
-      const target = findTarget(method, params, await this.#viewOf(server, call));
-      if (target !== undefined) return target;
+    let target: PassedTarget | undefined;
+    try {
+      for (const server of isolated) {
+        target = findTarget(method, params, await this.#viewOf(server, call));
+        if (target !== undefined) return target;
+      }
+      return undefined;
+    } finally {
+      leaveUnknown(
+        call,
+        isolated.filter(({ name }) => name !== target?.server),
+      );
     }
-    return undefined;
   }
 
   async #viewOf(server: RemoteServer, call: ServerCall): Promise<OfferView> {
@@ -256,6 +266,11 @@ export class RemoteOffers implements Feature {
     if (target === undefined || server === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`);
     return this.#pass(call, server, target.params);
   }
+}
+
+/** Closes the connections of a caller that is not known by the next request. */
+function leaveUnknown(call: ServerCall, servers: readonly RemoteServer[]): void {
+  if (callerOf(call) === call.root) for (const server of servers) server.left(call.root);
 }
 
 function withoutMeta({ _meta: _own, ...rest }: Params): Params {

@@ -5,7 +5,7 @@ import { partsOf } from "../../server/server-parts.js";
 import type { Registered } from "./registry-http.js";
 
 /** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */
-export function jointServer(registry: Registered, warn: (text: string) => void, joint: Server): Server {
+export function jointServer(registry: Omit<Registered, "bind">, warn: (text: string) => void, joint: Server): Server {
   const parts = partsOf(joint);
   const mounts = new Mounts(parts);
   // So that a server which contains this one is not mounted in it.

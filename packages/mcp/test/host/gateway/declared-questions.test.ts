@@ -1,4 +1,4 @@
-import { type Client, connect, message, Server } from "@parley/mcp";
+import { type Client, connect, Server } from "@parley/mcp";
 import { Host, type HostEntry } from "@parley/mcp/host";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
@@ -28,7 +28,10 @@ async function choosy(): Promise<HostEntry> {
   const server = new Server({ name: "choosy", version: "1" })
     .tool("always", {}, (_args, ctx) => (ctx.client.can("sampling") ? "can be sampled" : "cannot be sampled"))
     .tool("sample", {}, async (_args, ctx) => {
-      const { content } = await ctx.sample({ messages: [message.user("hi")], maxTokens: 5 });
+      const { content } = await ctx.sample({
+        messages: [{ role: "user", content: { type: "text", text: "hi" } }],
+        maxTokens: 5,
+      });
       return JSON.stringify(content);
     });
   server.use(async (call, next) => {
@@ -41,19 +44,27 @@ async function choosy(): Promise<HostEntry> {
   return { url: url as string };
 }
 
-const onSample = () => ({ role: "assistant" as const, content: { type: "text" as const, text: "sampled" }, model: "m" });
-
-describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s at a shared server over HTTP with sessions", (revision) => {
-  it("sees and calls tools that need sampling, and is told apart from clients without", async () => {
-    const open = await gateway(await choosy());
-    const [able, plain] = [await open({ revisions: [revision], onSample }), await open({ revisions: [revision] })];
-    expect((await able.allTools()).map(({ name }) => name).sort()).toEqual(["s__always", "s__sample"]);
-    const text = async (client: Client, tool: string) => JSON.stringify((await client.callTool(tool as never)).content);
-    expect(await text(able, "s__sample")).toContain("sampled");
-    expect(await text(able, "s__always")).toContain("can be sampled");
-    expect(await text(plain, "s__always")).toContain("cannot be sampled");
-  });
+const onSample = () => ({
+  role: "assistant" as const,
+  content: { type: "text" as const, text: "sampled" },
+  model: "m",
 });
+
+describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])(
+  "a client of %s at a shared server over HTTP with sessions",
+  (revision) => {
+    it("sees and calls tools that need sampling, and is told apart from clients without", async () => {
+      const open = await gateway(await choosy());
+      const [able, plain] = [await open({ revisions: [revision], onSample }), await open({ revisions: [revision] })];
+      expect((await able.allTools()).map(({ name }) => name).sort()).toEqual(["s__always", "s__sample"]);
+      const text = async (client: Client, tool: string) =>
+        JSON.stringify((await client.callTool(tool as never)).content);
+      expect(await text(able, "s__sample")).toContain("sampled");
+      expect(await text(able, "s__always")).toContain("can be sampled");
+      expect(await text(plain, "s__always")).toContain("cannot be sampled");
+    });
+  },
+);
 
 /** A program that asks for roots after the handshake, outside of any call, and has a tool that gives the answer. */
 const ASKS_ROOTS = `
@@ -76,26 +87,26 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 const roots = [{ uri: "file:///mine", name: "mine" }];
 
 describe("a question outside of a call", () => {
-  it.each([["in this process", false], ["over HTTP", true]] as const)(
-    "reaches the one client of a connection, %s",
-    async (_how, http) => {
-      const host = new Host({
-        servers: { s: { ...writtenServer(ASKS_ROOTS), isolation: "client" } },
-        client: { revisions: [NEWEST_STATEFUL] },
-        startWaitMs: 60_000,
-      });
-      closers.push(() => host.close());
-      const front = host.asServer();
-      await host.start();
-      const handle = http ? await serveHttp(front, { port: 0 }) : undefined;
-      if (handle !== undefined) closers.push(() => handle.close());
-      const client = (await connect(handle?.url ?? front, { revisions: [NEWEST_STATEFUL], roots })) as Client;
-      closers.push(() => client.close());
-      await client.allTools();
-      const answer = async () => JSON.stringify((await client.callTool("s__roots" as never)).content);
-      await expect.poll(answer, { timeout: 30_000 }).toContain("file:///mine");
-    },
-  );
+  it.each([
+    ["in this process", false],
+    ["over HTTP", true],
+  ] as const)("reaches the one client of a connection, %s", async (_how, http) => {
+    const host = new Host({
+      servers: { s: { ...writtenServer(ASKS_ROOTS), isolation: "client" } },
+      client: { revisions: [NEWEST_STATEFUL] },
+      startWaitMs: 60_000,
+    });
+    closers.push(() => host.close());
+    const front = host.asServer();
+    await host.start();
+    const handle = http ? await serveHttp(front, { port: 0 }) : undefined;
+    if (handle !== undefined) closers.push(() => handle.close());
+    const client = (await connect(handle?.url ?? front, { revisions: [NEWEST_STATEFUL], roots })) as Client;
+    closers.push(() => client.close());
+    await client.allTools();
+    const answer = async () => JSON.stringify((await client.callTool("s__roots" as never)).content);
+    await expect.poll(answer, { timeout: 30_000 }).toContain("file:///mine");
+  });
 
   it("reaches no client of a shared connection", async () => {
     const open = await gateway(writtenServer(ASKS_ROOTS));
@@ -108,7 +119,13 @@ describe("a question outside of a call", () => {
 
 describe("links in results behind a gateway", () => {
   it("stay unchanged if they lead to the web, unless the server lists the address", async () => {
-    const links = ["https://example.com/a", "http://example.com/b", "https://listed.example/x", "https://t.example/1", "note://one"];
+    const links = [
+      "https://example.com/a",
+      "http://example.com/b",
+      "https://listed.example/x",
+      "https://t.example/1",
+      "note://one",
+    ];
     const block = (uri: string) => ({ type: "resource_link" as const, uri, name: uri });
     const server = new Server({ name: "links", version: "1" })
       .tool("links", {}, () => ({ content: links.map(block) }))

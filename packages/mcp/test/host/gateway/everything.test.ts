@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect, type Client } from "@parley/mcp";
+import { type Client, connect } from "@parley/mcp";
 import { Host, type HostEntry, type HostServer } from "@parley/mcp/host";
 import { afterEach, describe, expect, it } from "vitest";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";

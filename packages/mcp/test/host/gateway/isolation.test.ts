@@ -1,5 +1,6 @@
 import { connect, Server, type ServerHandler } from "@parley/mcp";
 import { Host } from "@parley/mcp/host";
+import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
 
@@ -68,4 +69,28 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("clients of %s of a server wi
     await two.close();
     await expect.poll(() => counts.ended).toBe(2);
   });
+});
+
+it("a client that is not known by its next request leaves no connection behind, neither by calls nor by lists", async () => {
+  counts.begun = 0;
+  counts.ended = 0;
+  const server = Server.from(Numbered, { name: "numbered", version: "1" }, { perSession: true });
+  const host = new Host({
+    servers: { s: { server, isolation: "client" }, t: { server, isolation: "client" } },
+    client: { revisions: [NEWEST_STATEFUL] },
+  });
+  closers.push(() => host.close());
+  const front = host.asServer();
+  await host.start();
+  const { url, close } = await serveHttp(front, { port: 0 });
+  closers.push(() => close());
+  const client = await connect(url as string, { revisions: [NEWEST_STATELESS] });
+  closers.push(() => client.close());
+  for (let round = 0; round < 3; round++) {
+    await client.allTools({ cache: false });
+    await client.callTool("t__number" as never);
+  }
+  // Those that stay are the host's own.
+  await expect.poll(() => counts.begun - counts.ended).toBe(2);
+  expect(counts.begun).toBeGreaterThan(8);
 });
