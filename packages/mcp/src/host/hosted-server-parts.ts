@@ -45,7 +45,7 @@ export function hostedServerParts(
     isolation,
     // Read for each connection, since a gateway may be made after the host. Servers elsewhere may list by what is declared.
     get asked() {
-      return forwards() && !isLocal(entry.server) ? ANY_QUESTION : undefined;
+      return forwards() && entry.server === undefined ? ANY_QUESTION : undefined;
     },
     application: applicationCall(name, client, platform),
     waitMs,
@@ -123,10 +123,6 @@ function warnOfUseless(
   const found = useless.filter((field) => !isEmpty(entry[field])).map((field) => `\`${field}\``);
   if (found.length === 0) return;
   platform.warn(`${found.join(" and ")} of the server "${name}" ${found.length === 1 ? "has" : "have"} no effect`);
-}
-
-function isLocal(server: HostedHere | undefined): boolean {
-  return server !== undefined && "endpoint" in server;
 }
 
 function isEmpty(value: unknown): boolean {

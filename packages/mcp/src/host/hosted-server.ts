@@ -1,11 +1,11 @@
 import type { Change } from "../client/changes/change-queue.js";
-import type { SubscriptionTarget } from "../client/changes/subscription-filter.js";
 import type { Client } from "../client/client.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { shownRevision } from "../protocol/revisions.js";
 import {
+  announcedLists,
   fetchLists,
   joinedLists,
   LISTS_OF,
@@ -85,6 +85,7 @@ export class HostedServer {
     this.#filter = new ToolFilter(parts.filter);
     this.#health = new ConnectionHealth(parts.name, parts.platform, parts.health);
     this.remote.onAnswered = (connection) => this.#health.answered(connection);
+    this.remote.onShared = (connection) => this.#followOther(connection);
   }
 
   get name(): string {
@@ -206,20 +207,21 @@ export class HostedServer {
   }
 
   async #listAndFollow({ client }: RemoteConnection, signal: AbortSignal | undefined): Promise<void> {
-    const { tools, prompts, resources } = client.serverCapabilities;
-    const target: SubscriptionTarget = {
-      tools: tools?.listChanged === true,
-      prompts: prompts?.listChanged === true,
-      resourceList: resources?.listChanged === true,
-    };
     // Before the lists are fetched, so that no change falls between the two.
-    if (Object.values(target).includes(true)) await this.#subscribe(client, target, signal);
+    await this.#subscribe(client, signal);
     await this.#fetch(client, KINDS, signal, true);
-    if (resources?.subscribe === true) this.#watches.follow(client);
+    if (client.serverCapabilities.resources?.subscribe === true) this.#watches.follow(client);
+  }
+
+  /** Servers may announce a change only to the session whose call caused it, which is not the one that lists. */
+  #followOther({ client }: RemoteConnection): void {
+    this.#subscribe(client, undefined).catch((error: unknown) => this.#missed(client, error));
   }
 
   /** A server that declares changes and refuses to tell of them is still a server. */
-  async #subscribe(client: Client, target: SubscriptionTarget, signal: AbortSignal | undefined): Promise<void> {
+  async #subscribe(client: Client, signal: AbortSignal | undefined): Promise<void> {
+    const target = announcedLists(client.serverCapabilities);
+    if (target === undefined) return;
     try {
       void this.#follow(client, await client.subscribe(target, { signal }));
     } catch (error) {
@@ -231,8 +233,9 @@ export class HostedServer {
   async #follow(client: Client, changes: AsyncIterable<Change, undefined>): Promise<void> {
     try {
       for await (const { kind } of changes) {
+        const lister = this.#listening?.connection.client ?? client;
         // A list that fails is missed; the changes after it need not be.
-        if (kind !== "resource") await this.#fetch(client, [kind]).catch((error) => this.#missed(client, error));
+        if (kind !== "resource") await this.#fetch(lister, [kind]).catch((error) => this.#missed(client, error));
       }
     } catch (error) {
       this.#missed(client, error);

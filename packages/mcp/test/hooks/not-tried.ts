@@ -7,6 +7,7 @@ const TEST = "called by a test of the application";
 
 /** Types, or single functions, that are no callbacks of an application, and why. */
 export const NOT_TRIED: Readonly<Record<string, string>> = {
+  "directoryHandler(make)": MADE,
   AppServer: PART,
   AppendLog: PART,
   Asker: PART,
@@ -65,6 +66,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   "ResponseCache.drop(matches)": "called while the application calls, which gets the error",
   ServerEra: MADE,
   SessionQuota: MADE,
+  ServerDirectory: PART,
   "ServerRegistry.handler(make)": MADE,
   SkillOffer: MADE,
   "SqliteStorageOptions.clock": PART,

@@ -1,3 +1,4 @@
+import type { SubscriptionTarget } from "../../client/changes/subscription-filter.js";
 import type { Client } from "../../client/client.js";
 import { collect, walkPages } from "../../client/features/pages.js";
 import type { CallOptions } from "../../client/options.js";
@@ -37,6 +38,16 @@ export const LISTS_OF = {
   prompts: ["prompts"],
   resources: ["resources", "resourceTemplates"],
 } as const satisfies Record<string, readonly ListKind[]>;
+
+/** The lists whose changes a server announces, to subscribe to; undefined if there are none. */
+export function announcedLists({ tools, prompts, resources }: ServerCapabilities): SubscriptionTarget | undefined {
+  const target = {
+    tools: tools?.listChanged === true,
+    prompts: prompts?.listChanged === true,
+    resourceList: resources?.listChanged === true,
+  };
+  return Object.values(target).includes(true) ? target : undefined;
+}
 
 /** Lists of a server with some of them replaced. */
 export function joinedLists(before: ServerLists, lists: Partial<ServerLists>): ServerLists {

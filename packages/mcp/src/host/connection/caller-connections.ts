@@ -31,13 +31,16 @@ interface Kept {
 /** Connections to one server for callers who cannot share its own: one for each key, and for each caller if one is given. */
 export class CallerConnections {
   readonly #parts: CallerConnectionParts;
+  readonly #shared: (connection: RemoteConnection) => void;
   readonly #kept = new Map<unknown, Map<string, Kept>>();
   /** What answers questions outside of calls, by the caller that a connection is for. */
   readonly #answering = new WeakMap<object, PassedCall>();
   #sweep: Timer | undefined;
 
-  constructor(parts: CallerConnectionParts) {
+  /** `shared` is called with every connection that is for no caller alone, when it stands. */
+  constructor(parts: CallerConnectionParts, shared: (connection: RemoteConnection) => void) {
     this.#parts = parts;
+    this.#shared = shared;
   }
 
   /** The connection of `caller` for `key`, opened by the first who needs it and again after it is lost. */
@@ -63,6 +66,7 @@ export class CallerConnections {
     };
     opened.then((connection) => {
       kept.connection = connection;
+      if (caller === undefined) this.#shared(connection);
       void connection.ended().then(forget);
     }, forget);
     this.#sweepLater();

@@ -69,6 +69,8 @@ export class RemoteServer {
   readonly circuit: CircuitBreaker | undefined;
   /** Called with every answer of the server, and the connection that it came over. */
   onAnswered: ((connection: RemoteConnection) => void) | undefined;
+  /** Called with every further connection that several callers share, when it stands. */
+  onShared: ((connection: RemoteConnection) => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
   /** Those that wait for a connection. */
@@ -86,7 +88,7 @@ export class RemoteServer {
     this.parts = parts;
     this.gate = new CallGate({ platform, server: name }, parts.limits);
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
-    this.#others = new CallerConnections(parts);
+    this.#others = new CallerConnections(parts, (connection) => this.onShared?.(connection));
   }
 
   /** The server's own connections that stand. */

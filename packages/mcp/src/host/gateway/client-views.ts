@@ -2,7 +2,7 @@ import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { CHANGING_LISTS, type ListName } from "../../server/changes/change.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
-import { fetchLists } from "../catalogue/server-lists.js";
+import { announcedLists, fetchLists } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
 import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
@@ -72,13 +72,8 @@ export class ClientViews {
   /** Lists again after a change, when somebody wants to know. */
   async #listen(connection: RemoteConnection): Promise<void> {
     const { client } = connection;
-    const { tools, prompts, resources } = client.serverCapabilities;
-    const target = {
-      tools: tools?.listChanged === true,
-      prompts: prompts?.listChanged === true,
-      resourceList: resources?.listChanged === true,
-    };
-    if (!Object.values(target).includes(true)) return;
+    const target = announcedLists(client.serverCapabilities);
+    if (target === undefined) return;
     const changes = await client.subscribe(target);
     const follow = async () => {
       for await (const { kind } of changes) {

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type Client, connect, Server } from "@parley/mcp";
 import { Host, type HostEntry } from "@parley/mcp/host";
 import { serveHttp } from "@parley/mcp/node";
@@ -65,6 +67,51 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])(
     });
   },
 );
+
+it("a change that a server over HTTP announces to the session of the call alone is listed", async () => {
+  const names = ["grow"];
+  const open = await gateway(await growing(names));
+  const client = await open({ revisions: [NEWEST_STATEFUL] });
+  expect((await client.allTools()).map(({ name }) => name)).toEqual(["s__grow"]);
+  await client.callTool("s__grow" as never);
+  const listed = async () => (await client.allTools({ cache: false })).map(({ name }) => name);
+  await expect.poll(listed).toEqual(["s__grow", "s__grown"]);
+});
+
+/** A server whose tools are the same for all sessions, and which announces changes on the stream of the call that made them. */
+async function growing(names: string[]): Promise<HostEntry> {
+  let sessions = 0;
+  const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return response.writeHead(405).end();
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const { id, method, params } = JSON.parse(body) as { id: unknown; method: string; params: Record<string, unknown> };
+    if (id === undefined) return response.writeHead(202).end();
+    const [line, result] = (() => {
+      if (method === "initialize") {
+        const capabilities = { tools: { listChanged: true } };
+        const serverInfo = { name: "growing", version: "1" };
+        return ["", { protocolVersion: params["protocolVersion"], capabilities, serverInfo }];
+      }
+      if (method === "tools/list") {
+        return ["", { tools: names.map((name) => ({ name, inputSchema: { type: "object" } })) }];
+      }
+      if (method !== "tools/call") return ["", {}];
+      names.push("grown");
+      const changed = JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+      return [`data: ${changed}\n\n`, { content: [] }];
+    })();
+    const session = method === "initialize" ? { "mcp-session-id": `session-${++sessions}` } : {};
+    response.writeHead(200, { "content-type": "text/event-stream", ...session });
+    return response.end(`${line}data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
+}
 
 /** A program that asks for roots after the handshake, outside of any call, and has a tool that gives the answer. */
 const ASKS_ROOTS = `
