@@ -1,4 +1,21 @@
 import type { Mutant } from "./mutant.js";
 
 /** Defects of several nodes on one storage that were found once, written back into the sources. */
-export const FOUND_NODES: readonly Mutant[] = [];
+export const FOUND_NODES: readonly Mutant[] = [
+  {
+    name: "limit-ends-sessions-of-other-nodes",
+    recreates: "a node's limit of sessions ends sessions that are busy on another node",
+    file: "transport/http/session/session-room.ts",
+    search: "if (host.alone) return",
+    replace: "if (host.alone || session.id !== undefined) return",
+    tests: ["test/nodes/session-limits.test.ts"],
+  },
+  {
+    name: "sessions-of-other-nodes-unbounded",
+    recreates: "a node remembers every session that it ever served, beyond its limits",
+    file: "transport/http/session/store.ts",
+    search: "        this.room.takeForKnown(principal?.key);\n",
+    replace: "",
+    tests: ["test/nodes/session-limits.test.ts"],
+  },
+];

@@ -34,13 +34,14 @@ export interface HttpLimits {
    */
   maxUnsentBytes?: number | undefined;
   /**
-   * Sessions of one node; default 10,000. A new one replaces one that was idle for 5 minutes, or the longest idle one of the
-   * principal with the most sessions; if there is none, it is rejected with 503.
+   * Sessions in the memory of one node; default 10,000. A new one replaces one that was idle for 5 minutes, or the longest idle
+   * one of the principal with the most sessions; if there is none, it is rejected with 503. The replaced session ends, unless
+   * another node on the same `storage` uses it: then only this node forgets it.
    */
   maxSessions?: number | undefined;
   /**
-   * Sessions of one authenticated principal on one node; default 1,024. A new one replaces the longest idle one; if all are
-   * busy, it is rejected with 503.
+   * Sessions of one authenticated principal on one node; default 1,024. A new one replaces the longest idle one in the same way;
+   * if all are busy, it is rejected with 503.
    */
   maxSessionsPerPrincipal?: number | undefined;
   /** GET streams of one session; default 8. More are rejected with 409. */

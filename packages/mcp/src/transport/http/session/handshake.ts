@@ -54,7 +54,7 @@ async function open(
   place?: string,
 ): Promise<boolean> {
   // Checked before the handshake, so that no session is announced that cannot be stored.
-  const full = store.takeRoom(exchange.principal?.key);
+  const full = store.room.take(exchange.principal?.key, store.opening);
   if (full !== undefined) {
     exchange.busy(full, accepted.message.id);
     return false;

@@ -31,6 +31,25 @@ export class IdleSweep {
     this.#idle = idle;
   }
 
+  /** Restarts the idle time of a session. */
+  watch(session: HttpSession): number {
+    const now = this.#platform.monotonic();
+    session.activeAt = now;
+    if (now > this.armedUntil) this.arm(now);
+    return now;
+  }
+
+  /** Whether a session has been idle for too long. */
+  hasExpired(session: HttpSession): boolean {
+    return session.activeAt !== undefined && !this.usedWithin(session, this.#idleMs);
+  }
+
+  /** Whether a client uses a session here now, or has done so within the last `ms` milliseconds. */
+  usedWithin({ activeAt, busy }: HttpSession, ms: number): boolean {
+    const now = this.#platform.monotonic();
+    return busy || now - (activeAt ?? now) < ms;
+  }
+
   arm(now: number): void {
     this.#timer?.cancel();
     this.#timer = this.#platform.timer(this.#idleMs / 16, () => this.#look());
@@ -42,7 +61,7 @@ export class IdleSweep {
   yielding(): HttpSession | undefined {
     const now = this.#platform.monotonic();
     if (now < this.#noneUntil) return undefined;
-    const longest = this.longestIdle(this.#sessions.values());
+    const [longest] = this.longestIdle(this.#sessions.values());
     const since = longest?.activeAt ?? now;
     if (longest !== undefined && now - since >= YIELDS_AFTER_MS) return longest;
     // A flood of handshakes must not search all sessions each time.
@@ -50,17 +69,17 @@ export class IdleSweep {
     return undefined;
   }
 
-  /** The one of these sessions that has been idle for the longest time; undefined if all are busy or in their handshake. */
-  longestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
-    let longest: HttpSession | undefined;
-    let since = this.#platform.monotonic();
+  /** The `count` of these sessions that have been idle for the longest time, without those that are busy or in their handshake. */
+  longestIdle(sessions: Iterable<HttpSession>, count = 1): HttpSession[] {
+    const now = this.#platform.monotonic();
+    const since = ({ activeAt = now }: HttpSession) => activeAt;
+    const idle: HttpSession[] = [];
     for (const session of sessions) {
-      const { activeAt = since } = session;
-      if (activeAt >= since || session.busy) continue;
-      longest = session;
-      since = activeAt;
+      if (since(session) >= now || session.busy) continue;
+      if (count > 1 || idle[0] === undefined) idle.push(session);
+      else if (since(session) < since(idle[0])) idle[0] = session;
     }
-    return longest;
+    return idle.sort((a, b) => since(a) - since(b)).slice(0, count);
   }
 
   close(): void {

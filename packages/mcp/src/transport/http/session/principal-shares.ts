@@ -11,6 +11,8 @@ interface Room {
   readonly full?: string;
 }
 
+const NO_SESSIONS: ReadonlySet<HttpSession> = new Set();
+
 /** Which sessions of a node belong to which authenticated principal, so that none of them takes all places. */
 export class PrincipalShares {
   readonly #sessions = new Map<string, Set<HttpSession>>();
@@ -49,21 +51,26 @@ export class PrincipalShares {
     return this.#sessions.get(session.principal?.key ?? "") ?? [session];
   }
 
+  /** The sessions of a principal on this node; none without authentication. */
+  ofKey(key: string | undefined): ReadonlySet<HttpSession> {
+    return (key === undefined ? undefined : this.#sessions.get(key)) ?? NO_SESSIONS;
+  }
+
   /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */
   room(key: string | undefined, count: number, limits: SessionLimits, idle: IdleSweep): Room {
-    const own = this.#sessions.get(key ?? "");
-    if (own !== undefined && own.size >= limits.maxSessionsPerPrincipal) {
-      return roomOf(idle.longestIdle(own), "maxSessionsPerPrincipal");
+    const own = this.ofKey(key);
+    if (own.size > 0 && own.size >= limits.maxSessionsPerPrincipal) {
+      return roomOf(idle.longestIdle(own)[0], "maxSessionsPerPrincipal");
     }
     if (count < limits.maxSessions) return {};
-    return roomOf(idle.yielding() ?? this.#yielding(own?.size ?? 0, idle), "maxSessions");
+    return roomOf(idle.yielding() ?? this.#yielding(own.size, idle), "maxSessions");
   }
 
   /** The principal with the most sessions gives one up, if it has several more than the one who asks. */
   #yielding(own: number, idle: IdleSweep): HttpSession | undefined {
     let largest: ReadonlySet<HttpSession> | undefined;
     for (const sessions of this.#sessions.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
-    return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest) : undefined;
+    return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest)[0] : undefined;
   }
 }
 

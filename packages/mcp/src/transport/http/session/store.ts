@@ -15,6 +15,7 @@ import { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, encodeRecord, SessionKeys } from "./records.js";
 import { HttpSession, type SessionHost } from "./session.js";
 import { logLimits, SessionLogs } from "./session-logs.js";
+import { SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
 import { GET_STREAM_ID } from "./stream-set.js";
 
@@ -39,6 +40,7 @@ export class SessionStore implements SessionHost {
   readonly #shares = new PrincipalShares();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
+  readonly room: SessionRoom;
   readonly #unread: UnreadSessions<HttpSession>;
   /** Running handshakes; each may create a session. */
   opening = 0;
@@ -63,13 +65,13 @@ export class SessionStore implements SessionHost {
     this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, (session) =>
       this.#quietly(() => this.#lookIdle(session)),
     );
+    this.room = new SessionRoom(state, this.#sessions, this.#shares, this.#idle, this);
   }
 
-  /** Makes room for one more session, or returns the name of the limit that forbids it. */
-  takeRoom(key: string | undefined): string | undefined {
-    const room = this.#shares.room(key, this.#sessions.size + this.opening, this.#state.limits, this.#idle);
-    if (room.replaces !== undefined) this.end(room.replaces, "expired");
-    return room.full;
+  /** Removes a session from this node's memory; it goes on at other nodes, and here with the next request. */
+  leave(session: HttpSession): void {
+    session.releaseUnread();
+    void this.#forget(session, "expired", false);
   }
 
   /** Creates a session after a successful handshake. */
@@ -91,7 +93,8 @@ export class SessionStore implements SessionHost {
     const key = this.#keys.session(id);
     return whenReady(anew ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
       const known = this.#sessions.get(id);
-      if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
+      // Expiry is decided here only if this node sees every request; otherwise the storage expires the session.
+      if (stored === undefined || (this.alone && known !== undefined && this.#idle.hasExpired(known))) {
         if (known !== undefined) this.end(known, "expired");
         return undefined;
       }
@@ -105,6 +108,7 @@ export class SessionStore implements SessionHost {
       const record = decodeRecord(stored.value);
       if (record.principal !== owner) return undefined;
       if (known === undefined) {
+        this.room.takeForKnown(principal?.key);
         const kept = this.#keep(id, principal, record.session, stored);
         return active ? kept.then((session) => this.touch(session)) : kept;
       }
@@ -182,18 +186,8 @@ export class SessionStore implements SessionHost {
 
   /** Restarts the idle time of a session. */
   #watch(session: HttpSession): number {
-    const now = this.#state.platform.monotonic();
     if (session.activeAt === undefined) this.#fresh.drop(session);
-    session.activeAt = now;
-    if (now > this.#idle.armedUntil) this.#idle.arm(now);
-    return now;
-  }
-
-  /** Decided here only if this node sees every request; otherwise the storage expires the session. */
-  #isIdle(session: HttpSession): boolean {
-    const since = this.alone ? session.activeAt : undefined;
-    if (since === undefined || this.#state.platform.monotonic() - since < this.#state.times.sessionIdleMs) return false;
-    return !session.busy;
+    return this.#idle.watch(session);
   }
 
   async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
@@ -217,7 +211,10 @@ export class SessionStore implements SessionHost {
   #heard(session: HttpSession, message: NodeMessage): void {
     if (message.kind === "ended") this.#forget(session, message.reason, true);
     else if (message.kind === "changed") this.#unread.read(session, () => this.#readAgain(session, message.token));
-    else if (message.kind === "whose") {
+    else if (message.kind === "idle") {
+      if (this.#idle.usedWithin(session, message.forMs))
+        this.nodes.tell(session.id, { kind: "used", token: message.token });
+    } else if (message.kind === "whose") {
       if (session.stream(GET_STREAM_ID, false).attached)
         this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
     } else {

@@ -18,6 +18,9 @@ export type NodeMessage =
   | { kind: "read"; token: string }
   /** Asks who speaks for the session, after messages may have been lost. */
   | { kind: "whose" }
+  /** Asks whether another node runs something of the session, or has served it within `forMs`; one that does answers with the token. */
+  | { kind: "idle"; token: string; forMs: number }
+  | { kind: "used"; token: string }
   /** The session ended. */
   | { kind: "ended"; reason: EndReason };
 

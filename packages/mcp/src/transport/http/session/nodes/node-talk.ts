@@ -4,7 +4,7 @@ import type { Platform } from "../../../../platform/platform.js";
 import type { PubSub, Unsubscribe } from "../../../../storage/storage.js";
 import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
 
-/** How long a change of a session waits for the node that speaks for it. */
+/** How long a question to the other nodes waits for an answer. */
 const CONFIRM_MS = 1000;
 
 /** The messages between the nodes that serve one session. */
@@ -53,6 +53,24 @@ export class NodeTalk {
   /** Tells of a change of a session. Resolves when the node that speaks for it has read it; with false if none says so in time. */
   confirm(session: string): Promise<boolean> {
     const token = randomName(this.#platform, 6);
+    const confirmed = this.#answerTo(token);
+    this.tell(session, { kind: "changed", token });
+    return confirmed;
+  }
+
+  /**
+   * Asks whether another node runs something of a session, or has served it within the last `forMs` milliseconds. Rejects if the
+   * storage does not take the question. This node must be subscribed to the session.
+   */
+  async isUsed(session: string, forMs: number): Promise<boolean> {
+    const token = randomName(this.#platform, 6);
+    const answered = this.#answerTo(token);
+    await this.send(session, { kind: "idle", token, forMs });
+    return answered;
+  }
+
+  /** Resolves with true when a node answers with this token; with false if none does in time. */
+  #answerTo(token: string): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (confirmed: boolean) => {
         timer.cancel();
@@ -61,7 +79,6 @@ export class NodeTalk {
       };
       const timer = this.#platform.timer(CONFIRM_MS, () => settle(false));
       this.#unconfirmed.set(token, settle);
-      this.tell(session, { kind: "changed", token });
     });
   }
 
@@ -71,7 +88,7 @@ export class NodeTalk {
 
   #receive(text: string, hear: (message: NodeMessage) => void): void {
     const message = decodeNodeMessage(this.#node(), text);
-    if (message?.kind === "read") this.#unconfirmed.get(message.token)?.(true);
+    if (message?.kind === "read" || message?.kind === "used") this.#unconfirmed.get(message.token)?.(true);
     else if (message !== undefined) hear(message);
   }
 }

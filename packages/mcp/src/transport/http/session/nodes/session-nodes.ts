@@ -131,6 +131,11 @@ export class SessionNodes {
     if (!this.alone) this.#talk.tell(session, message);
   }
 
+  /** Whether another node runs something of a session, or has served it within `forMs`. Rejects if it cannot be asked. */
+  isUsed(session: string, forMs: number): Promise<boolean> {
+    return this.#talk.isUsed(session, forMs);
+  }
+
   /** Tells of a change of a session. A client may rely on it once the node that speaks for the session knows of it. */
   async announce(session: ServedSession): Promise<void> {
     if (this.alone) return;
