@@ -1,7 +1,7 @@
 import { StorageError, StorageFailure } from "@parley/mcp/storage";
 import { type Deadline, Deadlines } from "./deadlines.js";
 import type { RedisNode } from "./redis-client.js";
-import { isFull, isRedirection, isReply, isTransient, timeOut, toFailure } from "./redis-failure.js";
+import { isFull, isNotPrimary, isRedirection, isReply, isTransient, timeOut, toFailure } from "./redis-failure.js";
 import type { Route } from "./route.js";
 import type { Script } from "./scripts.js";
 
@@ -23,6 +23,8 @@ interface Call extends Deadline {
   readonly reject: (error: Error) => void;
   node: RedisNode | undefined;
   lastError: Error | undefined;
+  /** True once a server that is not the primary has refused it. */
+  isRefused: boolean;
 }
 
 /** The open calls of one connection. */
@@ -102,6 +104,7 @@ export class Commands {
         reject,
         node: undefined,
         lastError: undefined,
+        isRefused: false,
         endsAt: 0,
         settled: false,
         expire: () => this.#expire(call),
@@ -166,6 +169,17 @@ export class Commands {
       call.args = ["EVAL", call.script.source, ...call.args.slice(2)];
       this.#transmit(call, node);
     } else if (isRedirection(error) && this.#route.follow !== undefined) this.#redirect(call);
+    else if (isNotPrimary(error) && this.#route.retire !== undefined) {
+      this.#route.retire(node, error);
+      this.#sendOnceMore(call, error);
+    } else this.#againOrFail(call, error);
+  }
+
+  /** Sends a command that was refused by a server that is not the primary to the one that the address leads to now. */
+  #sendOnceMore(call: Call, error: Error): void {
+    const isFirst = !call.isRefused;
+    call.isRefused = true;
+    if (isFirst) this.#again(call, error);
     else this.#againOrFail(call, error);
   }
 

@@ -1,6 +1,8 @@
 /** What is connected: a client of one server, or of a cluster. */
 export interface Connectable {
   connect(): Promise<unknown>;
+  /** Ends the connection when its open commands are answered. */
+  close(): Promise<unknown>;
   destroy(): void;
   on(event: string, listener: (error: Error) => void): unknown;
 }
@@ -10,7 +12,7 @@ export interface LastingConnectionOptions<C> {
   readonly make: () => C | Promise<C>;
   /** What a new connection needs before it can be used. */
   readonly prepare?: (client: C) => Promise<unknown>;
-  readonly onReady?: (client: C) => void;
+  readonly onReady?: (client: C) => unknown;
   readonly onLost?: () => void;
   /** Whether an error ends the connection. A cluster looks after its own. */
   readonly endsOnError: boolean;
@@ -20,6 +22,8 @@ export interface LastingConnectionOptions<C> {
 /** The first wait before a new attempt, and the longest; up to half is random, so that processes do not come together. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
+/** The least time between two connections of which the first was retired: a server may be a replica for long. */
+const RETIRE_MS = 1_000;
 
 /** One connection that is made when it is first needed, and made again when it is lost, until it is closed. */
 export class LastingConnection<C extends Connectable> {
@@ -30,6 +34,10 @@ export class LastingConnection<C extends Connectable> {
   #closed = false;
   #waiting: ((client: C) => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Retired connections whose open commands are being answered. */
+  readonly #retired = new Set<C>();
+  /** When the connection was made, in milliseconds of `performance.now()`. */
+  readyAt = 0;
   /** Since when there is no connection, in milliseconds of `performance.now()`. */
   #downSince: number | undefined;
   /** Why the last attempt failed, or the connection was lost. */
@@ -64,11 +72,26 @@ export class LastingConnection<C extends Connectable> {
     this.#lose(client);
   }
 
+  /** Makes a new connection in place of this one, whose open commands are still answered. At most once a second. */
+  retire(client: C, cause: Error): void {
+    if (this.#client !== client || performance.now() - this.readyAt < RETIRE_MS) return;
+    this.lastError = cause;
+    this.#retired.add(client);
+    const timer = setTimeout(() => client.destroy(), this.#options.connectMs);
+    const done = () => {
+      clearTimeout(timer);
+      this.#retired.delete(client);
+    };
+    client.close().then(done, done);
+    this.#replace(client);
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#waiting = [];
     this.#attempt?.destroy();
+    for (const client of this.#retired) client.destroy();
     const client = this.#client;
     this.#client = undefined;
     client?.destroy();
@@ -91,6 +114,7 @@ export class LastingConnection<C extends Connectable> {
       this.#client = client;
       this.#running = false;
       this.#downSince = undefined;
+      this.readyAt = performance.now();
       this.#serve(client);
     } catch (error) {
       this.lastError = error instanceof Error ? error : new Error(String(error));
@@ -140,9 +164,14 @@ export class LastingConnection<C extends Connectable> {
 
   #lose(client: C): void {
     if (this.#client !== client) return;
-    this.#client = undefined;
     // Later, because the client first tells its open commands why it was cut.
     queueMicrotask(() => client.destroy());
+    this.#replace(client);
+  }
+
+  #replace(client: C): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
     this.#options.onLost?.();
     if (this.#closed || this.#running) return;
     this.#running = true;

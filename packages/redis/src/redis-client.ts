@@ -3,6 +3,7 @@ export interface RedisNode {
   readonly isReady: boolean;
   readonly options: { readonly socket?: object };
   connect(): Promise<unknown>;
+  close(): Promise<unknown>;
   destroy(): void;
   sendCommand(args: readonly string[], options?: object): Promise<unknown>;
   duplicate(overrides: object): RedisNode;
@@ -28,6 +29,7 @@ export interface RedisClusterClient {
   /** Its own way to look where slots are now; not a documented part of it. */
   readonly _slots?: { rediscover?(): Promise<unknown> };
   connect(): Promise<unknown>;
+  close(): Promise<unknown>;
   destroy(): void;
   duplicate(overrides?: object): RedisClusterClient;
   /** Settles when the server is connected, however long that takes. */

@@ -75,6 +75,13 @@ const MEANINGS: readonly Meaning[] = [
 const TRANSIENT =
   /^(LOADING|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|BUSY)|client is (offline|closed)|None of the root nodes is available/i;
 
+/** Errors of a server that is not the primary now. After a failover, a new connection to the same address may reach the one that is. */
+const NOT_PRIMARY = /^READONLY|-READONLY|^(MASTERDOWN|LOADING|NOREPLICAS)\b/;
+
+export function isNotPrimary(error: Error): boolean {
+  return NOT_PRIMARY.test(error.message);
+}
+
 export function isTransient(error: Error): boolean {
   return TRANSIENT.test(error.message) || /^Client(Offline|Closed)Error$/.test(error.constructor.name);
 }

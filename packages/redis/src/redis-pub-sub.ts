@@ -33,6 +33,10 @@ export class RedisPubSub implements PubSub {
     this.#names = names;
     this.#route = route;
     this.#options = options;
+    // A server that is no longer the primary gets messages late, or none.
+    route.onMoved?.((before) => {
+      for (const shard of this.#shards.values()) shard.reconnect(before);
+    });
   }
 
   async publish(topic: string, message: string): Promise<void> {

@@ -19,5 +19,12 @@ export interface Route {
   subscriber(address: string): Promise<RedisNode>;
   /** Gives a connection up that does not answer. */
   reset(node: RedisNode, cause: Error): void;
+  /** Makes a new connection in place of one to a server that is not the primary. A cluster redirects instead. */
+  readonly retire?: (node: RedisNode, cause: Error) => void;
+  /**
+   * Calls `act` when the address has come to lead to another server, with the time until which connections were made to the former
+   * one, in milliseconds of `performance.now()`. A cluster redirects instead.
+   */
+  readonly onMoved?: (act: (before: number) => void) => void;
   close(): void;
 }

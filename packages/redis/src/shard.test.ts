@@ -17,6 +17,7 @@ it("unsubscribes what leaves after its own part of a new connection was prepared
     isReady: true,
     options: {},
     connect: async () => undefined,
+    close: async () => undefined,
     destroy: () => {},
     sendCommand: async () => "PONG",
     duplicate: () => node,

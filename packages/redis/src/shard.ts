@@ -94,6 +94,13 @@ export class Shard implements TopicPlace {
     this.#options.onMoved(topic);
   }
 
+  /** Subscribes all topics again on a new connection, if this one was made before a time of `performance.now()`. */
+  reconnect(before: number): void {
+    const node = this.#connection.client;
+    if (node !== undefined && this.#connection.readyAt < before)
+      this.#connection.reset(node, new Error("the address leads to another server now"));
+  }
+
   close(): void {
     clearInterval(this.#ping);
     this.topics.clear();

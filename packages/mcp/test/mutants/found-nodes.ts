@@ -18,4 +18,21 @@ export const FOUND_NODES: readonly Mutant[] = [
     replace: "",
     tests: ["test/nodes/session-limits.test.ts"],
   },
+  {
+    name: "demoted-primary-kept",
+    recreates:
+      "after a planned failover of Redis a node keeps its connection to the former primary and never writes again",
+    file: "packages/redis/src/commands.ts",
+    search: "      this.#route.retire(node, error);\n",
+    replace: "",
+    tests: ["packages/redis/test/failover.test.ts"],
+  },
+  {
+    name: "readiness-only-reads",
+    recreates: "a node whose storage refuses writes says that it is ready",
+    file: "transport/http/server/probes.ts",
+    search: 'await kv.set("http/ready", "1", { ttlMs: KEY_MS });',
+    replace: 'await kv.get("http/ready");',
+    tests: ["test/telemetry/probes.test.ts"],
+  },
 ];

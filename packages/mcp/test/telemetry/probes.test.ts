@@ -3,7 +3,7 @@ import { fetchHandler } from "../../src/http.js";
 import { connect, Server } from "../../src/index.js";
 import { platform as nodePlatform } from "../../src/node/platform.js";
 import { serveHttp } from "../../src/node.js";
-import { memoryStorage } from "../../src/storage.js";
+import { memoryStorage, StorageError, StorageFailure } from "../../src/storage.js";
 
 const INFO = { name: "probed", version: "1.0.0" };
 
@@ -12,14 +12,14 @@ async function statuses(url: string): Promise<number[]> {
   return Promise.all(paths.map(async (path) => (await fetch(new URL(path, url))).status));
 }
 
-/** A storage whose reads can be made to hang. */
-function hangingStorage() {
+/** A storage whose writes a test can make fail; reads go on. */
+function storageWithoutWrites() {
   const inner = memoryStorage();
-  const state = { hangs: false };
+  const state: { write?: () => Promise<never> } = {};
   const kv = new Proxy(inner.kv, {
     get: (target, key) =>
-      key === "get" && state.hangs
-        ? () => new Promise(() => {})
+      key === "set" && state.write !== undefined
+        ? state.write
         : (...args: unknown[]) => Reflect.apply(Reflect.get(target, key) as () => unknown, target, args),
   });
   return { state, storage: { kv, log: inner.log, pubsub: inner.pubsub } };
@@ -40,16 +40,29 @@ describe("the paths for health", () => {
   });
 
   it("are not ready while the storage does not answer or `isHealthy` says no", async () => {
-    const { state, storage } = hangingStorage();
+    const { state, storage } = storageWithoutWrites();
     let healthy = true;
     const options = { port: 0, isHealthy: () => healthy };
     await using handle = await serveHttp(new Server(INFO, { storage }), options);
     expect(await statuses(handle.url)).toEqual([200, 200, 200]);
-    state.hangs = true;
+    state.write = () => new Promise(() => {});
     expect(await statuses(handle.url)).toEqual([200, 503, 503]);
-    state.hangs = false;
+    delete state.write;
     healthy = false;
     expect(await statuses(handle.url)).toEqual([200, 503, 503]);
+  });
+
+  it("are not ready while the storage can only be read, and are while it is full", async () => {
+    const { state, storage } = storageWithoutWrites();
+    await using handle = await serveHttp(new Server(INFO, { storage }), { port: 0 });
+    state.write = async () => {
+      throw new StorageFailure("read-only", "This is a replica.", "Use the primary.");
+    };
+    expect(await statuses(handle.url)).toEqual([200, 503, 503]);
+    state.write = async () => {
+      throw new StorageError("maxmemory", 1, "Raise it.");
+    };
+    expect(await statuses(handle.url)).toEqual([200, 200, 200]);
   });
 
   it("report a failure once, however often strangers ask", async () => {

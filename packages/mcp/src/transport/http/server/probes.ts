@@ -1,8 +1,11 @@
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { atMost } from "../../../platform/at-most.js";
+import { type Storage, StorageError } from "../../../storage/storage.js";
 import type { Incoming } from "./incoming.js";
 import type { ServerState } from "./state.js";
 
+/** How long the key that a check writes is kept. */
+const KEY_MS = 60_000;
 /** How long a check of the application and of the storage may take. */
 const CHECK_MS = 1000;
 const HEADERS = ["content-type", "application/json", "cache-control", "no-store"];
@@ -46,7 +49,7 @@ export class Probes {
     const look = async () => {
       if ((await isHealthy()) !== true) return;
       what = "the storage";
-      await endpoint.storage?.kv.get("http/ready");
+      if (endpoint.storage !== undefined) await checkStorage(endpoint.storage);
       ready = true;
       this.#warned = false;
     };
@@ -59,5 +62,14 @@ export class Probes {
       }),
     );
     return ready;
+  }
+}
+
+/** Writes, because a storage that can only be read serves no session. One that is full still serves those that it has. */
+async function checkStorage({ kv }: Storage): Promise<void> {
+  try {
+    await kv.set("http/ready", "1", { ttlMs: KEY_MS });
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
   }
 }
