@@ -39,7 +39,7 @@ export interface RedisClusterClient {
 }
 
 /**
- * A client that `createClient` or `createCluster` of `@redis/client` (or of `redis`) has made. The storage opens connections
+ * A client that `createClient`, `createCluster` or `createSentinel` of `@redis/client` (or of `redis`) has made. The storage opens connections
  * of its own with the same settings, and leaves the client itself alone.
  */
 export interface ConfiguredClient {

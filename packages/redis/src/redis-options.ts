@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from "node:tls";
 import { McpError } from "@parley/mcp";
 import type { ConfiguredClient } from "./redis-client.js";
+import { type SentinelSettings, sentinelSettings } from "./sentinel-route.js";
 
 /** Which Redis, and how long to wait for it. Give one of `url`, `nodes` and `client`. */
 export interface RedisStorageOptions {
@@ -8,7 +9,7 @@ export interface RedisStorageOptions {
   readonly url?: string | undefined;
   /** Some servers of a cluster, as URLs; the others are found. */
   readonly nodes?: readonly string[] | undefined;
-  /** A client of `createClient` or `createCluster`, whose settings are used for connections of the storage's own. */
+  /** A client of `createClient`, `createCluster` or `createSentinel`, whose settings are used for connections of the storage's own. */
   readonly client?: ConfiguredClient | undefined;
   /** The user of the connection (ACL). Default: the one in `url`, or Redis' default user. */
   readonly username?: string | undefined;
@@ -30,6 +31,8 @@ export interface RedisStorageOptions {
 export interface CheckedOptions {
   readonly servers: readonly ServerAddress[];
   readonly isCluster: boolean;
+  /** Set if `client` is one of `createSentinel`. */
+  readonly sentinel: SentinelSettings | undefined;
   readonly client: ConfiguredClient | undefined;
   readonly prefix: string;
   readonly timeoutMs: number;
@@ -65,17 +68,31 @@ export function checkRedisOptions(options: RedisStorageOptions): CheckedOptions 
   }
   const isClient = typeof client?.duplicate === "function" && typeof client.sendCommand === "function";
   if (client !== undefined && !isClient) {
-    refuse("`client` is no client of Redis", "Give what `createClient` or `createCluster` of `@redis/client` returns.");
+    refuse(
+      "`client` is no client of Redis",
+      "Give what `createClient`, `createCluster` or `createSentinel` of `@redis/client` returns.",
+    );
   }
   return {
     servers: (nodes ?? (url === undefined ? [] : [url])).map((one) => serverAddress(one, options)),
     isCluster: nodes !== undefined || (client !== undefined && "nodeClient" in client),
+    sentinel: client !== undefined && "getMasterNode" in client ? checkedSentinel(client) : undefined,
     client,
     prefix: checkedPrefix(options.prefix ?? "parley:"),
     timeoutMs: positive("timeoutMs", options.timeoutMs ?? 2_000),
     connectMs: positive("connectMs", options.connectMs ?? 5_000),
     maxPending: positive("maxPending", options.maxPending ?? 10_000),
   };
+}
+
+function checkedSentinel(client: ConfiguredClient): SentinelSettings {
+  return (
+    sentinelSettings(client) ??
+    refuse(
+      "`client` is one of Sentinel that does not give its settings",
+      "Use `createSentinel` of `@redis/client` 5 or later, or give the `url` of an address that leads to the primary.",
+    )
+  );
 }
 
 function serverAddress(url: unknown, { username, password, tls }: RedisStorageOptions): ServerAddress {

@@ -11,6 +11,7 @@ import { RedisPubSub } from "./redis-pub-sub.js";
 import type { Route } from "./route.js";
 import { FreeNumber } from "./script-numbers.js";
 import { ALL_SCRIPTS } from "./scripts.js";
+import { sentinelRoute } from "./sentinel-route.js";
 import { serverRoute } from "./server-route.js";
 
 /** A storage on Redis or Valkey. It has to be closed, or its connections keep the process alive. */
@@ -53,12 +54,13 @@ export function redisStorage(options: RedisStorageOptions): RedisStorage {
   };
 }
 
-function routeToServer({ servers, client, connectMs }: CheckedOptions): Route {
+function routeToServer({ servers, client, connectMs, sentinel }: CheckedOptions): Route {
   const [server] = servers;
   const own = (socket: object | undefined) => ({
     ...OF_EVERY_CONNECTION,
     socket: { ...socket, connectTimeout: connectMs, reconnectStrategy: false as const },
   });
+  if (sentinel !== undefined) return sentinelRoute({ settings: sentinel, connectMs, own, prepare });
   // Both are clients of `@redis/client`, of which the storage uses a part; its own types differ by modules and versions.
   const given = client as unknown as RedisNode | undefined;
   const make = () =>

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,11 +45,14 @@ function findRedis(): boolean {
   }
 }
 
-/** Starts a server; `settings` are words of its command line, such as `["--maxmemory", "3mb"]`. */
-export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
+/** Starts a server; `settings` are words of its command line, such as `["--maxmemory", "3mb"]`, `sentinel` the file of a Sentinel. */
+export async function startRedis(settings: readonly string[] = [], sentinel?: string): Promise<TestRedis> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "parley-redis-"));
-  let child = await startServer(port, folder, settings);
+  const file = join(folder, "sentinel.conf");
+  if (sentinel !== undefined) writeFileSync(file, sentinel);
+  const start = () => startServer(port, folder, sentinel === undefined ? settings : [file, "--sentinel"]);
+  let child = await start();
   const kill = () => ended(child, "SIGKILL");
   return {
     port,
@@ -63,7 +66,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
     async restart(downMs = 0) {
       await kill();
       await new Promise((resolve) => setTimeout(resolve, downMs));
-      child = await startServer(port, folder, settings);
+      child = await start();
     },
     kill,
     async stop() {
@@ -71,6 +74,16 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a Sentinel that watches a server under the name `primary`, and may promote another one alone. */
+export function startSentinel({ port }: TestRedis): Promise<TestRedis> {
+  const lines = [
+    `sentinel monitor primary 127.0.0.1 ${port} 1`,
+    "sentinel down-after-milliseconds primary 500",
+    "sentinel failover-timeout primary 3000",
+  ];
+  return startRedis([], lines.join("\n"));
 }
 
 /** Starts a cluster; with `replicas` each master gets so many. */
@@ -132,8 +145,10 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 }
 
 async function startServer(port: number, folder: string, settings: readonly string[]): Promise<ChildProcess> {
-  const words = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no"];
-  const child = spawn("redis-server", [...words, ...settings], { stdio: "ignore" });
+  const words = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder];
+  const keeps = settings.includes("--sentinel") ? [] : ["--save", "", "--appendonly", "no"];
+  // The file of a Sentinel comes first.
+  const child = spawn("redis-server", [...settings, ...words, ...keeps], { stdio: "ignore" });
   // A test that dies must not leave its server behind.
   const onExit = () => child.kill("SIGKILL");
   process.once("exit", onExit);
