@@ -1,8 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { faultyStorage } from "../extensions/tasks/faulty-storage.js";
 import { gate } from "../extensions/tasks/nodes.js";
+import { severalNodes, WITH_PROGRESS } from "../nodes/several-nodes.js";
+import { EventReader, LegacyClient } from "./legacy-client.js";
+import { ADAPTERS } from "./serving.js";
 
 const ADDRESS = "http://localhost:3000/mcp";
 
@@ -56,5 +59,130 @@ describe("a session that its client ends", () => {
     expect(server.sessions()).toEqual([]);
     await handler.close();
     await server.close();
+  });
+});
+
+const ENDED = { code: -32603, data: { reason: "session_ended", fix: expect.stringContaining("Open a new session") } };
+
+/** A server whose tools wait until their call is aborted. */
+function waiting() {
+  const aborted: unknown[] = [];
+  const running = gate();
+  const wait = async (signal: AbortSignal) => {
+    await new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve());
+      running.open();
+    });
+    aborted.push(signal.reason);
+    return "too late";
+  };
+  const server = new Server({ name: "s", version: "1" })
+    .tool("quick", {}, () => "quick")
+    .tool("slow", {}, (_args, ctx) => wait(ctx.signal))
+    .tool("steps", {}, (_args, ctx) => {
+      ctx.progress(1);
+      return wait(ctx.signal);
+    });
+  return { server, aborted, running };
+}
+
+describe.each(ADAPTERS)("a call whose session ends, through %s", (_name, start) => {
+  it.each(["2025-03-26", "2025-06-18", "2025-11-25"])("of %s is answered with an error", async (revision) => {
+    const { server, aborted, running } = waiting();
+    const served = await start(server, { times: { streamAfterMs: 600_000 } });
+    const client = new LegacyClient(served.url, { fetch: served.fetch });
+    await client.open(revision);
+    const call = client.call("slow");
+    await running.opened;
+    expect((await client.send("DELETE", {})).status).toBe(204);
+    const response = await call;
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(await response.json()).toMatchObject({ jsonrpc: "2.0", id: 1, error: ENDED });
+    expect(aborted).toEqual([expect.objectContaining({ message: "the session has ended" })]);
+    expect((await client.call("quick")).status).toBe(404);
+    await served.close();
+  });
+
+  it("gets the error on its event stream, also where a GET has resumed it", async () => {
+    for (const resumes of [false, true]) {
+      const { server, running } = waiting();
+      const served = await start(server);
+      const client = new LegacyClient(served.url, { fetch: served.fetch });
+      await client.open();
+      let reader = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
+      const { eventId = "" } = await reader.message();
+      await running.opened;
+      if (resumes) {
+        await reader.cancel();
+        reader = new EventReader(await client.get({ "last-event-id": eventId }));
+      }
+      expect((await client.send("DELETE", {})).status).toBe(204);
+      const events = await reader.rest();
+      expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ id: 1, error: ENDED });
+      await served.close();
+    }
+  });
+
+  it.each([
+    ["one reply", false],
+    ["an event stream", true],
+  ])("is answered like every other of its array, in %s", async (_form, streams) => {
+    const { server, running } = waiting();
+    const served = await start(server, { times: { streamAfterMs: 600_000 } });
+    const client = new LegacyClient(served.url, { fetch: served.fetch });
+    await client.open("2025-03-26");
+    const call = (id: number, name: string) => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name, _meta } });
+    const _meta = WITH_PROGRESS;
+    const array = client.post([call(1, "quick"), call(2, streams ? "steps" : "slow"), call(3, "slow")]);
+    await running.opened;
+    expect((await client.send("DELETE", {})).status).toBe(204);
+    const response = await array;
+    const answers = streams
+      ? (await new EventReader(response).rest()).flatMap(({ data }) => (data === "" ? [] : [JSON.parse(data)]))
+      : await response.json();
+    const byId = new Map(answers.map((answer: { id?: number }) => [answer.id, answer]));
+    expect(byId.get(1)).toMatchObject({ result: {} });
+    for (const id of [2, 3]) expect(byId.get(id)).toMatchObject({ id, error: ENDED });
+    await served.close();
+  });
+
+  it("is not left without an answer when the server closes", async () => {
+    const { server, running } = waiting();
+    const served = await start(server, { times: { streamAfterMs: 600_000 } });
+    const client = new LegacyClient(served.url, { fetch: served.fetch });
+    await client.open();
+    const call = client.call("slow");
+    await running.opened;
+    await served.close();
+    // Where the connection is cut, there is no reply at all; an empty one would be taken for an acknowledgement.
+    const response = await call.catch(() => undefined);
+    if (response !== undefined) expect(await response.json()).toMatchObject({ error: { data: { reason: "closing" } } });
+  });
+});
+
+describe("a call on another node than the one where its session ends", () => {
+  it("is answered with an error, where it runs and where it was resumed", async () => {
+    const { client, use, close } = severalNodes(3, { times: { streamAfterMs: 600_000 } });
+    use(0);
+    await client.open();
+    const first = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
+    await first.message();
+    const second = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
+    const { eventId = "" } = await second.message();
+    await second.cancel();
+    const { storage } = use(1);
+    const resumed = new EventReader(await client.get({ "last-event-id": eventId }));
+    // The node has looked which requests of the stream have no answer.
+    await vi.waitUntil(() => storage.calls.some((call) => call.startsWith("get http/t/node/")), { timeout: 20_000 });
+    use(2);
+    expect((await client.send("DELETE", {})).status).toBe(204);
+    for (const [reader, id] of [
+      [first, 1],
+      [resumed, 2],
+    ] as const) {
+      const events = await reader.rest();
+      expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ id, error: ENDED });
+    }
+    await close();
   });
 });

@@ -35,4 +35,20 @@ export const FOUND_NODES: readonly Mutant[] = [
     replace: 'await kv.get("http/ready");',
     tests: ["test/telemetry/probes.test.ts"],
   },
+  {
+    name: "call-of-ended-session-acknowledged",
+    recreates: "a call whose session ends is answered with an empty 202, and official clients wait for their time-out",
+    file: "transport/http/server/exchange.ts",
+    search: "this.#end(isElsewhere ? undefined : { text: error.answerTo(this.id) });",
+    replace: "this.#end(undefined);",
+    tests: ["test/http/ended-sessions.test.ts"],
+  },
+  {
+    name: "streamed-call-of-ended-session-unanswered",
+    recreates: "the event stream of a call whose session ends is closed without an answer",
+    file: "transport/http/session/session.ts",
+    search: "      for (const stream of streams) stream.abandon();\n",
+    replace: "      for (const stream of streams) void stream.close(true);\n",
+    tests: ["test/http/ended-sessions.test.ts"],
+  },
 ];

@@ -4,7 +4,7 @@ import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { Incoming } from "./incoming.js";
-import { failedAnswer } from "./refusal.js";
+import { type EndedError, failedAnswer } from "./refusal.js";
 import { HttpReply } from "./reply.js";
 import { ALONE, type ReplyRules, type ReplySession, type ReplyStream } from "./reply-rules.js";
 import type { RunningRequest, ServerState } from "./state.js";
@@ -98,6 +98,12 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   cancel(reason: unknown): void {
     this.#lazyAbort().abort(reason);
     this.#end(undefined);
+  }
+
+  fail(error: EndedError, goesOn: boolean): void {
+    this.#lazyAbort().abort(error);
+    const isElsewhere = goesOn && this.#outer.#stream !== undefined;
+    this.#end(isElsewhere ? undefined : { text: error.answerTo(this.id) });
   }
 
   settle(answer: Answer): void {

@@ -6,7 +6,7 @@ import type { Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
 import { callHook } from "../../../platform/call-hook.js";
 import type { Platform } from "../../../platform/platform.js";
-import type { McpError } from "../../../protocol/error.js";
+import { McpError } from "../../../protocol/error.js";
 import type { Answer } from "../../transport.js";
 import type { HeaderList } from "./incoming.js";
 
@@ -77,6 +77,21 @@ export function refusedBy({ code, message, data }: McpError, id?: Id): Refusal {
 export function failedAnswer(platform: Platform, id: Id, error: unknown): Answer {
   platform.warn(`a request failed inside the server: ${String(error)}`);
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the server") };
+}
+
+/** Why a request ends before its handler has answered. */
+export interface EndedError extends Error {
+  /** The text of the error that answers the request with this id. */
+  answerTo(id: Id): string;
+}
+
+/** The end of the session of a request: for good, or only on this node. */
+export function sessionEnd(isGone: boolean): EndedError {
+  const error = new McpError("connection_closed", isGone ? "the session has ended" : "the server is closing");
+  const fix = `${isGone ? "Open a new session" : "Connect again"}; call again if the call may run twice.`;
+  const message = `${error.message} before this request was answered, so its outcome is not known. ${fix}`;
+  const data = { reason: isGone ? "session_ended" : "closing", fix };
+  return Object.assign(error, { answerTo: (id: Id) => errorText(id, INTERNAL_ERROR, message, data) });
 }
 
 /** Names the header, its value and the option, because this refusal is what breaks deployments behind proxies. */

@@ -12,6 +12,7 @@ import {
   type HttpTimes,
 } from "./options.js";
 import type { OriginGuard } from "./origin.js";
+import type { EndedError } from "./refusal.js";
 
 type Resolved<T> = { [K in keyof T]-?: NonNullable<T[K]> };
 type ResolvedLimits = Resolved<HttpLimits>;
@@ -72,6 +73,8 @@ export interface RunningRequest {
   stop(reason: Error): void;
   /** Ends the request without an answer, and aborts its handler. */
   cancel(reason: unknown): void;
+  /** Ends the request with an error, and aborts its handler; without one if `goesOn` and the reply is a stream, which can be resumed. */
+  fail(error: EndedError, goesOn: boolean): void;
   /** Ends the request with its answer. */
   settle(answer: Answer): void;
 }

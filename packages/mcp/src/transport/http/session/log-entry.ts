@@ -1,4 +1,4 @@
-import type { Id } from "../../../jsonrpc/message.js";
+import { type Id, isObject } from "../../../jsonrpc/message.js";
 import { NODE_ID_LENGTH } from "./nodes/session-streams.js";
 
 /**
@@ -66,6 +66,15 @@ export function followsGap(entry: string): boolean {
 /** The entry without the mark of a gap. */
 export function withoutGap(entry: string): string {
   return followsGap(entry) ? entry.slice(1) : entry;
+}
+
+/** Those of some requests that the message of an entry does not answer. Trusts its input, because only our nodes write there. */
+export function notAnsweredBy(entry: string, requests: Id[]): Id[] {
+  const text = dataOf(entry);
+  if (requests.length === 0 || text === undefined || text === "") return requests;
+  const message: unknown = JSON.parse(text);
+  if (!isObject(message) || !("result" in message || "error" in message)) return requests;
+  return requests.filter((id) => id !== message["id"]);
 }
 
 /** The requests that an opening entry names; undefined for other entries. Trusts its input, because only our nodes write there. */

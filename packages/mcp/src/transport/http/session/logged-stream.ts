@@ -11,6 +11,7 @@ import {
   isSilent,
   lastEntry,
   messageEntry,
+  notAnsweredBy,
   openingEntry,
   PRIMING_ENTRY,
   withoutGap,
@@ -67,6 +68,10 @@ export class LoggedStream implements EntryReceiver {
   hasGap = false;
   /** Opened by a GET, for messages that belong to no request. */
   byGet = false;
+  /** Requests without an answer, of a stream whose requests another node runs; undefined if they are not known. */
+  unanswered: Id[] | undefined;
+  /** True if the session has ended, so that nothing is stored any more. */
+  #abandoned = false;
 
   constructor(storage: StreamStorage, id: string, soleWriter: boolean) {
     this.#storage = storage;
@@ -146,6 +151,13 @@ export class LoggedStream implements EntryReceiver {
     this.release()?.end();
   }
 
+  /** Sends further entries to the client alone, because the session has ended and its logs are dropped. */
+  abandon(): void {
+    this.#queue.overdue();
+    this.#abandoned = true;
+    this.#reading = false;
+  }
+
   /** Takes no more entries, and stores none if `discard` is set. Resolves when nothing is being stored. */
   close(discard: boolean): Promise<void> {
     this.ended = true;
@@ -204,7 +216,9 @@ export class LoggedStream implements EntryReceiver {
   }
 
   #append(entry: string): void {
-    if (!this.ended) this.#queue.add(entry);
+    if (this.ended) return;
+    if (this.#abandoned) this.give(entry, false);
+    else this.#queue.add(entry);
   }
 
   #readOn(): void {
@@ -274,6 +288,7 @@ export class LoggedStream implements EntryReceiver {
     if (event === undefined) return;
     const data = dataOf(entry);
     if (data !== undefined) connection.write(eventOf(event, data));
+    this.unanswered &&= notAnsweredBy(entry, this.unanswered);
     this.#endAfter(entry, connection);
   }
 

@@ -8,6 +8,7 @@ import { McpError } from "../../../protocol/error.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { EndReason, Outgoing } from "../../transport.js";
+import { sessionEnd } from "../server/refusal.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import type { RunningRequest } from "../server/state.js";
@@ -166,7 +167,7 @@ export class HttpSession implements ReplySession {
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
-    if (this.#ended) return Promise.reject(closedError());
+    if (this.#ended) return Promise.reject(sessionEnd(true));
     this.#asks ??= new PendingAsks();
     return this.#asks.ask(id, () => send(text), signal);
   }
@@ -239,12 +240,18 @@ export class HttpSession implements ReplySession {
     this.gone = gone;
     const acts = this.#whenEnded;
     this.stopping = acts && Promise.all(acts.map((act) => act(reason)));
-    // Closed first: a cancelled request must not end its stream for a client that resumes it on another node.
     const streams = this.streams.takeAll();
-    const closed = Promise.all(streams.map((stream) => stream.close(gone)));
-    const error = closedError();
-    for (const request of this.requests?.values() ?? []) request.cancel(error);
+    const error = sessionEnd(gone);
+    const requests = [...(this.requests?.values() ?? [])];
     this.requests = undefined;
+    if (gone) {
+      for (const stream of streams) stream.abandon();
+      for (const request of requests) request.fail(error, false);
+      for (const stream of streams) for (const id of stream.unanswered ?? []) stream.say(error.answerTo(id));
+    }
+    // Closed first: a request that ends must not end its stream for a client that resumes it on another node.
+    const closed = Promise.all(streams.map((stream) => stream.close(gone)));
+    if (!gone) for (const request of requests) request.fail(error, true);
     this.#asks?.rejectAll(error);
     this.#unread?.take();
     return { closed, streams };
@@ -286,8 +293,4 @@ export class HttpSession implements ReplySession {
     }
     return true;
   }
-}
-
-function closedError(): McpError {
-  return new McpError("connection_closed", "the session has ended");
 }

@@ -1,10 +1,10 @@
 import { INTERNAL_ERROR } from "../../../../jsonrpc/error.js";
-import { type Id, isObject } from "../../../../jsonrpc/message.js";
+import type { Id } from "../../../../jsonrpc/message.js";
 import { errorText } from "../../../../jsonrpc/message-text.js";
 import type { Platform } from "../../../../platform/platform.js";
 import type { AppendLog, LogLimits } from "../../../../storage/storage.js";
 import { DueList } from "../../server/due-list.js";
-import { dataOf, isLast, lastEntry, requestsOf, withoutGap } from "../log-entry.js";
+import { isLast, lastEntry, notAnsweredBy, requestsOf, withoutGap } from "../log-entry.js";
 import type { LoggedStream } from "../logged-stream.js";
 import type { NodeLease } from "./node-lease.js";
 import { nodeOf } from "./session-streams.js";
@@ -51,6 +51,8 @@ export class OrphanedStreams {
     const node = nodeOf(stream.id);
     if (node === undefined || !stream.attached || stream.ended) return;
     try {
+      // Answered here if the session ends.
+      stream.unanswered ??= await this.#unanswered(followed.log);
       if (followed.abandoned || !(await this.#lease.isHeldBy(node))) await this.#end(followed);
     } catch (error) {
       this.#failed(error);
@@ -83,19 +85,11 @@ export class OrphanedStreams {
         after = id;
         const plain = withoutGap(entry);
         if (isLast(plain)) return undefined;
-        const answered = answeredBy(dataOf(plain));
-        ids = requestsOf(plain) ?? ids.filter((known) => known !== answered);
+        ids = requestsOf(plain) ?? notAnsweredBy(plain, ids);
       }
       if (read.entries.length < PAGE) return ids;
     }
   }
-}
-
-/** The id of the request that a message answers. */
-function answeredBy(text: string | undefined): unknown {
-  if (text === undefined || text === "") return undefined;
-  const message: unknown = JSON.parse(text);
-  return isObject(message) && ("result" in message || "error" in message) ? message["id"] : undefined;
 }
 
 function lostAnswer(id: Id): string {
