@@ -1,11 +1,14 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { nodeHandler } from "../../src/node/http/handler.js";
 import { serveHttp } from "../../src/node/http/serve-http.js";
 import { Server } from "../../src/server/server.js";
 import type { ListeningHandle } from "../../src/transport/serve-handle.js";
 import { LegacyClient } from "./legacy-client.js";
 import { modern } from "./modern.js";
-import { sendRaw } from "./raw-http.js";
+import { parseReply, type RawReply, sendRaw } from "./raw-http.js";
 import { ADAPTERS } from "./serving.js";
 import { gate, waitUntil, watch } from "./watched.js";
 
@@ -159,5 +162,102 @@ describe("drain with a delay", () => {
     const ended = handle.drain(60_000);
     await handle.close();
     await ended;
+  });
+});
+
+/** A connection that stays open between requests. */
+function keptConnection(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  const closed = new Promise<void>((resolve) => {
+    socket.once("close", () => resolve());
+  });
+  socket.on("error", () => {});
+  return {
+    closed,
+    post(name: string): Promise<RawReply> {
+      const { body, headers } = modern("tools/call", { name, arguments: {} });
+      const lines = Object.entries({ ...headers, host: "localhost", "content-length": String(body.length) });
+      socket.write(`POST /mcp HTTP/1.1\r\n${lines.map((line) => line.join(": ")).join("\r\n")}\r\n\r\n${body}`);
+      return this.reply();
+    },
+    get(path: string): Promise<RawReply> {
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      return this.reply();
+    },
+    reply(): Promise<RawReply> {
+      let bytes = Buffer.alloc(0);
+      return new Promise((resolve, reject) => {
+        const take = (chunk: Buffer) => {
+          bytes = Buffer.concat([bytes, chunk]);
+          const reply = parseReply(bytes, false);
+          if (reply === undefined) return;
+          socket.off("data", take);
+          resolve(reply);
+        };
+        socket.on("data", take);
+        void closed.then(() => reject(new Error("the connection was closed without a reply")));
+      });
+    },
+  };
+}
+
+describe("a kept connection", () => {
+  const server = () => {
+    const held = gate();
+    const running = gate();
+    const made = new Server({ name: "t", version: "1" })
+      .tool("hello", {}, () => "hello")
+      .tool("slow", {}, async () => {
+        running.open();
+        await held.passed;
+        return "slow";
+      });
+    return { made, held, running };
+  };
+
+  it("ends with its next reply while the server drains, and before that keeps alive", async () => {
+    const handle = await serveHttp(server().made, { port: 0, drainDelayMs: 600_000 });
+    handles.push(handle);
+    const [caller, prober] = [keptConnection(handle.port), keptConnection(handle.port)];
+    expect((await caller.post("hello")).headers.get("connection")).toBe("keep-alive");
+    expect((await prober.get("/health")).headers.get("connection")).toBe("keep-alive");
+    drained = handle.drain(600_000);
+    const reply = await caller.post("hello");
+    expect([reply.status, reply.headers.get("connection")]).toEqual([200, "close"]);
+    const probe = await prober.get("/readyz");
+    expect([probe.status, probe.headers.get("connection")]).toEqual([503, "close"]);
+    await Promise.all([caller.closed, prober.closed]);
+    await handle.close();
+  });
+
+  it("is closed when it is idle, and after the reply of a call that runs", async () => {
+    const { made, held, running } = server();
+    const handle = await serveHttp(made, { port: 0 });
+    handles.push(handle);
+    const [busy, idle] = [keptConnection(handle.port), keptConnection(handle.port)];
+    await idle.post("hello");
+    const slow = busy.post("slow");
+    await running.passed;
+    drained = handle.drain(600_000);
+    await idle.closed;
+    held.open();
+    const reply = await slow;
+    expect([reply.status, reply.headers.get("connection")]).toEqual([200, "close"]);
+    await busy.closed;
+  });
+
+  it("is told so by a handler that is mounted elsewhere", async () => {
+    const handler = nodeHandler(server().made);
+    const outer = createServer(handler).listen(0, "127.0.0.1");
+    await once(outer, "listening");
+    // A server on TCP has an address object.
+    const connection = keptConnection((outer.address() as AddressInfo).port);
+    await connection.post("hello");
+    await handler.drain();
+    const reply = await connection.post("hello");
+    expect([reply.status, reply.headers.get("connection")]).toEqual([503, "close"]);
+    await handler.close();
+    outer.close();
+    outer.closeAllConnections();
   });
 });

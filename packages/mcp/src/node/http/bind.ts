@@ -11,6 +11,8 @@ export interface Bound {
   readonly port: number;
   readonly closed: Promise<void>;
   stopListening(): void;
+  /** Closes connections without a request from now on. */
+  closeIdle(): void;
   /** Closes all connections; those whose replies are still being read, after `graceMs` at the latest. */
   close(graceMs?: number): Promise<void>;
 }
@@ -94,6 +96,37 @@ function shut(server: NodeServer): Promise<void> {
   });
 }
 
+/** Counts the requests of each connection, because Node also takes one for idle whose reply is written but not sent. */
+class IdleConnections {
+  readonly #requests = new Map<Socket, number>();
+  #closes = false;
+
+  watch(server: NodeServer): void {
+    // With TLS, requests are on another object than the connection itself.
+    const event = "setSecureContext" in server ? "secureConnection" : "connection";
+    server.on(event, (socket: Socket) => {
+      this.#requests.set(socket, 0);
+      socket.once("close", () => this.#requests.delete(socket));
+    });
+    server.on("request", ({ socket }, response) => {
+      this.#count(socket, 1);
+      response.once("close", () => this.#count(socket, -1));
+    });
+  }
+
+  close(): void {
+    this.#closes = true;
+    for (const socket of this.#requests.keys()) this.#count(socket, 0);
+  }
+
+  #count(socket: Socket, change: number): void {
+    const count = this.#requests.get(socket);
+    if (count === undefined) return;
+    this.#requests.set(socket, count + change);
+    if (this.#closes && count + change === 0) socket.destroySoon();
+  }
+}
+
 function bound(servers: NodeServer[], host: string, port: number): Bound {
   let finish: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -101,7 +134,9 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
   });
   let left = servers.length;
   const sockets = new Set<Socket>();
+  const idle = new IdleConnections();
   for (const server of servers) {
+    idle.watch(server);
     server.on("connection", (socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
@@ -125,6 +160,7 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
         else (server as NodeServer).close();
       }
     },
+    closeIdle: () => idle.close(),
     async close(graceMs = 0) {
       this.stopListening();
       const deadline = nodePlatform.monotonic() + graceMs;

@@ -53,7 +53,7 @@ export function handlerAndCore(
 ): { handler: NodeHandler; core: HttpCore } {
   const platform = options.platform ?? nodePlatform;
   const core = createHttpServer(endpointOf(servable), options, platform);
-  const queue = new TurnQueue(platform, core.state.limits.maxUnsentBytes);
+  const queue = new TurnQueue(platform, core.state);
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) => {
     const body = typeof parsedBody === "function" ? undefined : parsedBody;
     const incoming = new NodeIncoming(request, response, body, queue);
@@ -70,6 +70,7 @@ export function handlerAndCore(
  */
 class TurnQueue {
   readonly #platform: Platform;
+  readonly state: HttpCore["state"];
   readonly unsent: UnsentReplies;
   #items: AfterTurn[] = [];
   readonly #flush = () => {
@@ -86,10 +87,11 @@ class TurnQueue {
     }
   };
 
-  constructor(platform: Platform, maxUnsentBytes: number) {
+  constructor(platform: Platform, state: HttpCore["state"]) {
     this.#platform = platform;
+    this.state = state;
     let warned = false;
-    this.unsent = new UnsentReplies(maxUnsentBytes, () => {
+    this.unsent = new UnsentReplies(state.limits.maxUnsentBytes, () => {
       if (!warned)
         platform.warn("a client that did not read its reply was cut off: the limit `maxUnsentBytes` is reached");
       warned = true;
@@ -196,6 +198,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     const response = this.#response;
     // The client may have disconnected before the end of the turn.
     if (response.destroyed || response.headersSent) return;
+    if (this.#queue.state.closesConnections) response.shouldKeepAlive = false;
     const headers = [...this.#headers];
     const length = Buffer.byteLength(this.#body);
     // A status without a body must not have a length.
@@ -215,6 +218,7 @@ class NodeIncoming implements Incoming, AfterTurn {
   stream(status: number, headers: HeaderList): OutgoingStream {
     const response = this.#response;
     if (!response.destroyed && !response.headersSent) {
+      if (this.#queue.state.closesConnections) response.shouldKeepAlive = false;
       response.writeHead(status, [...headers]);
       response.flushHeaders();
     }

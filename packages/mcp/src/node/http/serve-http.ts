@@ -95,9 +95,12 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     async drain(graceMs = 10_000) {
       const deadline = platform.monotonic() + graceMs;
       draining = true;
+      core.state.closesConnections = true;
       await delay(Math.min(options.drainDelayMs ?? 0, graceMs), bound.closed);
       bound.stopListening();
-      await handler.drain(Math.max(0, deadline - platform.monotonic()));
+      const drained = handler.drain(Math.max(0, deadline - platform.monotonic()));
+      bound.closeIdle();
+      await drained;
       await end(Math.max(0, deadline - platform.monotonic()));
     },
     close: () => end(),
@@ -188,6 +191,7 @@ function router(
 ): Listener {
   return (request, response) => {
     const url = request.url ?? "";
+    if (core.state.closesConnections) response.shouldKeepAlive = false;
     // Nearly all requests have the plain path and need no parsing.
     if (paths.has(url)) return handler(request, response);
     const target = pathOf(url);

@@ -114,6 +114,8 @@ export class ServerState {
   /** Streams with events that are being stored. */
   #storing = 0;
   draining = false;
+  /** True if connections end with their next reply, so that clients and proxies open new ones at other nodes. */
+  closesConnections = false;
   #whenIdle: (() => void) | undefined;
   readonly inFlightOf = new KeyCounts();
   readonly #streamsOf = new KeyCounts();
@@ -167,6 +169,7 @@ export class ServerState {
   /** Stops endless requests. Resolves when all requests are replied to or after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
+    this.closesConnections = true;
     for (const request of this.#running) if (request.endless) request.stop(CLOSING);
     if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
