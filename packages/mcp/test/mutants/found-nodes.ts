@@ -51,4 +51,12 @@ export const FOUND_NODES: readonly Mutant[] = [
     replace: "      for (const stream of streams) void stream.close(true);\n",
     tests: ["test/http/ended-sessions.test.ts"],
   },
+  {
+    name: "draining-connections-kept",
+    recreates: "replies of a server that drains keep their connections alive",
+    file: "node/http/handler.ts",
+    search: "response.shouldKeepAlive = false;\n    const headers",
+    replace: "response.shouldKeepAlive = true;\n    const headers",
+    tests: ["test/http/drain.test.ts"],
+  },
 ];

@@ -185,3 +185,27 @@ describe("several processes that are set up as if they were one", () => {
     await Promise.all([one.close(), two.close()]);
   });
 });
+
+describe("a storage that is away", () => {
+  it("is warned of once, however many requests are refused, and then by their number", async () => {
+    const { platform, warnings, advance } = fakeTime();
+    const storage = cutStorage(memoryStorage());
+    const handler = fetchHandler(new Server({ name: "t", version: "1" }, { storage, platform }), { platform });
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+    storage.way = "down";
+    for (let count = 0; count < 50; count++) {
+      const refused = await client.post({
+        jsonrpc: "2.0",
+        id: count,
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
+      });
+      expect(refused.status).toBe(503);
+    }
+    const lines = () => warnings.filter((line) => line.startsWith("the session storage failed"));
+    expect(lines()).toEqual([expect.stringContaining("cannot be reached")]);
+    advance(30_000);
+    expect(lines().slice(1)).toEqual([expect.stringMatching(/failed 49 more times within 30 s: .*cannot be reached/)]);
+    await handler.close();
+  });
+});

@@ -159,12 +159,12 @@ class LegacyConnections {
   }
 
   #failed(exchange: HttpExchange, error: unknown): void {
-    this.#state.platform.warn(`the session storage failed: ${String(error)}`);
+    this.#state.storageFailed(error);
     exchange.refuse(refusal(500, "the session could not be read"));
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {
-    guarded(run, (error) => this.#state.platform.warn(`the session storage failed: ${String(error)}`));
+    guarded(run, (error) => this.#state.storageFailed(error));
   }
 }
 

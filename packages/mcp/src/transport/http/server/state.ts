@@ -1,5 +1,6 @@
 import { withDefaults } from "../../../encoding/with-defaults.js";
 import type { Platform } from "../../../platform/platform.js";
+import { RepeatedWarnings } from "../../../platform/repeated-warnings.js";
 import type { Answer, Endpoint } from "../../transport.js";
 import { type Cors, createCors } from "./cors.js";
 import { DueList } from "./due-list.js";
@@ -118,12 +119,14 @@ export class ServerState {
   closesConnections = false;
   #whenIdle: (() => void) | undefined;
   readonly inFlightOf = new KeyCounts();
+  readonly #storageWarnings: RepeatedWarnings;
   readonly #streamsOf = new KeyCounts();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
     this.endpoint = endpoint;
     this.options = options;
     this.platform = platform;
+    this.#storageWarnings = new RepeatedWarnings(platform, "the session storage failed");
     this.guard = checkAccess(options);
     this.cors = options.cors && createCors(options.cors);
     this.limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits);
@@ -197,6 +200,11 @@ export class ServerState {
     if (key !== undefined) this.#streamsOf.change(key, -1);
   }
 
+  /** Warns of a failure of the storage: during an outage, all requests have the same. */
+  storageFailed(error: unknown): void {
+    this.#storageWarnings.warn(error);
+  }
+
   /** Ends every stream immediately. */
   close(): void {
     this.draining = true;
@@ -204,6 +212,7 @@ export class ServerState {
     for (const connection of this.connections) connection.end();
     this.#overdue.close();
     this.keepAlive.close();
+    this.#storageWarnings.close();
   }
 }
 

@@ -79,7 +79,7 @@ async function open(
 
 /** Refuses a request because the storage does not do what it needs. The client may send it again: nothing of it has run. */
 export function refuseForNow(exchange: HttpExchange, error: unknown, id?: Id): void {
-  exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
+  exchange.state.storageFailed(error);
   const fix = "Send the request again.";
   const message = `the storage of this server's sessions does not answer. ${fix}`;
   const data = { reason: "storage_unavailable", fix };

@@ -291,6 +291,6 @@ export class SessionStore implements SessionHost {
   }
 
   failed(error: unknown): void {
-    this.#state.platform.warn(`the session storage failed: ${String(error)}`);
+    this.#state.storageFailed(error);
   }
 }

@@ -1,0 +1,75 @@
+import type { Platform, Timer } from "./platform.js";
+
+/** How long repetitions of a warning are counted before their number is printed. */
+const PERIOD_MS = 30_000;
+/** Causes that are counted apart; further ones are counted together. */
+const MAX_CAUSES = 16;
+const OTHER_CAUSES = "other causes";
+
+interface Cause {
+  readonly text: string;
+  since: number;
+  repeated: number;
+  timer: Timer;
+}
+
+/** Prints a warning once for each cause, and then once in 30 s how often it was repeated, so that an outage does not fill a log. */
+export class RepeatedWarnings {
+  readonly #platform: Platform;
+  readonly #what: string;
+  readonly #causes = new Map<string, Cause>();
+
+  constructor(platform: Platform, what: string) {
+    this.#platform = platform;
+    this.#what = what;
+  }
+
+  warn(error: unknown): void {
+    let text = String(error);
+    // Durations and ports do not make another cause.
+    let key = text.replace(/\d+/g, "#");
+    if (!this.#causes.has(key) && this.#causes.size >= MAX_CAUSES) key = text = OTHER_CAUSES;
+    const known = this.#causes.get(key);
+    if (known === undefined) return this.#begin(key, text);
+    known.repeated += 1;
+    // Some runtimes drop the timers of a request when it ends.
+    if (this.#platform.monotonic() - known.since >= 2 * PERIOD_MS) this.#tell(key, known);
+  }
+
+  /** Prints what was counted so far. */
+  close(): void {
+    for (const cause of this.#causes.values()) {
+      cause.timer.cancel();
+      this.#print(cause);
+    }
+    this.#causes.clear();
+  }
+
+  #begin(key: string, text: string): void {
+    this.#platform.warn(`${this.#what}: ${text}`);
+    this.#causes.set(key, { text, repeated: 0, ...this.#period(key) });
+  }
+
+  #period(key: string): Pick<Cause, "since" | "timer"> {
+    const timer = this.#platform.timer(PERIOD_MS, () => {
+      const cause = this.#causes.get(key);
+      if (cause !== undefined) this.#tell(key, cause);
+    });
+    return { since: this.#platform.monotonic(), timer };
+  }
+
+  /** A cause that goes on is counted for another period; one that has ceased is forgotten. */
+  #tell(key: string, cause: Cause): void {
+    cause.timer.cancel();
+    this.#print(cause);
+    if (cause.repeated === 0) this.#causes.delete(key);
+    else Object.assign(cause, { repeated: 0, ...this.#period(key) });
+  }
+
+  #print({ text, since, repeated }: Cause): void {
+    if (repeated === 0) return;
+    const seconds = Math.round((this.#platform.monotonic() - since) / 1000);
+    const times = repeated === 1 ? "once more" : `${repeated} more times`;
+    this.#platform.warn(`${this.#what} ${times} within ${seconds} s: ${text}`);
+  }
+}
