@@ -147,9 +147,9 @@ describe("GET streams of one principal on two nodes", () => {
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(await refusalOf(await two.get())).toMatchObject({
       status: 429,
-      retryAfter: "1",
-      message: "Too many at once: at most 2 streams for each caller. Wait 1 s, then try again.",
-      data: { limit: "quotas.perPrincipal.streams", retryAfterMs: 1000, fix: expect.stringContaining("End one") },
+      retryAfter: "10",
+      message: "Too many at once: at most 2 streams for each caller. Wait 10 s, then try again.",
+      data: { limit: "quotas.perPrincipal.streams", retryAfterMs: 10_000, fix: expect.stringContaining("End one") },
     });
     const others = await other.get();
     expect(others.status).toBe(200);

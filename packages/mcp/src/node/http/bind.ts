@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
+import { DeadConnections } from "./dead-connections.js";
 
 /** One or two listening servers that share a port. */
 export interface Bound {
@@ -135,10 +136,12 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
   let left = servers.length;
   const sockets = new Set<Socket>();
   const idle = new IdleConnections();
+  const dead = new DeadConnections(nodePlatform, sockets);
   for (const server of servers) {
     idle.watch(server);
     server.on("connection", (socket) => {
       sockets.add(socket);
+      dead.watch();
       socket.once("close", () => sockets.delete(socket));
     });
     server.on("close", () => {
@@ -163,6 +166,7 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
     closeIdle: () => idle.close(),
     async close(graceMs = 0) {
       this.stopListening();
+      dead.close();
       const deadline = nodePlatform.monotonic() + graceMs;
       const isUnsent = (socket: Socket) => socket.writableLength > 0;
       // At least one turn, because replies just written still have to be sent.

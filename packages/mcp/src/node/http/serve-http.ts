@@ -144,6 +144,8 @@ function serverOptions(options: ServeHttpOptions) {
     // The interval of checks for slow requests.
     connectionsCheckingInterval: 2000,
     keepAlive: true,
+    // Ends a connection whose client has vanished, unless written data waits for it; see `DeadConnections`.
+    keepAliveInitialDelay: 30_000,
     noDelay: true,
   };
 }

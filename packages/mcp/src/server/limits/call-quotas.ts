@@ -11,8 +11,8 @@ import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
 /** When the end of another call cannot be foreseen. */
 const UNKNOWN_MS = 1000;
-/** Sessions last longer than calls. */
-const UNKNOWN_SESSION_MS = 10_000;
+/** Sessions and streams last longer than calls. */
+const UNKNOWN_LASTING_MS = 10_000;
 
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
 type Next = () => object | Promise<object>;
@@ -91,7 +91,7 @@ export class CallQuotas {
         } catch (error) {
           return refusedOpening(notCounted(limit, error), request);
         }
-        return refusedOpening(refusedBy(limit, UNKNOWN_SESSION_MS), request);
+        return refusedOpening(refusedBy(limit, UNKNOWN_LASTING_MS), request);
       },
       keep: (place, lifeMs) => counts.keepSession(place, lifeMs),
       free: (place, session) => counts.leaveSession(place, session),
@@ -132,7 +132,8 @@ export class CallQuotas {
     const outcome = limit.rate === undefined ? counts.enter(key, limit.most ?? 0) : counts.take(key, limit.rate);
     const judge = (settled: typeof outcome extends MaybePromise<infer T> ? T : never) => {
       if (settled === 0) return undefined;
-      if (typeof settled !== "function") return refusedBy(limit, settled ?? UNKNOWN_MS);
+      if (typeof settled !== "function")
+        return refusedBy(limit, settled ?? (limit.counts === "streams" ? UNKNOWN_LASTING_MS : UNKNOWN_MS));
       passage.leaving.push(settled);
       return undefined;
     };

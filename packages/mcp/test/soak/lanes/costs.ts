@@ -17,6 +17,8 @@ const CONNECTIONS = 8;
 const WATCHED = 20;
 const STEPS = 20;
 const TASK_STEPS = 3;
+/** Tasks of one principal that are kept while another one runs: the default limit. */
+const KEPT_TASKS = 1_000;
 const CHANGES = 200;
 
 export const costs: Lane = {
@@ -27,13 +29,16 @@ export const costs: Lane = {
     const folder = mkdtempSync(join(tmpdir(), "parley-soak-costs-"));
     const redis = await RedisServers.start(join(folder, "redis"), 1);
     const file = await settings.bundle(new URL("../programs/cost-server.ts", import.meta.url));
-    const server = await startProgram<Ready>(file, { redisPort: redis.ports[0] }, { sourceMaps: false });
-    const parts = new Parts(server, new RedisWatch(redis.ports[0] ?? 0));
+    const [redisPort = 0] = redis.ports;
+    const start = async (authenticates: boolean) => {
+      const program = await startProgram<Ready>(file, { redisPort, authenticates }, { sourceMaps: false });
+      return new Parts(program, new RedisWatch(redisPort));
+    };
+    const nodes = { first: await start(false), second: await start(false), withPrincipal: await start(true) };
     try {
-      return await measureAll(settings, parts);
+      return await measureAll(settings, nodes);
     } finally {
-      await parts.close();
-      await server.stop();
+      for (const parts of Object.values(nodes)) await parts.close();
       await redis.stop();
       rmSync(folder, { recursive: true, force: true });
     }
@@ -45,7 +50,14 @@ interface Ready {
   readonly url: string;
 }
 
-async function measureAll({ scale, say }: LaneSettings, parts: Parts): Promise<LaneResult> {
+interface Nodes {
+  readonly first: Parts;
+  readonly second: Parts;
+  readonly withPrincipal: Parts;
+}
+
+async function measureAll({ scale, say }: LaneSettings, nodes: Nodes): Promise<LaneResult> {
+  const { first: parts } = nodes;
   const calls = scaled(20_000, scale);
   const held = scaled(4_000, scale);
   await parts.open();
@@ -66,6 +78,7 @@ async function measureAll({ scale, say }: LaneSettings, parts: Parts): Promise<L
     }),
   );
   add(memoryOf("a session", before, await parts.memory(), sessions.length));
+  add(await atOneMoreNode(parts, nodes.second, sessions));
   add(await streams(parts, sessions.slice(0, held / 2)));
   add(
     await parts.costOf("ending a session", sessions.length - WATCHED * 2, async (connection) => {
@@ -74,6 +87,8 @@ async function measureAll({ scale, say }: LaneSettings, parts: Parts): Promise<L
   );
   add(await events(parts, scaled(400, scale)));
   add(await taskCosts(parts, scaled(400, scale)));
+  await nodes.withPrincipal.open();
+  add(await principalsTask(nodes.withPrincipal, scaled(KEPT_TASKS, scale), scaled(100, scale)));
   const warnings = await parts.server.ask<string[]>("warnings");
   return {
     size: { calls, sessions: held },
@@ -103,6 +118,19 @@ function memoryOf(what: string, before: Held, after: Held, count: number): Measu
     told("memory", `${what}: memory of Redis`, (after.bytes - before.bytes) / count, "bytes"),
     told("count", `${what}: keys of Redis`, (after.keys - before.keys) / count, ""),
   ];
+}
+
+/** What a session takes of Redis for each node beyond the first that has served it. */
+async function atOneMoreNode(parts: Parts, other: Parts, sessions: readonly string[]): Promise<Measure[]> {
+  const connection = await RawConnection.open(other.server.ready.port);
+  // The first connection of a node costs Redis a buffer of its own.
+  await openSession(connection, "other");
+  const before = await parts.memory();
+  for (const [at, session] of sessions.entries()) await echo(connection, at, session);
+  const { bytes } = await parts.memory();
+  connection.close();
+  const each = (bytes - before.bytes) / sessions.length;
+  return [told("memory", "a session at one more node: memory of Redis", each, "bytes")];
 }
 
 /** Streams that wait for something to be said: one GET for each session, and `subscriptions/listen` without one. */
@@ -166,6 +194,17 @@ async function taskCosts(parts: Parts, count: number): Promise<Measure[]> {
   return [...measures, ...memoryOf("a finished task", before, await parts.memory(), count + 2 * WATCHED)];
 }
 
+/** A task of a principal that has as many as it may: the list of its tasks is written with each. */
+async function principalsTask(parts: Parts, kept: number, count: number): Promise<Measure[]> {
+  const client = await parts.client("2026-07-28");
+  const work = async () => {
+    const task = await client.startTask("work", { steps: TASK_STEPS });
+    await task.result();
+  };
+  for (let at = 0; at < kept; at += CONNECTIONS) await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return parts.costOf("a task of a principal that keeps many", count, work);
+}
+
 /** The server, its Redis, and the connections to it. */
 class Parts {
   readonly server: Program<Ready>;
@@ -192,10 +231,11 @@ class Parts {
   async close(): Promise<void> {
     for (const connection of this.connections) connection.close();
     await Promise.all(this.#clients.map((client) => client.close().catch(() => {})));
+    await this.server.stop();
   }
 
   async memory(): Promise<Held> {
-    return { ...(await this.server.ask<Memory>("memory")), ...(await this.#redis.keyBytes()) };
+    return { ...(await this.server.ask<Memory>("memory")), ...(await this.#redis.memory()) };
   }
 
   /** What one act costs on the average of many, after some that are looked at command by command. */

@@ -7,9 +7,11 @@ import { answerCommands, settingsOf } from "./answer-commands.js";
 
 export interface CostServerSettings {
   readonly redisPort: number;
+  /** Whether all callers are one authenticated principal. */
+  readonly authenticates: boolean;
 }
 
-const { redisPort } = settingsOf<CostServerSettings>();
+const { redisPort, authenticates } = settingsOf<CostServerSettings>();
 const NONCE = { type: "object", properties: { nonce: { type: "number" } }, required: ["nonce"] } as const;
 const STEPS = { type: "object", properties: { steps: { type: "integer" } }, required: ["steps"] } as const;
 
@@ -18,7 +20,7 @@ const server = new Server(
   {
     storage: redisStorage({ url: `redis://127.0.0.1:${redisPort}` }),
     secret: "cost cost cost cost cost cost cost cost",
-    extensions: [tasks({ limits: { runningPerPrincipal: 10_000 }, pollIntervalMs: 1_000 })],
+    extensions: [tasks({ limits: { runningPerPrincipal: 10_000, keptPerPrincipal: 10_000 }, pollIntervalMs: 1_000 })],
   },
 )
   .tool("echo", { input: NONCE }, ({ nonce }) => `nonce ${nonce}`)
@@ -35,6 +37,7 @@ const server = new Server(
 const handle = await serveHttp(server, {
   port: 0,
   host: "127.0.0.1",
+  ...(authenticates ? { authenticate: () => ({ key: "owner" }) } : {}),
   limits: { maxSessions: 20_000, maxSessionsPerPrincipal: 20_000, maxStreamsPerPrincipal: 20_000 },
 });
 

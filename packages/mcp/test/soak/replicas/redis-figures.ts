@@ -28,11 +28,10 @@ export class RedisWatch {
     };
   }
 
-  /** Bytes that all keys take in memory, with what Redis needs to keep them. */
-  async keyBytes(): Promise<{ keys: number; bytes: number }> {
-    const script =
-      "local sum=0 local keys=redis.call('keys','*') for _,key in ipairs(keys) do sum=sum+redis.call('memory','usage',key) end return {#keys,sum}";
-    const [keys = 0, bytes = 0] = (await this.#ask("eval", script, "0")).trim().split("\n").map(Number);
+  /** Keys, and the bytes that Redis takes for them and for the channels that nodes are subscribed to. */
+  async memory(): Promise<{ keys: number; bytes: number }> {
+    const keys = Number((await this.#ask("dbsize")).trim());
+    const bytes = Number(/^used_memory:(\d+)/m.exec(await this.#ask("info", "memory"))?.[1] ?? Number.NaN);
     return { keys, bytes };
   }
 
