@@ -5,7 +5,13 @@ import { region } from "./region.js";
 
 interface Report {
   readonly date: string;
-  readonly machine: { readonly node: string; readonly cores: number; readonly cpu: string };
+  readonly machine: {
+    readonly node: string;
+    readonly cores: number;
+    readonly cpu: string;
+    readonly loadAtStart: number;
+    readonly loadAtEnd: number;
+  };
   readonly measures: readonly { readonly name: string; readonly value: number }[];
 }
 
@@ -20,6 +26,8 @@ function figureOf(name: string): number {
 }
 
 const TASK = "a task of 3 steps";
+const OWNED_TASK = "a task of a principal that keeps many";
+const MORE_NODES = "a session at one more node: memory of Redis";
 const ACTS = [
   "a call without a session",
   "a call in a session",
@@ -28,6 +36,7 @@ const ACTS = [
   "a call with one event",
   "a call with 20 events",
   TASK,
+  OWNED_TASK,
   "a change told to ",
 ];
 const HELD = ["a session", "a stream of a session", "a stream without a session", "a finished task"];
@@ -59,6 +68,12 @@ function heldTable(): string {
     });
     return `| ${what} | ${cells.join(" | ")} |\n`;
   });
+  const heap = whole(figureOf("a session: heap of the node"));
+  rows.splice(
+    1,
+    0,
+    `| a session, for each further node that serves it | ${heap} | ${whole(figureOf(MORE_NODES))} | 0 |\n`,
+  );
   return `| | node, bytes of heap | Redis, bytes | Redis, keys |\n|---|--:|--:|--:|\n${rows.join("")}`;
 }
 
@@ -73,28 +88,37 @@ function sums(): string {
   const cores = (act: string, where: string, perSecond: number) =>
     Math.ceil((figureOf(`${act}: processor of ${where}`) * perSecond) / 1e6 / BUSY);
   const gigabytes = (what: string, where: string) => ((figureOf(`${what}: ${where}`) * MILLION) / GIGA).toFixed(1);
+  const gigabits = (act: string, perSecond: number) =>
+    `${((figureOf(`${act}: bytes to and from Redis`) * perSecond * 8) / 1e9).toFixed(2)} Gbit/s`;
   const session = "a call in a session";
+  const nodes = cores(session, "the node", CALLS);
+  const everywhere = figureOf("a session: memory of Redis") + (nodes - 1) * figureOf(MORE_NODES);
   const rows = [
-    ["10^6 sessions that are open: memory of Redis", `${gigabytes("a session", "memory of Redis")} GiB`],
+    ["10^6 sessions, each served by one node: memory of Redis", `${gigabytes("a session", "memory of Redis")} GiB`],
+    [
+      `10^6 sessions, each served by all of ${nodes} nodes: memory of Redis`,
+      `${((everywhere * MILLION) / GIGA).toFixed(1)} GiB`,
+    ],
     ["10^6 sessions that were used at a node: its heap", `${gigabytes("a session", "heap of the node")} GiB`],
     ["10^6 streams that wait: heap of all nodes", `${gigabytes("a stream of a session", "heap of the node")} GiB`],
     ["10^5 calls a second without sessions: cores for nodes", cores("a call without a session", "the node", CALLS)],
     ["10^5 calls a second in sessions: cores for nodes", cores(session, "the node", CALLS)],
     ["10^5 calls a second in sessions: cores for Redis", cores(session, "Redis", CALLS)],
-    [
-      "10^5 calls a second in sessions: traffic of Redis",
-      `${((figureOf(`${session}: bytes to and from Redis`) * CALLS * 8) / 1e9).toFixed(2)} Gbit/s`,
-    ],
+    ["10^5 calls a second in sessions: traffic of Redis", gigabits(session, CALLS)],
     ["10^6 sessions that open within 10 minutes: cores for Redis", cores("opening a session", "Redis", MILLION / 600)],
-    ["10^4 tasks a second: cores for nodes", cores(TASK, "the node", 1e4)],
-    ["10^4 tasks a second: cores for Redis", cores(TASK, "Redis", 1e4)],
+    ["10^3 tasks a second without principals: cores for nodes", cores(TASK, "the node", 1e3)],
+    ["10^3 tasks a second without principals: cores for Redis", cores(TASK, "Redis", 1e3)],
+    ["10^3 tasks a second of principals that keep 1,000 each: cores for nodes", cores(OWNED_TASK, "the node", 1e3)],
+    ["10^3 tasks a second of principals that keep 1,000 each: traffic of Redis", gigabits(OWNED_TASK, 1e3)],
   ];
   return `| | |\n|---|--:|\n${rows.map(([what, value]) => `| ${what} | ${value} |\n`).join("")}`;
 }
 
 function machine(): string {
   const { date, machine: of } = report;
-  return `Measured on ${date.slice(0, 10)} with Node ${of.node} on ${of.cores} × ${of.cpu}, which the node, Redis and the clients shared.\n`;
+  const load = `${Math.round(Math.min(of.loadAtStart, of.loadAtEnd))} to ${Math.round(Math.max(of.loadAtStart, of.loadAtEnd))}`;
+  const where = `Node ${of.node} on ${of.cores} × ${of.cpu}, which the node, Redis and the clients shared`;
+  return `Measured on ${date.slice(0, 10)} with ${where}, at a load of ${load}: on a quiet machine, processor times are lower.\n`;
 }
 
 describe("the figures about scaling", () => {

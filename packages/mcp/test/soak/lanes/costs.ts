@@ -78,13 +78,13 @@ async function measureAll({ scale, say }: LaneSettings, nodes: Nodes): Promise<L
     }),
   );
   add(memoryOf("a session", before, await parts.memory(), sessions.length));
-  add(await atOneMoreNode(parts, nodes.second, sessions));
   add(await streams(parts, sessions.slice(0, held / 2)));
   add(
     await parts.costOf("ending a session", sessions.length - WATCHED * 2, async (connection) => {
       await connection.send("DELETE", sessionHeaders(sessions.pop() ?? ""));
     }),
   );
+  add(await atOneMoreNode(parts, nodes.second, held / 2));
   add(await events(parts, scaled(400, scale)));
   add(await taskCosts(parts, scaled(400, scale)));
   await nodes.withPrincipal.open();
@@ -121,15 +121,20 @@ function memoryOf(what: string, before: Held, after: Held, count: number): Measu
 }
 
 /** What a session takes of Redis for each node beyond the first that has served it. */
-async function atOneMoreNode(parts: Parts, other: Parts, sessions: readonly string[]): Promise<Measure[]> {
+async function atOneMoreNode(parts: Parts, other: Parts, count: number): Promise<Measure[]> {
+  const [first] = parts.connections;
+  if (first === undefined) throw new Error("there is no connection");
+  const sessions: string[] = [];
+  for (let at = 0; at < count; at++) sessions.push(await openSession(first, "shared"));
   const connection = await RawConnection.open(other.server.ready.port);
-  // The first connection of a node costs Redis a buffer of its own.
+  // The first session of a node costs Redis the buffers of a connection.
   await openSession(connection, "other");
   const before = await parts.memory();
   for (const [at, session] of sessions.entries()) await echo(connection, at, session);
   const { bytes } = await parts.memory();
+  for (const session of sessions) await first.send("DELETE", sessionHeaders(session));
   connection.close();
-  const each = (bytes - before.bytes) / sessions.length;
+  const each = (bytes - before.bytes) / count;
   return [told("memory", "a session at one more node: memory of Redis", each, "bytes")];
 }
 
