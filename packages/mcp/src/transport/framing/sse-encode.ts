@@ -1,6 +1,6 @@
 /** One server-sent event to write. Without `data` it only sets `id` or `retry`, and the reader dispatches no event. */
 export interface SseEventInit {
-  readonly id?: string;
+  readonly id?: string | undefined;
   readonly event?: string;
   readonly data?: string;
   /** Milliseconds a reader should wait before it reconnects. */

@@ -70,7 +70,7 @@ export class LoggedStream implements EntryReceiver {
   byGet = false;
   /** Requests without an answer, of a stream whose requests another node runs; undefined if they are not known. */
   unanswered: Id[] | undefined;
-  /** True if the session has ended, so that nothing is stored any more. */
+  /** True if the session has ended. */
   #abandoned = false;
 
   constructor(storage: StreamStorage, id: string, soleWriter: boolean) {
@@ -200,7 +200,7 @@ export class LoggedStream implements EntryReceiver {
     if (!isSilent(entry)) {
       const id = willBeStored ? this.#position.give(entry) : undefined;
       const data = dataOf(entry);
-      if (data !== undefined && (id !== undefined || !willBeStored)) connection.write(eventOf(id, data));
+      if (data !== undefined && (id !== undefined || !willBeStored)) connection.write(encodeEvent({ id, data }));
     }
     this.#endAfter(entry, connection);
     return true;
@@ -216,9 +216,8 @@ export class LoggedStream implements EntryReceiver {
   }
 
   #append(entry: string): void {
-    if (this.ended) return;
     if (this.#abandoned) this.give(entry, false);
-    else this.#queue.add(entry);
+    else if (!this.ended) this.#queue.add(entry);
   }
 
   #readOn(): void {
@@ -287,7 +286,7 @@ export class LoggedStream implements EntryReceiver {
     const event = this.#position.pass(id, entry);
     if (event === undefined) return;
     const data = dataOf(entry);
-    if (data !== undefined) connection.write(eventOf(event, data));
+    if (data !== undefined) connection.write(encodeEvent({ id: event, data }));
     this.unanswered &&= notAnsweredBy(entry, this.unanswered);
     this.#endAfter(entry, connection);
   }
@@ -298,8 +297,4 @@ export class LoggedStream implements EntryReceiver {
     this.#connection = undefined;
     connection.end();
   }
-}
-
-function eventOf(id: string | undefined, data: string): string {
-  return encodeEvent(id === undefined ? { data } : { id, data });
 }
