@@ -1,4 +1,4 @@
-import { memoryStorage, type Storage } from "@parley/mcp/storage";
+import { memoryStorage } from "@parley/mcp/storage";
 import { afterEach, describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
@@ -6,7 +6,7 @@ import type { HttpLimits } from "../../src/transport/http/server/options.js";
 import { fakeTime } from "../http/fake-time.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { gate, waitUntil } from "../http/watched.js";
-import { cutStorage } from "./cut-storage.js";
+import { type CutStorage, cutStorage } from "./cut-storage.js";
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -19,7 +19,7 @@ function twoNodes(limits: HttpLimits, limitsOfSecond = limits) {
   const shared = memoryStorage();
   const time = fakeTime();
   const held = gate();
-  const make = (storage: Storage, nodeLimits: HttpLimits) => {
+  const make = (storage: CutStorage, nodeLimits: HttpLimits) => {
     const { platform } = time;
     const server = new Server({ name: "t", version: "1" }, { storage, secret: "one secret", platform })
       .tool("hello", {}, () => "hello")
@@ -128,6 +128,18 @@ describe("a limit of sessions of one node", () => {
     await asked.passed;
     time.advance(2_000);
     await openMany("alice", 1);
+    expect(await exists(client.sessionId)).toBe(true);
+  });
+
+  it("does not end a session if the node is closed before the others have answered", async () => {
+    const { nodes, clientOf, openMany, exists } = twoNodes({ maxSessionsPerPrincipal: 2 });
+    const { client, use } = clientOf("alice");
+    await client.open();
+    const { calls } = nodes[0].storage;
+    await openMany("alice", 2);
+    await waitUntil(() => calls.includes(`publish http/t/session/{${client.sessionId}}`));
+    await nodes[0].handler.close();
+    expect((await use(1).call("hello")).status).toBe(200);
     expect(await exists(client.sessionId)).toBe(true);
   });
 

@@ -16,6 +16,7 @@ export class NodeTalk {
   readonly #node: () => string;
   readonly #failed: (error: unknown) => void;
   readonly #unconfirmed = new Map<string, (confirmed: boolean) => void>();
+  #closed = false;
 
   constructor(
     platform: Platform,
@@ -60,13 +61,13 @@ export class NodeTalk {
 
   /**
    * Asks whether another node runs something of a session, or has served it within the last `forMs` milliseconds. Rejects if the
-   * storage does not take the question. This node must be subscribed to the session.
+   * storage does not take the question; true if this node is closed meanwhile. This node must be subscribed to the session.
    */
   async isUsed(session: string, forMs: number): Promise<boolean> {
     const token = randomName(this.#platform, 6);
     const answered = this.#answerTo(token);
     await this.send(session, { kind: "idle", token, forMs });
-    return answered;
+    return (await answered) || this.#closed;
   }
 
   /** Resolves with true when a node answers with this token; with false if none does in time. */
@@ -83,6 +84,7 @@ export class NodeTalk {
   }
 
   close(): void {
+    this.#closed = true;
     for (const settle of [...this.#unconfirmed.values()]) settle(false);
   }
 
