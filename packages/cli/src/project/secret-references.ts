@@ -49,7 +49,7 @@ function secretsOf(values: Readonly<Record<string, string>>): string[] {
 
 /** What refers to a variable already is none. */
 function isSecret(name: string, value: string): boolean {
-  return !value.includes("${") && value !== "" && (isSecretName(name) || looksSecret(value));
+  return !value.includes("${") && value !== "" && (isSecretName(name, value) || looksSecret(value));
 }
 
 function variableOf(header: string): string {

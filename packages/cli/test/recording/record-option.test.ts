@@ -60,4 +60,24 @@ describe("--record", () => {
     expect(code).toBe(0);
     expect(readFileSync(join(cwd, "a.jsonl"), "utf8")).not.toContain("abcdefgh");
   });
+
+  it("keeps paths and settings, and leaves secrets of the shell out, whatever their variables are called", async () => {
+    const credentials = join(cwd, "credentials.json");
+    writeFileSync(credentials, "{}");
+    const env = {
+      PATH: process.env["PATH"],
+      PWD: cwd,
+      OLDPWD: tmpdir(),
+      GOOGLE_APPLICATION_CREDENTIALS: credentials,
+      USE_TOKEN: "required",
+      DEPLOY_TOKEN: "/not-a-path-12345",
+      DB_PWD: "open-sesame-1",
+    };
+    const said = `read ${credentials} below ${cwd}, a token is required; /not-a-path-12345 open-sesame-1`;
+    const { code } = await runParley(["call", handle.url, "echo", `text=${said}`, "--record", "a.jsonl"], { cwd, env });
+    expect(code).toBe(0);
+    const text = readFileSync(join(cwd, "a.jsonl"), "utf8");
+    expect(text).toContain(`read ${credentials} below ${cwd}, a token is required; [redacted] [redacted]`);
+    expect(text).not.toMatch(/not-a-path|sesame/);
+  });
 });

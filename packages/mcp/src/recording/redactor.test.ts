@@ -13,6 +13,9 @@ describe("Redactor", () => {
     [{ Authorization: "abc" }],
     [{ "Set-Cookie": ["abc", "abc"] }],
     [{ credentials: { user: "abc", pin: 1234 } }],
+    [{ PWD: "abc" }],
+    [{ pwd: "/abc" }],
+    [{ DB_PWD: "/abc" }],
     [{ nested: [{ deep: { accessToken: "abc" } }] }],
   ])("takes the value out of %j", (value) => {
     const text = JSON.stringify(new Redactor().value(value));
@@ -34,6 +37,7 @@ describe("Redactor", () => {
     String.raw`{"note":"{\"token\": \"hunter2222 inside\"}"}`,
     `{"note":"{'secret': 'hunter2222 inside'}"}`,
     "token=hunter2222&name=Ada",
+    "UID=sa;PWD=hunter2222",
     "https://ada:hunter2222@example.com/",
     "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
   ])("finds the secret in the text %j", (text) => {
@@ -51,6 +55,13 @@ describe("Redactor", () => {
         required: ["password"],
       },
     },
+    {
+      PWD: "/home/ada/project",
+      env: "OLDPWD=/home/ada PWD='/home/ada/project'",
+      KEYBOARD: "de",
+      TOKENIZERS_PARALLELISM: "1",
+    },
+    { text: '{"PWD":"C:\\\\Users\\\\Ada"}' },
     { text: "Use Bearer authentication and Basic instructions.", maxTokens: 100, tokens: 3, secret: true },
   ])("leaves %j as it is", (value) => {
     expect(new Redactor().value(value)).toEqual(value);

@@ -15,10 +15,18 @@ const SECRET_NAME =
 /** Names of the protocol that only look like them. */
 const HARMLESS = new Set(["progresstoken"]);
 
-/** Whether a header, a variable or a member of this name holds a secret. */
-export function isSecretName(name: string): boolean {
+/** The current and the former folder of a shell; other spellings, such as `pwd` and `DB_PWD`, are passwords. */
+const FOLDER_NAME = /^(?:OLD)?PWD$/;
+const ABSOLUTE_PATH = /^(?:\/|[A-Za-z]:[\\/])/;
+
+/**
+ * Whether a header, a variable or a member of this name holds a secret. Pass its value where it is known: `PWD` with an absolute path is
+ * the folder of a shell, and otherwise a password.
+ */
+export function isSecretName(name: string, value?: unknown): boolean {
   const compact = name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  return SECRET_NAME.test(compact) && !HARMLESS.has(compact);
+  if (!SECRET_NAME.test(compact) || HARMLESS.has(compact)) return false;
+  return !(FOLDER_NAME.test(name) && typeof value === "string" && ABSOLUTE_PATH.test(value));
 }
 
 /** The usual forms of tokens and keys. None of them can backtrack far: every part is a single class. */
@@ -37,7 +45,7 @@ const SECRET_TEXTS: readonly RegExp[] = [
 /** Members of JSON inside a text: `"token": "…"`. The quotes may be single, or escaped once more. */
 const MEMBER_IN_TEXT = /(\\?["'])([\w-]{2,60})\1(\s{0,4}:\s{0,4})\1(?:(?!\1)(?:\\\\|\\.|[^\\])){1,4096}\1/gs;
 /** Settings inside a text: `token=…`. */
-const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)[^"'\s,;&}]{4,4096}/g;
+const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)([^"'\s,;&}]{4,4096})/g;
 
 /** Whether a text looks like a secret by itself. */
 export function looksSecret(text: string): boolean {
@@ -72,8 +80,8 @@ export class Redactor {
     for (const value of this.#values) clean = clean.replaceAll(value, () => REDACTED);
     for (const pattern of this.#patterns) clean = clean.replace(pattern, (match) => (match === "" ? "" : REDACTED));
     for (const pattern of SECRET_TEXTS) clean = clean.replace(pattern, REDACTED);
-    return withoutMembers(clean).replace(SETTING_IN_TEXT, (all: string, name: string, quote: string) =>
-      isSecretName(name) ? `${name}=${quote}${REDACTED}` : all,
+    return withoutMembers(clean).replace(SETTING_IN_TEXT, (all: string, name: string, quote: string, value: string) =>
+      isSecretName(name, value) ? `${name}=${quote}${REDACTED}` : all,
     );
   }
 
@@ -86,7 +94,7 @@ export class Redactor {
     const members = Object.entries(value).map(([name, member]: [string, unknown]) => {
       // A schema may have a property `password`, and its schema is no secret.
       const isSchema = names && typeof member === "object";
-      const below = secret || (isSecretName(name) && !isSchema);
+      const below = secret || (isSecretName(name, member) && !isSchema);
       return [this.text(name), this.#copy(member, below, SCHEMA_MAPS.has(name), depth + 1)] as const;
     });
     // `fromEntries` makes even `__proto__` a member like any other.
@@ -99,7 +107,7 @@ function withoutMembers(text: string): string {
   return text.replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) => {
     const start = `${quote}${name}${quote}${colon}${quote}`;
     const value = all.slice(start.length, -quote.length);
-    return `${start}${isSecretName(name) ? REDACTED : withoutMembers(value)}${quote}`;
+    return `${start}${isSecretName(name, value) ? REDACTED : withoutMembers(value)}${quote}`;
   });
 }
 

@@ -40,6 +40,8 @@ class RecordedServer {
   readonly #exchanges: readonly RecordedExchange[];
   readonly #matcher: RequestMatcher;
   readonly #name: string;
+  /** Notifications of changes that were sent already. */
+  readonly #sent = new Set<RecordedStep>();
 
   constructor(recording: Recording) {
     this.#exchanges = exchangesOf(recording);
@@ -71,6 +73,14 @@ class RecordedServer {
     const hint = nearest === undefined ? `It has no ${method} at all.` : `The nearest that it has is ${nearest}`;
     const message = `the recording has no answer to ${requestLine(method, params)}. ${hint}`;
     return { ...base, outcome: { error: { code: INVALID_PARAMS, message } } };
+  }
+
+  /**
+   * Sends a notification of a change, once: the last exchange is given again for every equal request, and a client that lists again
+   * on each notification would never come to an end. `send` returns whether there was anyone to send it to.
+   */
+  sendOnce(step: RecordedStep, send: () => boolean): void {
+    if (!this.#sent.has(step) && send()) this.#sent.add(step);
   }
 }
 
@@ -153,22 +163,31 @@ class ReplayedConnection {
     this.#send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
   }
 
-  async #play({ kind, method, params }: RecordedStep, token: unknown): Promise<void> {
+  async #play(step: RecordedStep, token: unknown): Promise<void> {
+    const { kind, method, params } = step;
     if (kind === "question") return this.#ask(method, params);
-    if (method !== "notifications/progress") return this.#tell(method, params);
-    // Who did not ask for progress gets none.
-    if (token !== undefined) this.#send({ jsonrpc: "2.0", method, params: { ...params, progressToken: token } });
-  }
-
-  #tell(method: string, params: Record<string, unknown>): void {
     const change =
       WANTED[method] ?? (method === "notifications/resources/updated" ? "resourceSubscriptions" : undefined);
-    if (!this.#tellsOnStreams || change === undefined) return this.#send({ jsonrpc: "2.0", method, params });
+    if (change !== undefined) this.#server.sendOnce(step, () => this.#sendChange(change, method, params));
+    else if (method !== "notifications/progress") this.#send({ jsonrpc: "2.0", method, params });
+    // Progress is only for requests with a token.
+    else if (token !== undefined) this.#send({ jsonrpc: "2.0", method, params: { ...params, progressToken: token } });
+  }
+
+  /** Whether the change was sent: on the connection, or on each stream whose filter asks for it. */
+  #sendChange(change: string, method: string, params: Record<string, unknown>): boolean {
+    if (!this.#tellsOnStreams) {
+      this.#send({ jsonrpc: "2.0", method, params });
+      return true;
+    }
+    let sent = false;
     for (const [id, wanted] of this.#listening) {
       const part = wanted[change];
       if (part !== true && !(Array.isArray(part) && part.includes(params["uri"]))) continue;
       this.#send({ jsonrpc: "2.0", method, params: { ...params, _meta: { [SUBSCRIPTION]: id } } });
+      sent = true;
     }
+    return sent;
   }
 
   /** Waits for the client's answer, whatever it is: what the server did next is recorded. */

@@ -41,3 +41,42 @@ describe.each(ERAS)("changes in a recording of %s", (recorded) => {
     expect(await grow(client)).toEqual(["grow", "grown"]);
   });
 });
+
+describe.each(ERAS)("an update of a resource while it is read, recorded in %s", (recorded) => {
+  it.each(ERAS)("is sent once to a client of %s, however often the resource is read", async (revision) => {
+    const live = new Server({ name: "stock", version: "1" });
+    live.resource("stock://a", {}, () => {
+      live.resourceUpdated("stock://a");
+      return "a";
+    });
+    live.resource("stock://b", {}, () => {
+      live.resourceUpdated("stock://b");
+      return "b";
+    });
+    const recorder = new SessionRecorder({ target: { kind: "module", name: "stock" } });
+    {
+      await using client = await connect(live, { revisions: [recorded], onMessage: recorder.watch });
+      await readAll(client, ["stock://a", "stock://b"]);
+    }
+    const server = await replayedServer(parseRecording(recorder.text(), "s.jsonl"));
+    await using _ended = { [Symbol.asyncDispose]: () => server.close() };
+    await using client = await connect(server, { revisions: [revision] });
+    expect(await readAll(client, ["stock://a", "stock://a", "stock://b"])).toEqual(["stock://a", "stock://b"]);
+  });
+});
+
+/** Reads resources of a server, and returns the updates that it sent until the one of the last resource. */
+async function readAll(client: Client, uris: readonly string[]): Promise<string[]> {
+  const updated: string[] = [];
+  const subscription = await client.subscribe({ resources: [...new Set(uris)] });
+  const last = new Promise<void>((resolve) =>
+    client.on("notifications/resources/updated", ({ uri }) => {
+      updated.push(uri);
+      if (uri === uris.at(-1)) resolve();
+    }),
+  );
+  for (const uri of uris) await client.readResource(uri, { cache: false });
+  await last;
+  await subscription.close();
+  return updated;
+}
