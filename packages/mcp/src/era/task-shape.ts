@@ -15,11 +15,14 @@ import { featuresOf, type Revision } from "../protocol/revisions.js";
 import type { Call, Question } from "./era.js";
 import { downgradeResult } from "./stateful/downgrade.js";
 
-/** Whether this request may be answered with a task. */
+/** Whether this request may be answered with a task. Throws `invalid_params` where it asks for one in a wrong form. */
 export function takesTask({ revision, clientCapabilities, params }: Call): boolean {
   const { tasks } = featuresOf(revision);
   if (tasks === "extension") return declaresExtension(clientCapabilities, TASKS.id);
-  return tasks === "experimental" && isObject(params["task"]);
+  const { task } = params;
+  if (tasks !== "experimental" || task === undefined) return false;
+  if (isObject(task)) return true;
+  throw new McpError("invalid_params", "`params.task` must be an object");
 }
 
 /** Whether the client does not say beforehand that it takes tasks, but by what lists say of a tool. */

@@ -126,13 +126,16 @@ function narrowListen({ registry, facts }: ServerParts, member: string, admit: A
     await others?.(filter, call);
     const values = filter.get(member);
     if (values === undefined) return;
-    if (values !== true && values.length > subscriptions) {
+    if (values === true) {
+      throw new McpError("invalid_params", `\`params.notifications.${member}\` must be an array of strings`);
+    }
+    if (values.length > subscriptions) {
       throw new McpError("limit_exceeded", `\`params.notifications.${member}\` has more than ${subscriptions} values`, {
         data: { limit: "subscriptions", value: subscriptions },
         fix: "Listen to fewer, or raise `limits.subscriptions` of the server.",
       });
     }
-    const heard = values === true ? [] : await admit(values, call);
+    const heard = await admit(values, call);
     if (heard.length > 0) filter.set(member, heard);
     else filter.delete(member);
   };

@@ -32,6 +32,8 @@ export interface TaskRecord {
   readonly pollIntervalMs: number;
   readonly status: TaskStatus;
   readonly statusMessage?: string | undefined;
+  /** The progress that `statusMessage` was reported with. */
+  readonly progress?: number | undefined;
   /** How often the handler may still begin again. */
   readonly retry: number;
   /** How often in a row the process that ran it ended before the task got any further. */

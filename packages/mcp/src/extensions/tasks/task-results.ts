@@ -11,6 +11,7 @@ import { canAsk } from "../../server/questions/can-ask.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
+import { isStorageAway } from "./stored/timely-key-value.js";
 import { isOver, type TaskAnswer, type TaskRecord } from "./task-record.js";
 import type { TaskRunner } from "./task-runner.js";
 
@@ -19,6 +20,10 @@ const LOOK_MS = 5000;
 
 /** Tasks of one peer whose questions it was told of that are remembered. */
 const MOST_SEEN = 1000;
+
+/** How often an answer is written again while the storage fails, and the pause in between. */
+const MAX_WRITES = 60;
+const WRITE_AGAIN_MS = 1000;
 
 const NEVER = new AbortController().signal;
 
@@ -31,6 +36,8 @@ interface SentQuestion {
   readonly asker: QuestionAsker;
   /** When it was sent. */
   readonly at: number;
+  /** Whether the client has answered, and only the storage does not have it yet. */
+  answered: boolean;
 }
 
 /** A request through which a task asks its questions. */
@@ -137,13 +144,14 @@ export class TaskResults {
     const before = this.#asked.get(key);
     if (!needsOf(question).every((need) => canAsk(asker, need))) return undefined;
     const at = this.#server.platform.monotonic();
-    if (before !== undefined && !comesBefore(asker, before.asker)) return undefined;
+    if (before !== undefined && (before.answered || !comesBefore(asker, before.asker))) return undefined;
     // The same client may be filling in its form already; if nothing reached it, it is asked with the next look.
     if (before?.asker.exchange.peer === exchange.peer && before?.asker.unasked && at - before.at < LOOK_MS)
       return undefined;
     before?.unwanted.abort();
     const unwanted = new AbortController();
-    this.#asked.set(key, { id, name, unwanted, asker, at });
+    const sent: SentQuestion = { id, name, unwanted, asker, at, answered: false };
+    this.#asked.set(key, sent);
     const { signal } = unwanted;
     const { method } = question;
     // Members are only added to what is one already.
@@ -164,10 +172,23 @@ export class TaskResults {
           throw error;
         },
       )
-      .then((given) => this.#runner.answerOne(id, name, given))
+      .then((given) => this.#write(sent, given))
       .catch(() => {})
       .finally(() => this.#asked.get(key)?.unwanted === unwanted && this.#asked.delete(key));
     return unwanted;
+  }
+
+  /** Writes an answer, for a while also to a storage that is away: the user must not be asked twice. */
+  async #write(sent: SentQuestion, given: TaskAnswer): Promise<void> {
+    sent.answered = true;
+    for (let left = MAX_WRITES; ; left--) {
+      try {
+        return await this.#runner.answerOne(sent.id, sent.name, given);
+      } catch (error) {
+        if (left === 0 || this.#runner.isClosed || !isStorageAway(error)) throw error;
+        await new Promise<void>((resolve) => void this.#server.platform.timer(WRITE_AGAIN_MS, resolve));
+      }
+    }
   }
 
   /** Sends a request to the client, which is taken back when the signal aborts, so that no user fills in a form in vain. */

@@ -58,7 +58,8 @@ export class TaskRun {
     this.#task = new LeasedTask(server.platform, record, (change) => context.change(record.id, change));
     this.#until = record.createdAt + record.ttlMs;
     this.#message = new StatusMessage(
-      (statusMessage) => this.#task.change((found) => ({ ...found, statusMessage })),
+      record.progress,
+      (report) => this.#task.change((found) => ({ ...found, ...report })),
       (ms) => this.#task.pause(ms),
     );
   }
@@ -235,8 +236,9 @@ export class TaskRun {
 
   #say(text: string): void {
     const { method, params = {} } = JSON.parse(text) as { method: string; params?: Record<string, unknown> };
-    this.#context.notify(this.id, method, params);
-    if (method === "notifications/progress") this.#message.note(params);
+    if (method !== "notifications/progress" || this.#message.note(params)) {
+      this.#context.notify(this.id, method, params);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { keepText } from "../../era/result-text.js";
 import {
   cancelledTask,
@@ -17,6 +18,7 @@ import type { ToolOffer } from "../../server/tools/tool.js";
 import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
+import { asStorageAway } from "./stored/timely-key-value.js";
 import type { TaskSettings } from "./task-options.js";
 import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
 import { TaskResults } from "./task-results.js";
@@ -35,11 +37,11 @@ export function serveTasks(server: ExtendedServer, settings: TaskSettings): Serv
   const tasks = new TaskServer(server, settings);
   return {
     handlers: {
-      "tasks/get": (params, call) => tasks.get(params, call),
-      "tasks/update": (params, call) => tasks.update(params, call),
-      "tasks/cancel": (params, call) => tasks.cancel(params, call),
-      "tasks/list": (params, call) => tasks.list(params, call),
-      "tasks/result": (params, call) => tasks.result(params, call),
+      "tasks/get": (params, call) => tasks.answer(tasks.get(params, call)),
+      "tasks/update": (params, call) => tasks.answer(tasks.update(params, call)),
+      "tasks/cancel": (params, call) => tasks.answer(tasks.cancel(params, call)),
+      "tasks/list": (params, call) => tasks.answer(tasks.list(params, call)),
+      "tasks/result": (params, call) => tasks.answer(tasks.result(params, call)),
     },
     around: {
       "tools/call": (call, next) => tasks.call(call, next),
@@ -133,6 +135,17 @@ class TaskServer {
     const made = keepText({ tools: supporting, ...rest });
     this.#listed.set(result, made);
     return made;
+  }
+
+  /** The answer to a request about a task, or an error from which the client knows that the storage is away for now. */
+  async answer(answer: Promise<object>): Promise<object> {
+    try {
+      return await answer;
+    } catch (error) {
+      const shown = asStorageAway(error);
+      if (shown !== error) this.#server.platform.warn(`a request about a task failed: ${thrownMessage(error)}`);
+      throw shown;
+    }
   }
 
   async get(params: Params, call: ExtensionCall): Promise<object> {

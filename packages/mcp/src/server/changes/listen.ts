@@ -111,6 +111,10 @@ export function readFilter(value: unknown, served: ReadonlySet<string>): ListenF
     if (!served.has(member)) continue;
     if (asked === true) filter.set(member, true);
     else if (isStrings(asked)) filter.set(member, [...new Set(asked)]);
+    else if (asked !== false) {
+      const form = "a boolean or an array of strings";
+      throw new McpError("invalid_params", `\`params.notifications.${member}\` must be ${form}`);
+    }
   }
   return filter;
 }

@@ -109,6 +109,32 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a client that waits for a 
   });
 });
 
+describe.each(["2026-07-28", "2025-11-25"] as const)("a client that follows many tasks at once, %s", (revision) => {
+  it("causes no warning about listeners, with one signal for all of them", async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", note);
+    cleanups.push(() => process.off("warning", note));
+    const { server, proceed } = slowServer();
+    const client = await connect(server, { revisions: [revision], extensions: [tasks()] });
+    cleanups.push(() => client.close());
+    let looks = 0;
+    client.use(({ method }, next) => {
+      if (method === "tasks/get") looks++;
+      return next();
+    });
+    const { signal } = new AbortController();
+    const started = await Promise.all(Array.from({ length: 15 }, () => client.startTask("slow")));
+    const results = started.map((task) => task.result({ signal }));
+    await expect.poll(() => looks, { timeout: 30_000 }).toBeGreaterThanOrEqual(15);
+    proceed();
+    expect(new Set(await Promise.all(results))).toEqual(new Set(["done"]));
+    // Warnings are emitted in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe("a client with a task that never ends", () => {
   const TASK = { taskId: "t", createdAt: "", lastUpdatedAt: "" };
 

@@ -3,6 +3,7 @@ import { defineExtension } from "@parley/mcp/extension";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { Drive } from "../../server/drive.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -97,5 +98,26 @@ describe("tasks of the extension", () => {
       kind: "method_not_found",
       message: 'the tool "must" runs as a task only; this revision of the protocol has none',
     });
+  });
+});
+
+describe("requests in a wrong form", () => {
+  const capabilities = { extensions: { [ID]: {} } };
+
+  it.each(["all", [5], 7, null, true, {}])("TASK26-15: `taskIds` of %j is refused", async (taskIds) => {
+    const caller = new Drive(server(), { capabilities });
+    const { error } = await caller.once("subscriptions/listen", { notifications: { taskIds } } as never);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("`params.notifications.taskIds`") });
+  });
+
+  it.each([7, null, "yes", [], true])("a call of 2025-11-25 with `task` of %j is refused", async (task) => {
+    const caller = new Drive(server(), { revision: "2025-11-25" });
+    for (const name of ["slow", "must"]) {
+      const { error } = await caller.once("tools/call", { name, task } as never);
+      expect(error).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("`params.task` must be an object"),
+      });
+    }
   });
 });

@@ -238,6 +238,40 @@ describe("a handler that another process cannot go on with", () => {
     expect(await b.get(id)).toMatchObject({ status: expect.stringMatching(/working|completed/) });
   });
 
+  it("does not let progress go back, and goes on from where it was", async () => {
+    const inside = gate();
+    let node = "";
+    const reached: string[] = [];
+    const nodes = new TestNodes((server, name) => {
+      server.tool("steps", { task: { support: "required", retry: 1 } }, async (_args, ctx) => {
+        node = name;
+        for (let done = 1; done <= 3; done++) {
+          await ctx.step(`${done}`, () => (name === "A" && done === 3 ? new Promise(() => {}) : done));
+          ctx.progress(done, { total: 3 });
+          if (name === "B") {
+            reached.push(`${done}`);
+            if (done === 1) await inside.opened;
+          }
+        }
+        return "all";
+      });
+    });
+    open.push(nodes);
+    const [a, b] = [nodes.node("A"), nodes.node("B")];
+    const id = await a.start("steps");
+    await nodes.until(async () => (await b.get(id))["statusMessage"] === "2 of 3");
+    a.storage.cut();
+    await nodes.until(() => node === "B" && reached.length === 1);
+    await nodes.pass(3000);
+    expect(await b.get(id)).toMatchObject({ status: "working", statusMessage: "2 of 3" });
+    inside.open();
+    const task = await nodes.until(
+      () => b.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(text(task)).toBe("all");
+  });
+
   it("is given up when process after process ends with it", async () => {
     const { nodes, log } = counted();
     let node = nodes.node("0");

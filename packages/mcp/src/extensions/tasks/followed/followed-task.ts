@@ -1,3 +1,4 @@
+import { onAbort } from "../../../client/call/abort-watch.js";
 import type { ExtendedClient } from "../../../client/extension.js";
 import type { CallOptions } from "../../../client/options.js";
 import type { FollowedTask } from "../../../client/task-handle.js";
@@ -6,7 +7,7 @@ import { readTask } from "../../../era/task-shape.js";
 import { McpError } from "../../../protocol/error.js";
 import type { DetailedTask } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
-import { hasEnded, hasNews, outlivedTask, taskOutcome } from "./task-outcome.js";
+import { hasEnded, hasNews, isPassing, outlivedTask, retryAfterOf, taskOutcome } from "./task-outcome.js";
 import { TaskPushes } from "./task-pushes.js";
 import { type GivenAnswers, TaskQuestions, unableToAnswer } from "./task-questions.js";
 
@@ -27,15 +28,6 @@ const MAX_UNREAD = 64;
 
 /** A request that waits for the end of a task takes as long as the task. */
 const UNBOUNDED = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
-
-/** Failures of the way to the server, which say nothing of the task. */
-const PASSING: ReadonlySet<string> = new Set([
-  "connection_closed",
-  "transport_error",
-  "timeout",
-  "session_lost",
-  "connect_failed",
-]);
 
 /** Is told each change, or why there will be none. */
 type Watcher = (task: DetailedTask | undefined, error?: unknown) => void;
@@ -227,7 +219,7 @@ export class ClientTask implements FollowedTask {
     return (open ? Math.max(asked, PUSHED_POLL_MS) : asked) * (1 + (JITTER * chance) / 255);
   }
 
-  /** Repeats a request that gets lost on its way. */
+  /** Repeats a request that gets lost on its way, or that the server asks to repeat later. */
   async #patiently<T>(pushes: TaskPushes, stop: AbortSignal, request: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
@@ -235,7 +227,7 @@ export class ClientTask implements FollowedTask {
       } catch (error) {
         const over = stop.aborted || this.#client.closing.aborted;
         if (over || !isPassing(error) || failures >= MAX_FAILURES) throw error;
-        await pushes.pause(Math.min(500 * 2 ** failures, 30_000));
+        await pushes.pause(Math.min(Math.max(500 * 2 ** failures, retryAfterOf(error) ?? 0), 30_000));
       }
     }
   }
@@ -280,10 +272,6 @@ export class ClientTask implements FollowedTask {
   }
 }
 
-function isPassing(error: unknown): boolean {
-  return McpError.is(error) && PASSING.has(error.kind);
-}
-
 function end({ pushes, questions }: Looks): void {
   pushes.close();
   questions.close();
@@ -294,7 +282,7 @@ function withSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promi
   return new Promise((resolve, reject) => {
     const abort = () => reject(McpError.from(signal.reason));
     if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    const unwatch = onAbort(signal, abort);
+    work.then(resolve, reject).finally(unwatch);
   });
 }

@@ -43,3 +43,24 @@ export function hasEnded({ status }: DetailedTask): boolean {
 export function hasNews(before: DetailedTask, after: DetailedTask): boolean {
   return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }
+
+/** Failures of the way to the server, which say nothing of the task. */
+const PASSING: ReadonlySet<string> = new Set([
+  "connection_closed",
+  "transport_error",
+  "timeout",
+  "session_lost",
+  "connect_failed",
+]);
+
+/** Whether a request about a task failed for a reason that passes, so that it is worth repeating. */
+export function isPassing(error: unknown): boolean {
+  return McpError.is(error) && (PASSING.has(error.kind) || retryAfterOf(error) !== undefined);
+}
+
+/** When the server asks for the request again, such as while its storage is away. */
+export function retryAfterOf(error: unknown): number | undefined {
+  const data = McpError.is(error) ? error.data : undefined;
+  const ms = isObject(data) ? data["retryAfterMs"] : undefined;
+  return typeof ms === "number" && ms >= 0 ? ms : undefined;
+}

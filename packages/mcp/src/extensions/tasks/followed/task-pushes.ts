@@ -1,3 +1,4 @@
+import { onAbort } from "../../../client/call/abort-watch.js";
 import type { ExtendedClient } from "../../../client/extension.js";
 import { isObject, type Params } from "../../../jsonrpc/message.js";
 
@@ -41,12 +42,12 @@ export class TaskPushes {
       await new Promise<void>((resolve) => {
         const end = () => {
           timer.cancel();
-          closing.removeEventListener("abort", end);
+          unwatch();
           resolve();
         };
         // The wait of the application is what keeps its process alive.
         const timer = platform.timer(ms, end, true);
-        closing.addEventListener("abort", end, { once: true });
+        const unwatch = onAbort(closing, end);
         this.#wake = end;
       });
     }

@@ -1,7 +1,8 @@
 import { isThenable, type MaybePromise } from "../../../encoding/maybe-promise.js";
+import { isObject } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
-import type { KeyValue } from "../../../storage/storage.js";
+import { type KeyValue, StorageFailure } from "../../../storage/storage.js";
 
 /** Milliseconds that the storage may take for one call about a task. */
 export const STORAGE_MS = 10_000;
@@ -11,7 +12,7 @@ export function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STOR
   if (!isThenable(answer)) return answer;
   return new Promise<T>((resolve, reject) => {
     const late = () => {
-      reject(new McpError("internal_error", `the storage did not answer within ${ms} ms`, { fix: "Try again later." }));
+      reject(awayFor(`the storage of tasks did not answer within ${ms} ms`));
     };
     const timer = platform.timer(ms, late);
     Promise.resolve(answer)
@@ -28,4 +29,32 @@ export function timelyKeyValue(kv: KeyValue, platform: Platform, ms = STORAGE_MS
     delete: (key, options) => timely(kv.delete(key, options), platform, ms),
     touch: (key, ttlMs) => timely(kv.touch(key, ttlMs), platform, ms),
   };
+}
+
+/** When a request that the storage failed may be sent again. */
+const RETRY_MS = 1000;
+/** What `data.reason` of such an error is. */
+const AWAY = "storage_unavailable";
+
+/** Whether the storage could not be reached, or did not answer in time. */
+export function isStorageAway(error: unknown): boolean {
+  if (error instanceof StorageFailure) return error.reason === "unavailable" || error.reason === "timeout";
+  return McpError.is(error) && isObject(error.data) && error.data["reason"] === AWAY;
+}
+
+/**
+ * The error of a request about a task that failed because the storage was away: clients wait for `data.retryAfterMs` and repeat the
+ * request. Other errors are returned as they are.
+ */
+export function asStorageAway(error: unknown): unknown {
+  if (!(error instanceof StorageFailure && isStorageAway(error))) return error;
+  return awayFor("the storage of tasks cannot be reached", error);
+}
+
+function awayFor(message: string, cause?: unknown): McpError {
+  return new McpError("internal_error", message, {
+    data: { reason: AWAY, retryAfterMs: RETRY_MS },
+    fix: "Try again after `data.retryAfterMs`; the task goes on meanwhile.",
+    cause,
+  });
 }
