@@ -15,7 +15,7 @@ export interface RevisionFeatures {
   audio: boolean;
   resourceLink: boolean;
   toolAnnotations: boolean;
-  /** `title`, `_meta` and `annotations.lastModified` of listed items. */
+  /** `title` and `annotations.lastModified` of listed items. */
   title: boolean;
   icons: boolean;
   /** `none`, objects only, or any JSON value. */

@@ -22,8 +22,8 @@ describe("an older revision", () => {
       const { tools } = shape("tools/list", { tools: [tool] }, revision) as { tools: object[] };
       return Object.keys(tools[0] ?? {}).sort();
     };
-    expect(names("2024-11-05")).toEqual(["description", "inputSchema", "name"]);
-    expect(names("2025-03-26")).toEqual(["annotations", "description", "inputSchema", "name"]);
+    expect(names("2024-11-05")).toEqual(["_meta", "description", "inputSchema", "name"]);
+    expect(names("2025-03-26")).toEqual(["_meta", "annotations", "description", "inputSchema", "name"]);
     expect(names("2025-06-18")).toEqual([
       "_meta",
       "annotations",

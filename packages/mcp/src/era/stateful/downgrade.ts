@@ -82,7 +82,8 @@ function listed(item: Members, features: RevisionFeatures): Members {
   const dropped = ["icons", "websiteUrl", "execution"];
   // The description of an implementation is as new as icons; those of tools and other items are in every revision.
   if (Object.hasOwn(item, "version")) dropped.push("description");
-  if (!features.title) dropped.push("title", "_meta");
+  // `_meta` stays: the schemas of the first revisions allow further members, and extensions need it, such as the pages of apps.
+  if (!features.title) dropped.push("title");
   const shaped = without(item, dropped);
   if (features.title) return shaped;
   return mapMember(shaped, "arguments", (argument) => without(argument, ["title"]));

@@ -1,5 +1,6 @@
 import { type Client, type ClientOptions, connect, McpError, resource, Server } from "@parley/mcp";
 import { apps, showsApps, type ToolUi } from "@parley/mcp/apps";
+import { REVISIONS } from "@parley/mcp/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { platform } from "../../../src/node/platform.js";
 
@@ -30,7 +31,7 @@ function refusal(ui: unknown): McpError {
   throw new Error("it was registered");
 }
 
-describe.each(["2025-11-25", "2026-07-28"] as const)("a server with apps, in %s", (revision) => {
+describe.each(REVISIONS)("a server with apps, in %s", (revision) => {
   it("APP-02, APP-03: lists the page of a tool, and gives it with its type and what it needs", async () => {
     const server = extended().tool(
       "map",
