@@ -144,4 +144,19 @@ describe("parley skills", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("does not offer skills/list");
   });
+
+  it("tells skills of the same name apart by their URIs", async () => {
+    const nested = ["acme/billing", "acme/support"].map((prefix) =>
+      skill({ name: "returns", prefix, description: `Returns of ${prefix}`, body: "Do it.\n" }),
+    );
+    const server = new Server({ name: "shop", version: "1" }, { extensions: [skills(...nested)] });
+    await using serving = await serveHttp(server, { port: 0 });
+    const { stdout } = await run("list", serving.url);
+    expect(stdout).toMatch(/^skill:\/\/acme\/billing\/returns\/SKILL\.md +1 file/m);
+    const refused = await run("save", serving.url, "returns");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("skill://acme/support/returns/SKILL.md");
+    expect(await run("save", serving.url, "acme/support/returns")).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(join(cwd, "skills/returns/SKILL.md"), "utf8")).toContain("Returns of acme/support");
+  });
 });

@@ -22,9 +22,11 @@ export const listSkills: CommandRun = async (invocation) => {
     return EXIT.ok;
   }
   const { style } = terminal;
+  const named = (wanted: string) => found.filter(({ frontmatter: { name } }) => name === wanted).length;
   terminal.printTable(
-    found.map(({ frontmatter: { name, description }, resources }) => [
-      style.bold(name),
+    found.map(({ uri, frontmatter: { name, description }, resources }) => [
+      // Names need not be unique, URIs are.
+      style.bold(named(name) > 1 ? uri : name),
       resources === "dynamic" ? "dynamic" : `${resources.length} ${resources.length === 1 ? "file" : "files"}`,
       description,
     ]),

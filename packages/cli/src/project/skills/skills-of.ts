@@ -41,14 +41,29 @@ export function skillFolder(word: string, folder: string, { cwd }: Io): string {
   throw new UsageError(`there is no skill ${word}`, `Give a folder with a SKILL.md, or a name in ${folder}.`);
 }
 
-/** The skill of a server by its name or its URI. Throws a `UsageError` that lists the others. */
+/**
+ * The skill of a server by its name, its path such as `acme/billing/refunds`, or its URI. Throws a `UsageError` that lists the others,
+ * and for a name that several skills have.
+ */
 export async function findSkill(word: string, { skills: offered }: OpenSkills): Promise<Skill> {
   if (word.includes("://")) return offered.get(word);
   const names: string[] = [];
+  const found: Skill[] = [];
   for await (const skill of offered.list()) {
-    if (skill.frontmatter.name === word) return skill;
-    if (names.push(skill.frontmatter.name) >= MOST_LISTED) break;
+    const { name } = skill.frontmatter;
+    if (name === word || skill.uri.endsWith(`://${word}/SKILL.md`)) found.push(skill);
+    if (names.push(name) >= MOST_LISTED) break;
   }
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return first;
+  if (first !== undefined)
+    throw new UsageError(
+      `the server has ${found.length} skills "${word}"`,
+      `Give the URI of one: ${found
+        .slice(0, 20)
+        .map(({ uri }) => uri)
+        .join(", ")}.`,
+    );
   const known = names.slice(0, 20).join(", ");
   throw new UsageError(
     `the server has no skill "${word}"`,

@@ -4,11 +4,12 @@ import { type SkillOffer, skillOfFiles } from "./skill.js";
 import { type HeldSkills, MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
 import { pathProblem, SKILL_FILE } from "./skill-path.js";
 
-/** Entries of one folder, and of one skill with its folders; more would be no folder of skills. */
+/** Entries of one folder, of one skill with its folders, and of all folders above skills. */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Reads the skill of a folder that holds a `SKILL.md`, or else the skills of the folders in it. Hidden files and folders, whose names
+ * Reads the skill of a folder that holds a `SKILL.md`, or else the skills of the folders in it, at any depth: the folders between are
+ * the prefix of a skill. Hidden files and folders, whose names
  * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it, and before it reads more than
  * may be held.
  */
@@ -25,6 +26,8 @@ class FolderReader {
   readonly #files: Files;
   readonly #source: string;
   readonly #held: HeldSkills;
+  /** Entries of folders above skills so far. */
+  #entries = 0;
 
   constructor(files: Files, source: string, held: HeldSkills) {
     this.#files = files;
@@ -36,27 +39,37 @@ class FolderReader {
     const root = this.#attempt(this.#source, () => this.#files.realpathSync(this.#source));
     const first = this.#status(root);
     const names = this.#names(root);
-    if (names.includes(SKILL_FILE)) return [this.#skill(root, first)];
-    const found: SkillOffer[] = [];
-    for (const name of names) {
-      const path = `${root}/${name}`;
-      const status = this.#status(path);
-      if (status.isSymbolicLink()) throw refused(path, "is a link", "Pass the folder that it leads to.");
-      if (!status.isDirectory()) continue;
-      if (!this.#names(path).includes(SKILL_FILE))
-        throw refused(path, `has no ${SKILL_FILE}`, "Add one, or move the folder.");
-      found.push(this.#skill(path, status));
-    }
+    // The root was resolved, so its last segment is the name of the folder itself.
+    if (names.includes(SKILL_FILE)) return [this.#skill(root, root.split(/[\\/]/).at(-1) ?? "", first)];
+    const found = this.#below(root, "", names);
     this.#checkSame(root, first);
     if (found.length > 0) return found;
-    throw refused(
-      this.#source,
-      `has no ${SKILL_FILE}, and no folder with one`,
-      "Pass the folder that holds the skills.",
-    );
+    throw noSkill(this.#source, "Pass the folder that holds the skills.");
   }
 
-  #skill(root: string, first: FileStatus): SkillOffer {
+  /** The skills in the folders of a folder that is none itself. */
+  #below(folder: string, prefix: string, names: readonly string[]): SkillOffer[] {
+    this.#entries += names.length;
+    if (this.#entries > MAX_ENTRIES)
+      throw refused(this.#source, `has more than ${MAX_ENTRIES} entries above its skills`, "Pass fewer folders.");
+    return names.flatMap((name) => {
+      const whole = `${folder}/${name}`;
+      const status = this.#status(whole);
+      if (status.isSymbolicLink()) throw refused(whole, "is a link", "Pass the folder that it leads to.");
+      if (!status.isDirectory()) return [];
+      const path = prefix === "" ? name : `${prefix}/${name}`;
+      const problem = pathProblem(path);
+      if (problem !== undefined) throw refused(whole, problem, "Rename it.");
+      const inside = this.#names(whole);
+      if (inside.includes(SKILL_FILE)) return [this.#skill(whole, path, status)];
+      const found = this.#below(whole, path, inside);
+      if (found.length === 0) throw noSkill(whole, "Add one, or move the folder.");
+      this.#checkSame(whole, status);
+      return found;
+    });
+  }
+
+  #skill(root: string, skillPath: string, first: FileStatus): SkillOffer {
     this.#held.addSkill();
     const found: [string, Uint8Array][] = [];
     const budget = { bytes: MAX_SKILL_BYTES };
@@ -82,8 +95,7 @@ class FolderReader {
       this.#checkSame(whole, expected);
     };
     walk("", first);
-    // The root was resolved, so its last segment is the name of the folder itself.
-    return skillOfFiles(`the skill in ${root}`, root.split(/[\\/]/).at(-1) ?? "", found);
+    return skillOfFiles(`the skill in ${root}`, skillPath, found);
   }
 
   /** The content of a regular file, or of a link to one in the same skill. */
@@ -169,4 +181,8 @@ function changed(path: string): McpError {
 
 function refused(path: string, why: string, fix: string): McpError {
   return new McpError("invalid_definition", `skills are refused, because ${path} ${why}`, { fix });
+}
+
+function noSkill(path: string, fix: string): McpError {
+  return refused(path, `has no ${SKILL_FILE}, and no folder with one`, fix);
 }

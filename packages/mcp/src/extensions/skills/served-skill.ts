@@ -17,6 +17,8 @@ export interface ServedFile {
 
 /** A skill as clients see it. */
 export interface ServedSkill {
+  /** Where it is served, such as `acme/billing/refunds`. */
+  readonly path: string;
   readonly entry: Skill;
   /** By URI. */
   readonly files: ReadonlyMap<string, ServedFile>;
@@ -25,13 +27,16 @@ export interface ServedSkill {
 }
 
 /** Computes digests and directories. The content is held, so what is read later is what the digests say. */
-export function serveSkill({ frontmatter, files }: SkillOffer, platform: Pick<Platform, "sha256">): ServedSkill {
+export function serveSkill(
+  { path: skillPath, frontmatter, files }: SkillOffer,
+  platform: Pick<Platform, "sha256">,
+): ServedSkill {
   const { name } = frontmatter;
   if (files.size > MAX_SKILL_FILES)
     throw tooLarge(name, `it has ${files.size} files, and at most ${MAX_SKILL_FILES} are allowed`);
   const served = new Map<string, ServedFile>();
   for (const [path, content] of files) {
-    const file = servedFile(name, path, content, frontmatter.description, platform);
+    const file = servedFile(skillPath, path, content, frontmatter, platform);
     served.set(file.resource.uri, file);
   }
   const all = [...served.values()];
@@ -43,9 +48,10 @@ export function serveSkill({ frontmatter, files }: SkillOffer, platform: Pick<Pl
   );
   const resources = listed.length === all.length ? listed : "dynamic";
   return {
-    entry: { uri: skillUri(name, SKILL_FILE), frontmatter, resources },
+    path: skillPath,
+    entry: { uri: skillUri(skillPath, SKILL_FILE), frontmatter, resources },
     files: served,
-    folders: foldersOf(name, [...files.keys()], served),
+    folders: foldersOf(skillPath, [...files.keys()], served),
   };
 }
 
@@ -53,11 +59,11 @@ function servedFile(
   skill: string,
   path: string,
   content: string | Uint8Array | GeneratedContent,
-  description: string,
+  { name, description }: Skill["frontmatter"],
   platform: Pick<Platform, "sha256">,
 ): ServedFile {
   const isManifest = path === SKILL_FILE;
-  const named = isManifest ? { name: skill, description } : { name: path.slice(path.lastIndexOf("/") + 1) };
+  const named = isManifest ? { name, description } : { name: path.slice(path.lastIndexOf("/") + 1) };
   const uri = skillUri(skill, path);
   if (typeof content === "function") {
     return { resource: { uri, ...named, mimeType: mimeTypeOf(path, true) }, content, digest: undefined };

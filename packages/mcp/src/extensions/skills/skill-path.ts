@@ -49,15 +49,15 @@ function foldedPath(path: string): string {
   return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 
-/** The paths of one skill. */
+/** The paths of one skill, or those of all skills of a server. */
 export class SkillPaths {
   readonly #taken = new Map<string, string>();
 
-  /** Adds the path of a file. Returns the path with which some file system would take it for one. */
-  add(path: string): string | undefined {
+  /** Adds the path of a file, or of a folder. Returns the path with which some file system would take it for one. */
+  add(path: string, isFolder = false): string | undefined {
     const segments = path.split("/");
     for (const [index] of segments.entries()) {
-      const folder = index < segments.length - 1;
+      const folder = isFolder || index < segments.length - 1;
       const part = segments.slice(0, index + 1).join("/");
       const known = this.#taken.get(foldedPath(part));
       // A folder may be met again; anything else would be the same place under two names, or a file and a folder.
@@ -68,9 +68,10 @@ export class SkillPaths {
   }
 }
 
-/** The URI of a file or folder of a skill that is served as `skill://<name>`. */
-export function skillUri(name: string, path = ""): string {
-  return `skill://${[name, ...path.split("/").map(encodeURIComponent)].join("/")}`.replace(/\/$/, "");
+/** The URI of a file or folder of a skill that is served as `skill://<skillPath>`, such as `skill://acme/billing/refunds`. */
+export function skillUri(skillPath: string, path = ""): string {
+  const segments = path === "" ? skillPath.split("/") : [...skillPath.split("/"), ...path.split("/")];
+  return `skill://${segments.map(encodeURIComponent).join("/")}`;
 }
 
 /**

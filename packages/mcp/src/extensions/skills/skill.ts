@@ -16,6 +16,8 @@ export type SkillContent = string | Uint8Array | GeneratedContent;
 export interface SkillDefinition {
   /** At most 64 lowercase letters, digits and single hyphens. */
   name: string;
+  /** The folders above the skill in its URI, such as `acme/billing` for `skill://acme/billing/refunds/SKILL.md`. Default: none. */
+  prefix?: string | undefined;
   /** What the skill does and when to use it; at most 1024 characters. */
   description: string;
   /** The instructions, in Markdown. A function makes them for each reader, and the skill dynamic. */
@@ -29,6 +31,8 @@ export interface SkillDefinition {
 /** A skill for `skills`. */
 export interface SkillOffer {
   readonly kind: "skill";
+  /** Where it is served, such as `acme/billing/refunds`: its prefix and its name. */
+  readonly path: string;
   readonly frontmatter: SkillFrontmatter;
   /** All files by path, `SKILL.md` included. */
   readonly files: ReadonlyMap<string, SkillContent>;
@@ -36,8 +40,8 @@ export interface SkillOffer {
 
 /** Makes a skill, for `skills`. Throws for a name, a description or a path that skills cannot have. */
 export function skill(definition: SkillDefinition): SkillOffer {
-  checkOptions("skill", definition, "name description body files frontmatter");
-  const { name, description, body, files = {}, frontmatter: further = {} } = definition;
+  checkOptions("skill", definition, "name prefix description body files frontmatter");
+  const { name, prefix, description, body, files = {}, frontmatter: further = {} } = definition;
   // A copy, as JSON would carry it, so that later changes of the caller's object change nothing.
   const frontmatter = jsonCopy({ ...{ name, description }, ...further, name, description }) as SkillFrontmatter;
   const what = `the skill ${JSON.stringify(name)}`;
@@ -45,7 +49,19 @@ export function skill(definition: SkillDefinition): SkillOffer {
   if (problem !== undefined) throw new McpError("invalid_definition", `${what} is refused: ${problem}`);
   checkReservedMetadata(what, frontmatter);
   const content = bodyOf(what, frontmatter, body);
-  return { kind: "skill", frontmatter, files: checkedFiles(what, [[SKILL_FILE, content], ...Object.entries(files)]) };
+  const path = pathOf(what, name, prefix);
+  const checked = checkedFiles(what, [[SKILL_FILE, content], ...Object.entries(files)]);
+  return { kind: "skill", path, frontmatter, files: checked };
+}
+
+function pathOf(what: string, name: string, prefix: unknown): string {
+  const path = prefix === undefined ? name : `${String(prefix)}/${name}`;
+  const isText = prefix === undefined || typeof prefix === "string";
+  const problem = isText ? pathProblem(path) : "begins with what is not a string";
+  if (problem === undefined) return path;
+  throw new McpError("invalid_definition", `${what} is refused: its path ${JSON.stringify(path)} ${problem}`, {
+    fix: "Pass folders as `prefix`, such as `acme/billing`, without a slash at the beginning or the end.",
+  });
 }
 
 function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): SkillContent {
@@ -63,8 +79,9 @@ function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): Ski
   return writeSkillText(frontmatter, body);
 }
 
-/** A skill from the files of a folder. `what` names it in errors. */
-export function skillOfFiles(what: string, folder: string, files: readonly [string, Uint8Array][]): SkillOffer {
+/** A skill from the files of a folder. `what` names it in errors; the last segment of `path` is the folder. */
+export function skillOfFiles(what: string, path: string, files: readonly [string, Uint8Array][]): SkillOffer {
+  const folder = path.slice(path.lastIndexOf("/") + 1);
   const checked = checkedFiles(what, files);
   const manifest = checked.get(SKILL_FILE);
   const text = manifest === undefined ? undefined : decodeText(manifest);
@@ -82,7 +99,7 @@ export function skillOfFiles(what: string, folder: string, files: readonly [stri
   if (frontmatter.name !== folder)
     throw refused(`its name "${frontmatter.name}" is not the name of its folder, "${folder}"`);
   checkReservedMetadata(what, frontmatter);
-  return { kind: "skill", frontmatter, files: checked };
+  return { kind: "skill", path, frontmatter, files: checked };
 }
 
 /** Throws for paths that lead elsewhere, and for two that some file system would take for one. */

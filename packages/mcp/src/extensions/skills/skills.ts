@@ -16,6 +16,7 @@ import { readSkillFolder } from "./read-skill-folder.js";
 import { type ServedFile, type ServedSkill, serveSkill } from "./served-skill.js";
 import type { SkillOffer } from "./skill.js";
 import { HeldSkills } from "./skill-limits.js";
+import { checkPlaces, type SkillTree, samePlace, treeOf } from "./skill-tree.js";
 
 /** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
 export type SkillSource = string | SkillOffer;
@@ -105,6 +106,7 @@ class SkillSet {
   readonly #sources: readonly SkillSource[];
   readonly #options: SkillsOptions;
   #skills: LoadedSkills = new Map();
+  #tree: SkillTree = { files: new Map(), folders: new Map() };
   #list = new PagedList(SKILL_LIST, []);
 
   constructor(server: ExtendedServer, sources: readonly SkillSource[], options: SkillsOptions) {
@@ -147,6 +149,7 @@ class SkillSet {
   replace(next: LoadedSkills): void {
     const before = this.#skills;
     this.#skills = next;
+    this.#tree = treeOf([...next.values()]);
     this.#list = new PagedList(
       SKILL_LIST,
       [...next.values()].map(({ entry }) => entry),
@@ -182,23 +185,19 @@ class SkillSet {
       const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform, held) : [source];
       for (const offer of offers) {
         const skill = serveSkill(offer, this.#server.platform);
-        const { uri, frontmatter } = skill.entry;
-        if (loaded.has(uri)) {
-          throw new McpError("invalid_definition", `two skills have the name "${frontmatter.name}"`, {
-            fix: "Rename one of them.",
-          });
-        }
+        const { uri } = skill.entry;
+        if (loaded.has(uri)) throw samePlace(skill.path, skill.path);
         loaded.set(uri, skill);
         if (typeof source === "string") continue;
         for (const { resource: listed } of skill.files.values()) held.addBytes(listed.size ?? 0);
       }
     }
+    checkPlaces(loaded);
     return loaded;
   }
 
   #file(uri: string): ServedFile | undefined {
-    const [, name = ""] = /^skill:\/\/([^/]+)\//.exec(uri) ?? [];
-    return this.#skills.get(`skill://${name}/SKILL.md`)?.files.get(uri);
+    return this.#tree.files.get(uri);
   }
 
   #get(uri: string): { skill: Skill } {
@@ -212,11 +211,9 @@ class SkillSet {
 
   #directory(params: Params): object {
     const uri = stringParam(params, "uri", "resources/directory/read");
-    const [, name = ""] = /^skill:\/\/([^/]+)(?:\/|$)/.exec(uri) ?? [];
-    const skill = this.#skills.get(`skill://${name}/SKILL.md`);
-    const children = skill?.folders.get(uri);
+    const children = this.#tree.folders.get(uri);
     if (children === undefined) {
-      const why = skill?.files.has(uri) === true ? `${uri} is not a directory` : `there is no directory at ${uri}`;
+      const why = this.#tree.files.has(uri) ? `${uri} is not a directory` : `there is no directory at ${uri}`;
       throw new McpError("invalid_params", why, {
         data: { uri },
         fix: "Pass the URI of a directory, without a slash at its end.",

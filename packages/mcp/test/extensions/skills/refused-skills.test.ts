@@ -294,7 +294,7 @@ describe("a skill as a value is refused (SEP-2640), for", () => {
     expect(of(skill({ ...good, body: "x".repeat(17_000_000) }))).toMatchObject({ kind: "limit_exceeded" });
     const files = Object.fromEntries(Array.from({ length: 512 }, (_, n) => [`${n}`, ""]));
     expect(of(skill({ ...good, files })).message).toMatch(/at most 512/);
-    expect(of(skill(good), skill(good)).message).toMatch(/two skills have the name "pdf"/);
+    expect(of(skill(good), skill(good)).message).toMatch(/two skills have the path "pdf"/);
   });
 
   it("anything else in its place", () => {
