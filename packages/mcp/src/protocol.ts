@@ -1,5 +1,6 @@
 export { nearestName } from "./encoding/nearest-name.js";
 export { printable, printableLine } from "./encoding/printable.js";
+export type { MiddlewareNotification, NotificationMiddleware } from "./era/notification-middleware.js";
 export type {
   ErrorMessage,
   ErrorObject,

@@ -1,4 +1,5 @@
 import { type Prior, priorOf } from "../era/negotiate/prior.js";
+import { checkedNotificationMiddleware, type NotificationMiddleware } from "../era/notification-middleware.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
@@ -8,7 +9,7 @@ import type { ClientEvents, SessionMode, Unlisten } from "./changes/notification
 import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
 import { extensionFeature } from "./extension.js";
-import type { ClientMiddleware } from "./middleware.js";
+import { type ClientMiddleware, tapNotices } from "./middleware.js";
 
 /** What a client knows of its connection and its server, whatever the server offers. */
 export class ConnectedClient {
@@ -69,6 +70,17 @@ export class ConnectedClient {
   /** Adds middleware around every later call; the first one added is the outermost. */
   use(...middleware: ClientMiddleware[]): this {
     this.#parts.caller.middleware.push(...middleware);
+    return this;
+  }
+
+  /**
+   * Adds middleware around every later notification, in both directions; the first one added is the outermost. It sees notifications
+   * of the server before listeners, subscriptions and the cache do.
+   */
+  useNotifications(...middleware: NotificationMiddleware[]): this {
+    const { notifications, connection, caller } = this.#parts;
+    notifications.push(...checkedNotificationMiddleware(middleware));
+    tapNotices(connection.current?.transport, notifications, (message) => caller.warn(message));
     return this;
   }
 

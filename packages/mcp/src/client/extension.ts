@@ -1,4 +1,5 @@
 import type { ClientEra, Question } from "../era/era.js";
+import type { NotificationMiddleware } from "../era/notification-middleware.js";
 import { isObject, type Params } from "../jsonrpc/message.js";
 import { callHook } from "../platform/call-hook.js";
 import type { Platform } from "../platform/platform.js";
@@ -59,6 +60,8 @@ export interface ConnectedExtension<F> {
   capabilities?(revision: Revision): ClientCapabilities;
   /** Changes the parameters of requests before they are sent, by method. */
   readonly outgoing?: Readonly<Record<string, ChangeParams>>;
+  /** Runs around every notification, in both directions, outside of `useNotifications`; the first extension is outermost. */
+  readonly aroundNotifications?: NotificationMiddleware;
   /** Gives the complete result of a call whose result has a `resultType` of the extension, by that type. */
   readonly completes?: Readonly<Record<string, (outcome: ExtendedOutcome) => Promise<Record<string, unknown>>>>;
   /** Answers requests of the server for its methods. */

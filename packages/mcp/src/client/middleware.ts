@@ -1,6 +1,8 @@
+import { type NotificationMiddleware, throughOutgoing } from "../era/notification-middleware.js";
 import type { Params } from "../jsonrpc/message.js";
 import { throughStack } from "../jsonrpc/middleware-stack.js";
 import type { Requests } from "../protocol/method-types.js";
+import type { Transport } from "../transport/transport.js";
 import type { CallOptions } from "./options.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
@@ -48,4 +50,28 @@ export function throughClientMiddleware(
     innermost: (given) => innermost(given.params as Params | undefined, given.options),
     again: true,
   });
+}
+
+/** Transports whose notifications pass middleware. */
+const TAPPED = new WeakSet<Transport>();
+
+/** Lets the notifications that a client sends over a transport pass middleware. */
+export function tapNotices(
+  transport: Transport | undefined,
+  stack: readonly NotificationMiddleware[],
+  warn: (message: string) => void,
+): void {
+  if (transport === undefined || stack.length === 0 || TAPPED.has(transport)) return;
+  TAPPED.add(transport);
+  const notify = transport.notify.bind(transport);
+  // In place, because the connection and its calls know the transport by identity.
+  transport.notify = (notification) => {
+    let sent: Promise<void> | undefined;
+    const send = (text: string) => {
+      // What the transport throws belongs to the sender, not to middleware.
+      sent = (async () => notify({ ...notification, text }))();
+    };
+    throughOutgoing(stack, undefined, send, warn)(notification.text);
+    return sent;
+  };
 }

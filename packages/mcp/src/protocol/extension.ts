@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from "./capabilities.js";
 import { McpError } from "./error.js";
-import type { MethodRow } from "./methods.js";
+import { type MethodRow, MethodTable } from "./methods.js";
 import type { Revision } from "./revisions.js";
 
 /** An extension of the protocol. Inactive unless it is passed to a server or a client. `defineExtension` makes one. */
@@ -11,6 +11,11 @@ export interface Extension {
   readonly settings: Record<string, unknown>;
   /** The first revision in which it is declared. Default: all. */
   readonly first?: Revision | undefined;
+  /**
+   * Ids of extensions that the same server or client must have, in any order; it throws otherwise. They are not declared to the peer,
+   * and do not change the order in which extensions run.
+   */
+  readonly requires?: readonly string[] | undefined;
   /** The requests and notifications that it adds. */
   readonly methods?: readonly MethodRow[] | undefined;
   /** Further values of `resultType`. */
@@ -21,6 +26,32 @@ export interface Extension {
   attachToServer?(parts: unknown): void;
   /** Called by a client that gets the extension, with its parts. For `defineExtension`. */
   attachToClient?(parts: unknown): void;
+}
+
+/**
+ * The methods of a server or client with these extensions. Throws `invalid_definition` for an id that was given twice, and for an
+ * extension whose requirement was not given.
+ */
+export function methodsWith(extensions: readonly Extension[], whose: "new Server" | "connect"): MethodTable {
+  const ids = new Set<string>();
+  for (const { id } of extensions) {
+    if (ids.has(id)) {
+      throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
+        fix: `Pass it once in \`extensions\` of \`${whose}\`.`,
+      });
+    }
+    ids.add(id);
+  }
+  for (const { id, requires = [] } of extensions) {
+    const missing = requires.filter((required) => !ids.has(required));
+    if (missing.length === 0) continue;
+    const [first = ""] = missing;
+    throw new McpError("invalid_definition", `the extension ${id} requires ${missing.join(" and ")}`, {
+      data: { extension: id, missing },
+      fix: `Pass ${first} in \`extensions\` of \`${whose}\`, too.`,
+    });
+  }
+  return new MethodTable(extensions.flatMap(({ methods }) => methods ?? []));
 }
 
 /** The value of the capability `extensions` in a revision; undefined if there is none to declare. */

@@ -1,8 +1,16 @@
 import { isThenable } from "../encoding/maybe-promise.js";
+import {
+  checkedNotificationMiddleware,
+  type NotificationMiddleware,
+  passNotification,
+  throughOutgoing,
+} from "../era/notification-middleware.js";
 import { throughStack } from "../jsonrpc/middleware-stack.js";
 import { McpError } from "../protocol/error.js";
 import type { Requests } from "../protocol/method-types.js";
+import type { Endpoint, Exchange, Peer } from "../transport/transport.js";
 import { inLayer } from "./call/call-layer.js";
+import type { ServerFacts } from "./call/facts.js";
 import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
 
@@ -71,4 +79,58 @@ export function checkedMiddleware(middleware: readonly unknown[]): readonly Midd
   }
   // What middleware puts into `ctx.data` is of the type that the server was given.
   return middleware as readonly Middleware[];
+}
+
+/** Adds middleware around notifications. Throws for what is no function, and once the server has an endpoint, which was made without. */
+export function addNotificationMiddleware(
+  stack: NotificationMiddleware[],
+  middleware: readonly NotificationMiddleware[],
+  endpoint: Endpoint | undefined,
+): void {
+  stack.push(...checkedNotificationMiddleware(middleware));
+  if (endpoint === undefined) return;
+  throw new McpError("misuse", "middleware of notifications was added to a server that is served already", {
+    fix: "Call `useNotifications` before the server is served, connected to or mounted.",
+  });
+}
+
+/** The parts of a server that its notifications need. */
+interface NotifyingServer {
+  readonly facts: Pick<ServerFacts, "platform">;
+  readonly pipeline: { readonly notifications: readonly NotificationMiddleware[] };
+}
+
+/**
+ * Lets the notifications of a server pass middleware: those that clients send, and those of the server on the streams of requests and
+ * on the connections of peers. Nothing is between a server without such middleware and its transports.
+ */
+export function tapNotifications(
+  endpoint: Endpoint,
+  { facts, pipeline: { notifications } }: NotifyingServer,
+): Endpoint {
+  if (notifications.length === 0) return endpoint;
+  const warn = (line: string) => facts.platform.warn(line);
+  const tapped = new WeakSet<Exchange | Peer>();
+  const tap = (stream: Exchange | Peer | undefined, about?: Exchange["id"]) => {
+    if (stream === undefined || tapped.has(stream)) return;
+    tapped.add(stream);
+    // In place, because transports and features know exchanges and peers by identity.
+    stream.say = throughOutgoing(notifications, about, stream.say.bind(stream), warn);
+  };
+  return {
+    ...endpoint,
+    request(accepted, exchange) {
+      tap(exchange, exchange.id);
+      tap(exchange.peer);
+      return endpoint.request(accepted, exchange);
+    },
+    notification(message, peer) {
+      const place = { direction: "incoming", about: undefined } as const;
+      passNotification(notifications, message, place, (passed) => endpoint.notification(passed, peer), warn);
+    },
+    opened(peer) {
+      tap(peer);
+      endpoint.opened(peer);
+    },
+  };
 }

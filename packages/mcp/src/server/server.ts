@@ -1,3 +1,4 @@
+import type { NotificationMiddleware } from "../era/notification-middleware.js";
 import type { InspectHandle, InspectOptions } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
@@ -18,7 +19,7 @@ import { addMethod, type CustomHandler, publishChange } from "./lists/custom-met
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
 import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
-import { checkedMiddleware, type Middleware } from "./middleware.js";
+import { addNotificationMiddleware, checkedMiddleware, type Middleware, tapNotifications } from "./middleware.js";
 import { type MountableServer, Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
@@ -49,10 +50,8 @@ import { tool } from "./tools/tool.js";
 
 /**
  * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every
- * revision and any number of clients at once.
- *
- * `D` is the type of `ctx.data`, given as `new Server<{ tenant: string }>(…)`: middleware puts it there. `T` and `P` are what
- * typed clients learn of its tools and prompts; each registration in a chain adds to them.
+ * revision and any number of clients at once. `D` is the type of `ctx.data`, given as `new Server<{ tenant: string }>(…)`; `T`
+ * and `P` are what typed clients learn of its tools and prompts.
  */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the neutral element of the intersection that the chain builds
 export class Server<D = Record<string, unknown>, T = {}, P = {}> {
@@ -195,8 +194,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * server's are not part of the outer one. Throws for a method of the protocol and for one that is served already.
    */
   handle(method: string, handler: CustomHandler<D>): this {
-    // As for resources.
-    addMethod(this.#facts, this.#registry, method, handler as CustomHandler);
+    addMethod(this.#facts, this.#registry, method, handler as CustomHandler); // As for resources.
     return this;
   }
 
@@ -288,9 +286,18 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
+  /** Adds middleware around every notification, in both directions. Throws when the server is served already. */
+  useNotifications(...middleware: NotificationMiddleware[]): this {
+    addNotificationMiddleware(this.#pipeline.notifications, middleware, this.#endpoint);
+    return this;
+  }
+
   /** The endpoint that transports serve; the same object every time. */
   endpoint(): Endpoint {
-    this.#endpoint ??= { ...createEndpoint(this.#mountable, this.#listeners), close: () => this.close() };
+    this.#endpoint ??= tapNotifications(
+      { ...createEndpoint(this.#mountable, this.#listeners), close: () => this.close() },
+      this.#mountable,
+    );
     return this.#endpoint;
   }
 }

@@ -39,6 +39,9 @@ describe("definitions that cannot work are refused by `defineExtension`", () => 
     ["no settings", { settings: undefined }, /has no settings/],
     ["settings that are a list", { settings: [] }, /has no settings/],
     ["an unknown member", { handlers: {} }, /"handlers" is not an option of an extension/],
+    ["a requirement without a prefix", { requires: ["y"] }, /requires what is not the id of another extension/],
+    ["a requirement that is no list", { requires: "com.example/y" }, /requires what is not the id/],
+    ["itself as a requirement", { requires: ["com.example/x"] }, /requires what is not the id of another/],
     ["an unknown revision", { first: "2026-01-01" }, /the revision "2026-01-01" as `first`/],
     ["a method of the protocol", { methods: [request("tools/call")] }, /redefines the method "tools\/call"/],
     ["a method without a name", { methods: [{ ...row, method: undefined }] }, /a method without a name/],
@@ -93,7 +96,7 @@ describe("what an extension adds to a server", () => {
     const plain = served("x", {});
     const rows = served("x", {}, { methods: [request("com.example/x")] });
     expect(() => new Server(INFO, { extensions: [plain, plain] })).toThrow("com.example/x was given twice");
-    expect(() => new Server(INFO, { extensions: [rows, rows] })).toThrow('"com.example/x" is defined twice');
+    expect(() => new Server(INFO, { extensions: [rows, rows] })).toThrow("com.example/x was given twice");
     const other = served("y", {}, { methods: [request("com.example/x")] });
     expect(() => new Server(INFO, { extensions: [rows, other] })).toThrow(/is defined twice/);
   });

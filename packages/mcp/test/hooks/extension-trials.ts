@@ -164,6 +164,10 @@ export const EXTENSION_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
       return add(client);
     });
   },
+  "ClientParts.notifications": (fail) =>
+    withClient(plainServer(), { logLevel: "debug" }, (client) => add(client.useNotifications(fail))),
+  "ClientParts.notifications, of a server": (fail) =>
+    withClient(plainServer().useNotifications(fail), { logLevel: "debug" }, add),
   "ExtensionDefinition.client, close": (fail) =>
     withClient(plainServer(), { extensions: [extension({ client: () => ({ close: fail }) })] }, add),
 };

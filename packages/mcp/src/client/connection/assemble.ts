@@ -1,3 +1,4 @@
+import { type NotificationMiddleware, passNotification } from "../../era/notification-middleware.js";
 import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
@@ -14,6 +15,7 @@ import { ClientExtensions } from "../extension.js";
 import { restoreLogLevel } from "../features/log-level.js";
 import { ClientRoots } from "../features/roots.js";
 import type { ToolRequests } from "../features/tools.js";
+import { tapNotices } from "../middleware.js";
 import type { ClientOptions } from "../options.js";
 import { ClientConnection } from "./connection.js";
 import type { ConnectionEvents } from "./connection-parts.js";
@@ -32,6 +34,8 @@ export interface ClientParts {
   tools: ToolRequests;
   roots: ClientRoots;
   extensions: ClientExtensions;
+  /** Middleware around notifications. */
+  notifications: NotificationMiddleware[];
 }
 
 /** Builds a client that is not connected yet. */
@@ -80,6 +84,7 @@ export function assemble(
     },
     roots: new ClientRoots(answerer, connection, caller),
     extensions,
+    notifications: [],
   };
   for (const extension of options.extensions ?? []) extension.attachToClient?.(parts);
   const { onLog } = options;
@@ -92,7 +97,7 @@ export function assemble(
 function eventsFor(parts: () => ClientParts): ConnectionEvents {
   return {
     request: (message, about) => parts().requests.answer(message, about),
-    notification: (message, about) => receive(parts(), message, about),
+    notification: (message, about) => admit(parts(), message, about),
     fault: (error) => reportFault(parts(), error),
     userWait(about) {
       const { caller, connection } = parts();
@@ -106,7 +111,8 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
       parts().subscriptions.missed();
     },
     state(state, reason, transport) {
-      const { router, subscriptions, connection, caller, requests } = parts();
+      const { router, subscriptions, connection, caller, requests, notifications } = parts();
+      if (notifications.length > 0) tapNotices(transport, notifications, (message) => caller.warn(message));
       caller.observers?.state({ state, reason }, transport, connection.last?.era.revision);
       // Whoever asked something is gone with the connection, and the user is asked in vain.
       if (state !== "ready") requests.cancelAll();
@@ -133,6 +139,14 @@ function forget({ tools, cache }: ClientParts): void {
 function reportFault({ caller, router }: ClientParts, error: Error): void {
   caller.observers?.fault(error);
   router.emit("fault", error);
+}
+
+/** Receives a notification, through middleware if there is any. */
+function admit(parts: ClientParts, message: NotificationMessage, about: Id | undefined): void {
+  const { notifications, caller } = parts;
+  if (notifications.length === 0) return receive(parts, message, about);
+  const deliver = (passed: NotificationMessage) => receive(parts, passed, about);
+  passNotification(notifications, message, { direction: "incoming", about }, deliver, (text) => caller.warn(text));
 }
 
 function receive(parts: ClientParts, received: NotificationMessage, about: Id | undefined): void {

@@ -3,8 +3,9 @@ import type { Prior } from "../../era/negotiate/prior.js";
 import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { methodsWith } from "../../protocol/extension.js";
 import { type Implementation, implementationIn } from "../../protocol/implementation.js";
-import { MethodTable } from "../../protocol/methods.js";
+import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
@@ -46,7 +47,7 @@ const VERSION = "0.1.0";
 
 /** The methods that a client with these options knows. */
 export function methodsOf({ extensions = [] }: ClientOptions): MethodTable {
-  return new MethodTable(extensions.flatMap((extension) => extension.methods ?? []));
+  return methodsWith(extensions, "connect");
 }
 
 /** The implementation that the client reports. */

@@ -2,6 +2,7 @@ import { onAbort } from "../../client/call/abort-watch.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
 import { walkTools } from "../../client/features/tools.js";
+import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
 import type { Revision } from "../../protocol/revisions.js";
@@ -28,13 +29,15 @@ export function attachToClient<F>(
     resultTypes,
     "List it in `resultTypes` of the extension.",
   );
-  const { capabilities } = connected;
+  const { capabilities, aroundNotifications } = connected;
+  if (aroundNotifications !== undefined)
+    parts.notifications.push(...checkedNotificationMiddleware([aroundNotifications]));
   const declares = (revision: Revision) =>
     returned(`\`capabilities\` of the extension ${id}`, () => capabilities?.(revision) ?? {});
   parts.extensions.add(id, capabilities === undefined ? connected : { ...connected, capabilities: declares });
 }
 
-const MEMBERS = "feature capabilities outgoing completes handlers answering close";
+const MEMBERS = "feature capabilities outgoing aroundNotifications completes handlers answering close";
 
 function extendedClient(parts: ClientParts): ExtendedClient {
   const { connection, caller, answerer, router, tools } = parts;

@@ -1,3 +1,4 @@
+import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { checkOptions } from "../../protocol/check-options.js";
@@ -20,7 +21,7 @@ export interface ServerParts extends DispatchingServer {
   readonly offers: Offers;
 }
 
-const MEMBERS = "handlers around capabilities toolOptions toolChanged listenValues close";
+const MEMBERS = "handlers around aroundNotifications capabilities toolOptions toolChanged listenValues close";
 
 /** What runs around one method, in the order of the extensions. */
 type Arounds = { readonly owner: string; readonly around: AroundMethod }[];
@@ -62,6 +63,8 @@ export function attachToServer(
     };
   }
   for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
+  if (served.aroundNotifications !== undefined)
+    pipeline.notifications.push(...checkedNotificationMiddleware([served.aroundNotifications]));
   if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
   const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
     method,

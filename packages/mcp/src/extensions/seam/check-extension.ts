@@ -23,11 +23,12 @@ export function checkExtension({
   id,
   settings,
   first,
+  requires = [],
   methods = [],
   resultTypes = [],
   listenFilters = [],
 }: Extension): void {
-  if (typeof id !== "string" || !id.includes("/") || id.endsWith("/") || checkMetaKey(id) === "malformed") {
+  if (!isExtensionId(id)) {
     throw new McpError("invalid_definition", `${JSON.stringify(id)} is not the id of an extension`, {
       fix: "Write a prefix of your own and a name, such as `com.example/feature`.",
     });
@@ -36,6 +37,8 @@ export function checkExtension({
     new McpError("invalid_definition", `the extension ${id} ${problem}`, { fix });
   if (!isObject(settings)) throw refuse("has no settings", "Write `settings: {}` if there is nothing to declare.");
   if (first !== undefined) checkRevision(first, "`first`", refuse);
+  if (!Array.isArray(requires) || requires.some((required) => !isExtensionId(required) || required === id))
+    throw refuse("requires what is not the id of another extension", "Write ids, such as `com.example/feature`.");
   for (const row of methods) checkRow(row, refuse);
   for (const type of resultTypes) {
     if (OWN_RESULTS.includes(type))
@@ -45,6 +48,10 @@ export function checkExtension({
     if (OWN_FILTERS.includes(filter))
       throw refuse(`has the filter "${filter}" of the protocol`, "Choose another name.");
   }
+}
+
+function isExtensionId(id: unknown): boolean {
+  return typeof id === "string" && id.includes("/") && !id.endsWith("/") && checkMetaKey(id) !== "malformed";
 }
 
 type Refuse = (problem: string, fix: string) => McpError;

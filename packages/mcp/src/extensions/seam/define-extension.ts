@@ -21,7 +21,7 @@ export interface DefinedExtension<F> extends Extension {
   readonly feature?: F;
 }
 
-const MEMBERS = "id settings first methods resultTypes listenFilters server client";
+const MEMBERS = "id settings first requires methods resultTypes listenFilters server client";
 
 /**
  * Makes an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws for one that could not work: an id

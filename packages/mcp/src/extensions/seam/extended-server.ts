@@ -1,4 +1,5 @@
 import type { CacheHint, Call } from "../../era/era.js";
+import type { NotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
@@ -106,6 +107,8 @@ export interface ServedExtension {
   readonly around?: Readonly<
     Record<string, (call: PreparedCall, next: () => object | Promise<object>) => object | Promise<object>>
   >;
+  /** Runs around every notification, in both directions, outside of `useNotifications`; the first extension is outermost. */
+  readonly aroundNotifications?: NotificationMiddleware;
   /** Capabilities beside `extensions[id]`, which is declared anyway. */
   capabilities?(revision: Revision): ServerCapabilities;
   /**

@@ -6,7 +6,8 @@ import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import { MethodTable } from "../../protocol/methods.js";
+import { methodsWith } from "../../protocol/extension.js";
+import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { Secrets } from "../../seal/secrets.js";
 import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
@@ -45,7 +46,7 @@ export class ServerFacts {
     this.platform = replacedPlatform(platform, options.platform);
     this.limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits);
     this.revisions = options.revisions ?? REVISIONS;
-    this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
+    this.methods = methodsWith(options.extensions ?? [], "new Server");
     this.secrets = new Secrets(this.platform, options.secret);
     this.hints = cacheHints(options.cache);
     this.logging = options.logging ?? true;

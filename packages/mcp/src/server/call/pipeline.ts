@@ -1,5 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Call } from "../../era/era.js";
+import type { NotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
@@ -14,6 +15,8 @@ import type { ServerCall } from "./server-call.js";
 /** What every call of a server passes through: preparation, middleware, observers. */
 export class Pipeline {
   readonly middleware: Middleware[] = [];
+  /** Around notifications; read when the endpoint is made. */
+  readonly notifications: NotificationMiddleware[] = [];
   /** Replaced and never changed in place, so that an observer may remove itself while it is being called. */
   observers: readonly Observer[] = [];
   /** Must resolve before a call is served; a rejection is the answer. Absent for servers with nothing to prepare. */

@@ -1,0 +1,106 @@
+import { isThenable } from "../encoding/maybe-promise.js";
+import { thrownMessage } from "../encoding/thrown-message.js";
+import { type Id, isObject, type NotificationMessage, type Params } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import type { Notifications } from "../protocol/method-types.js";
+
+/** A notification as middleware gets it. Narrow by `method` to get the type of `params`. */
+export type MiddlewareNotification = {
+  [M in keyof Notifications & string]: {
+    /** `incoming` if the peer sent it, `outgoing` if it is about to be sent to the peer. */
+    readonly direction: "incoming" | "outgoing";
+    readonly method: M;
+    readonly params: Notifications[M] | undefined;
+    /** The request on whose stream it travels, where that is known. */
+    readonly about: Id | undefined;
+  };
+}[keyof Notifications & string];
+
+/**
+ * Runs around every notification, one at a time and in order, outermost first. `next()` passes it on, `next({ params })` a changed
+ * one; without `next` it is dropped. It must call `next` before it returns: a later call would change the order of messages. What it
+ * throws is reported as a warning, and the notification goes no further.
+ */
+export type NotificationMiddleware = (
+  notification: MiddlewareNotification,
+  next: (changed?: { params?: object | undefined }) => void,
+) => void;
+
+/** Reports middleware that failed. */
+type Warn = (message: string) => void;
+
+/** The functions. Throws for what is none when it is added, where its author sees the error. */
+export function checkedNotificationMiddleware(middleware: readonly unknown[]): readonly NotificationMiddleware[] {
+  for (const one of middleware) {
+    if (typeof one === "function") continue;
+    throw new McpError(
+      "invalid_definition",
+      `middleware must be a function, not ${one === null ? "null" : typeof one}`,
+      {
+        fix: "Write `useNotifications((notification, next) => next())`.",
+      },
+    );
+  }
+  // Any function can be called with a notification and `next`.
+  return middleware as readonly NotificationMiddleware[];
+}
+
+/** Runs a notification through middleware; `deliver` gets what came through, the same object if nothing was changed. Never throws. */
+export function passNotification(
+  stack: readonly NotificationMiddleware[],
+  message: NotificationMessage,
+  place: Pick<MiddlewareNotification, "direction" | "about">,
+  deliver: (message: NotificationMessage) => void,
+  warn: Warn,
+): void {
+  const { method } = message;
+  const from = (index: number, given: NotificationMessage): void => {
+    const middleware = stack[index];
+    if (middleware === undefined) return deliver(given);
+    let open = true;
+    const next = (changed?: { params?: object | undefined }) => {
+      if (!open) throw new McpError("misuse", `next() was called twice or too late for ${method}`, { fix: NEXT });
+      open = false;
+      from(index + 1, changed === undefined ? given : withParams(given, changed.params));
+    };
+    // The method table knows more methods than the types do.
+    const seen = { ...place, method, params: given.params } as unknown as MiddlewareNotification;
+    const returned: unknown = middleware(seen, next);
+    open = false;
+    if (!isThenable(returned)) return;
+    warn(`middleware of notifications for ${method} returned a promise, which is not waited for. ${NEXT}`);
+    returned.then(undefined, failed);
+  };
+  const failed = (error: unknown) => warn(`middleware of notifications for ${method} failed: ${thrownMessage(error)}`);
+  try {
+    from(0, message);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** What middleware passes on takes the place of the parameters, whose form the receiver judges. */
+function withParams({ method }: NotificationMessage, params: object | undefined): NotificationMessage {
+  return { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params: params as Params }) };
+}
+
+const NEXT = "Call `next()` at most once, and before the function returns.";
+
+/** Sends texts through middleware: notifications as it changes them, everything else as it is. */
+export function throughOutgoing(
+  stack: readonly NotificationMiddleware[],
+  about: Id | undefined,
+  send: (text: string) => void,
+  warn: Warn,
+): (text: string) => void {
+  return (text) => {
+    const message: unknown = JSON.parse(text);
+    if (!isNotification(message)) return send(text);
+    const deliver = (passed: NotificationMessage) => send(passed === message ? text : JSON.stringify(passed));
+    passNotification(stack, message, { direction: "outgoing", about }, deliver, warn);
+  };
+}
+
+function isNotification(message: unknown): message is NotificationMessage {
+  return isObject(message) && typeof message["method"] === "string" && message["id"] === undefined;
+}
