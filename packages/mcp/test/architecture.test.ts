@@ -69,8 +69,8 @@ describe("the library's sources", () => {
     expect(exportStars(sources)).toEqual([]);
   });
 
-  it("stay within 300 lines, tests within 400", () => {
-    expect(longFiles(sources, 300)).toEqual([]);
+  it("stay within 400 lines", () => {
+    expect(longFiles(sources, 400)).toEqual([]);
     expect(longFiles(all.filter(isTest), 400)).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe.each(others.map((one) => [one.name, one.folder, one] as const))("@parle
     .map(({ path }) => ({ file: path, reason: "what every start loads, apart from what does the work" }));
 
   it("keep the rules of the library for files and names", () => {
-    expect(longFiles(own, 300)).toEqual([]);
+    expect(longFiles(own, 400)).toEqual([]);
     expect(longFiles(tests, 400)).toEqual([]);
     expect(binFileNames([...own, ...tests])).toEqual([]);
     expect(crowdedRooms(own, 20)).toEqual([]);
