@@ -174,8 +174,8 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-no-secret",
     recreates: "an empty list of secrets means a random one, so that no other node can open what it seals",
-    file: "auth/proxy/oauth-proxy.ts",
-    search: "list.length > 0 && ",
+    file: "seal/secrets.ts",
+    search: 'if (secret.length === 0) throw weakSecret("`secret` is an empty list");',
     replace: "",
     tests: FLOWS,
   },
