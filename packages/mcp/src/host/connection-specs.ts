@@ -19,7 +19,7 @@ export const HOSTED_STATES: Readonly<Record<ChildState, HostedState>> = {
 
 /** The connections of a server as children of a supervisor. */
 export function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<RemoteConnection>[] {
-  const { name, size, startMs } = server.parts;
+  const { name, size, startMs, options } = server.parts;
   return Array.from({ length: size }, (_, index) => ({
     id: childId(name, index),
     start: (signal) => server.start(signal),
@@ -30,7 +30,8 @@ export function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): Child
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
     },
     stop: (connection) => connection.close(),
-    startMs,
+    // With a login the deadline of the connection itself, which is as long, does not count the time of the user.
+    startMs: options.auth === undefined ? startMs : Number.POSITIVE_INFINITY,
     retryMs,
   }));
 }

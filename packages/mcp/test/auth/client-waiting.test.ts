@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
 import { deviceLogin, memoryTokenStore, oauth, redirectLogin } from "@parley/mcp/auth";
+import { startHost } from "@parley/mcp/host";
 import { type FakeClock, fakeClock } from "@parley/mcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ClientTarget } from "./client-target.js";
@@ -222,4 +223,23 @@ it("the time of a login does not count while a subscription is begun", async () 
   await clock.advance(TEN_MINUTES);
   user.comeBack();
   await (await subscribing).close();
+});
+
+it("the time of a login does not end the start of a server of a host", async () => {
+  const target = await ClientTarget.start();
+  const [clock, user] = [fakeClock(), slowUser()];
+  const auth = oauth({ login: user.login });
+  const starting = startHost({
+    servers: { shop: { url: target.url } },
+    auth: () => auth,
+    platform: clock.platform,
+    startWaitMs: 2 * TEN_MINUTES,
+  });
+  await expect.poll(() => user.pages.length).toBe(1);
+  await clock.advance(TEN_MINUTES);
+  user.comeBack();
+  const host = await starting;
+  onTestFinished(() => host.close());
+  expect(host.status()["shop"]).toMatchObject({ state: "ready" });
+  expect(user.pages).toHaveLength(1);
 });
