@@ -156,11 +156,9 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
     onTestFinished(() => void vi.useRealTimers());
     let isSet = false;
-    fileTokenStore(path)
-      .set("a", "1")
-      .then(() => {
-        isSet = true;
-      });
+    Promise.resolve(fileTokenStore(path).set("a", "1")).then(() => {
+      isSet = true;
+    });
     let seconds = 0;
     for (; !isSet; seconds++) {
       vi.advanceTimersByTime(1_000);

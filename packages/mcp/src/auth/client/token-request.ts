@@ -103,7 +103,7 @@ export async function requestToken(
  * The answer of a token endpoint as `oauth4webapi` reads it: without members that are null, which providers send for what they do not
  * have, without an empty refresh token, and without `ignored` ones. RFC 6749, 5.1: a client ignores what it does not use.
  */
-export async function withoutMembers(response: Response, ignored: readonly string[] = []): Promise<Response> {
+async function withoutMembers(response: Response, ignored: readonly string[] = []): Promise<Response> {
   if (response.status !== 200) return response;
   const { status, headers } = response;
   const text = await response.text();
