@@ -1,4 +1,5 @@
 import { connect, McpError, Server } from "@parley/mcp";
+import { serveHttp } from "@parley/mcp/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildIsolation, type Isolation } from "./build-isolation.js";
@@ -162,7 +163,20 @@ describe.each(kinds)("in a %s", (kind) => {
       method: "tools/call",
       http: null,
       hasCallId: true,
+      auth: null,
     });
+    await client.close();
+    await server.close();
+  });
+
+  it("hands over who calls, without the functions of a principal", async () => {
+    const server = newServer().tool("it", {}, tool("sees"));
+    const principal = { key: "k", subject: "ada", onRevoked: () => () => {} };
+    await using handle = await serveHttp(server, { port: 0, authenticate: () => principal });
+    const client = await connect(handle.url);
+    const { content } = await client.callTool("it", {});
+    const { auth } = JSON.parse((content[0] as { text: string }).text);
+    expect(auth).toEqual({ key: "k", subject: "ada" });
     await client.close();
     await server.close();
   });
