@@ -5,7 +5,7 @@ import { formProblem } from "../url/url-policy.js";
 import { type ProxyClient, shownClientName } from "./proxy-client.js";
 import { isYes } from "./redirect-rules.js";
 
-/** What reading documents needs. */
+/** The parts of `ClientDocuments`. */
 export interface ClientDocumentsParts {
   /** Contacts public addresses only. */
   readonly fetch: BoundedFetch;
@@ -89,7 +89,7 @@ export class ClientDocuments {
       // The reason could tell a stranger what the network of this server looks like.
       return usable ?? "The document that describes the application cannot be read.";
     }
-    // What is gone, or fits no more, was withdrawn.
+    // A document that is gone, or no longer fits, was withdrawn.
     this.#entries.delete(clientId);
     if (
       response.status !== 200 ||
@@ -110,7 +110,7 @@ export class ClientDocuments {
   }
 }
 
-/** What is wrong with an address as an id: it is compared as text, so it must have one spelling only. */
+/** The reason why an address cannot be an id. Ids are compared as text, so an address must have one spelling only. */
 function idProblem(clientId: string): string | undefined {
   if (clientId.length > MAX_ID) return `is longer than ${MAX_ID} characters`;
   const problem = formProblem(clientId);

@@ -1,10 +1,10 @@
 import { escapeHtml } from "./proxy-reply.js";
 
-/** What a user is asked to agree to. */
+/** The content of the page that asks for consent. */
 export interface ConsentRequest {
   /** The name of this server, for the heading. */
   readonly service: string;
-  /** The name that the client gave itself; anybody can give any name. */
+  /** The name that the client chose; it proves nothing. */
   readonly clientName: string;
   /** The address of the document that describes the client, where it has one. */
   readonly document: string | undefined;

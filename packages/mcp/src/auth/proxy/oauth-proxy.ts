@@ -183,7 +183,7 @@ function clientDocumentsOf(
 
 const WARN_MS = 60_000;
 
-/** The reply while the storage is out of order. The operator is told why once a minute, because every request fails then. */
+/** Makes the reply while the storage is out of order. Warns once a minute, because every request fails then. */
 function unavailableReply(platform: Platform): (path: string, error: unknown) => ServedDocument {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (path, error) => {

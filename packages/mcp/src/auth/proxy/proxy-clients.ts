@@ -6,7 +6,7 @@ import { errorReply, jsonReply } from "./proxy-reply.js";
 import type { RedirectRules } from "./redirect-rules.js";
 import type { SealedJson } from "./sealed-json.js";
 
-/** What finding clients needs. */
+/** The parts of `ProxyClients`. */
 export interface ProxyClientsParts {
   readonly sealed: SealedJson;
   readonly redirects: RedirectRules;

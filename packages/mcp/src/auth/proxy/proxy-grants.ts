@@ -12,7 +12,7 @@ export interface UpstreamTokens {
   readonly expiresAt?: number | undefined;
 }
 
-/** What a user has allowed one client. */
+/** The access that a user has allowed one client. */
 export interface ProxyGrant {
   /** The client, as `clientKey` names it. */
   readonly client: string;
@@ -58,7 +58,7 @@ export class ProxyGrants {
     this.#grantMs = grantMs;
   }
 
-  /** A text that nobody can guess. */
+  /** An unguessable text. */
   random(): string {
     return toBase64Url(this.#platform.randomBytes(32));
   }

@@ -23,7 +23,7 @@ export interface ProxyIdentity {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** What logging in through the proxy needs. */
+/** The parts of `ProxyLogin`. */
 export interface ProxyLoginParts {
   readonly issuer: string;
   readonly resource: string;
@@ -165,7 +165,7 @@ export class ProxyLogin {
   }
 
   /**
-   * A request that is wrong goes back at once only to the user's own machine. Anybody can register any other address, and could
+   * A request that is wrong goes back at once only to the user's own machine. Every client can register any other address, and could
    * let this server send users there without a click.
    */
   #mistake(redirectUri: string, error: string, state: string): ServedDocument {
@@ -207,7 +207,7 @@ export class ProxyLogin {
     const name = `${this.#cookieOf(browser)}=`;
     const pairs = (request.header("cookie") ?? "").split(";").map((pair) => pair.trim());
     const own = pairs.filter((pair) => pair.startsWith(name));
-    // A second cookie of the name was set by somebody else, on another path or a parent domain.
+    // A second cookie of the name was set by another party, on another path or a parent domain.
     return own.length === 1 && this.#parts.grants.digest(own[0]?.slice(name.length) ?? "") === browser;
   }
 }

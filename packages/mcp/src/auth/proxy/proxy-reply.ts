@@ -25,7 +25,7 @@ export function errorReply(
 }
 
 /**
- * A page. The text is escaped by whoever makes it; nothing in it can run or load.
+ * A page of escaped text; nothing in it can run or load.
  *
  * There is no `form-action`: browsers hold the redirects that follow a form to it, and these go to the provider and the client. The
  * page must be a referrer for its own origin, because without one browsers send `Origin: null` with its form.

@@ -6,7 +6,7 @@ import { errorReply, jsonReply } from "./proxy-reply.js";
 import { hasRepeatedParameter } from "./repeated-parameter.js";
 import type { SealedJson } from "./sealed-json.js";
 
-/** What an access token of the proxy holds. */
+/** The content of an access token of the proxy. */
 interface AccessToken {
   readonly grantId: string;
   readonly resource: string;
@@ -18,7 +18,7 @@ interface RefreshToken {
   readonly turn: number;
 }
 
-/** What the tokens are made with. */
+/** The parts of `ProxyTokens`. */
 export interface ProxyTokensParts {
   readonly issuer: string;
   readonly resource: string;

@@ -18,7 +18,7 @@ export class SealedJson {
     return this.#secrets.seal(this.#use(purpose), JSON.stringify({ value, until: this.#platform.now() + ttlMs }));
   }
 
-  /** What was sealed for this purpose; undefined if it was not, or its time is over. `T` is what `seal` was given. */
+  /** Opens a text that was sealed for this purpose; undefined if it was not, or has expired. `T` is the type that `seal` was given. */
   async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
     const opened = await this.#secrets.open(this.#use(purpose), sealed);
     if ("fault" in opened) return undefined;

@@ -4,7 +4,7 @@ import type { KeyValue } from "../../storage/storage.js";
 import type { ProxyGrants } from "./proxy-grants.js";
 import type { Upstream } from "./upstream.js";
 
-/** What renewing tokens of the provider needs. */
+/** The parts of `UpstreamAccess`. */
 export interface UpstreamAccessParts {
   readonly grants: ProxyGrants;
   readonly upstream: Upstream;

@@ -36,7 +36,7 @@ export interface UpstreamLogin {
   readonly idToken: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What reaching the provider needs. */
+/** The parts of `Upstream`. */
 export interface UpstreamParts {
   readonly options: UpstreamOptions;
   readonly redirectUri: string;

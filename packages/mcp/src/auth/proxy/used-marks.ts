@@ -14,7 +14,7 @@ type Mark = readonly [digest: string, until: number];
 
 /**
  * Remembers which pages and logins were used, for all nodes, in a fixed number of keys: these steps cost a stranger nothing, so they
- * must not fill the storage. A full list forgets its oldest mark. A forgotten mark gives nobody access: the cookie of the browser and
+ * must not fill the storage. A full list forgets its oldest mark. A forgotten mark gives no access: the cookie of the browser and
  * the provider's one-time code are still needed.
  */
 export class UsedMarks {
