@@ -97,35 +97,14 @@ function shut(server: NodeServer): Promise<void> {
   });
 }
 
-/** Counts the requests of each connection, because Node also takes one for idle whose reply is written but not sent. */
-class IdleConnections {
-  readonly #requests = new Map<Socket, number>();
-  #closes = false;
+/** A connection with the reply that is being written on it, as Node notes it for its own use. */
+type HttpSocket = Socket & { readonly _httpMessage?: { once(event: "close", run: () => void): unknown } | null };
 
-  watch(server: NodeServer): void {
-    // With TLS, requests are on another object than the connection itself.
-    const event = "setSecureContext" in server ? "secureConnection" : "connection";
-    server.on(event, (socket: Socket) => {
-      this.#requests.set(socket, 0);
-      socket.once("close", () => this.#requests.delete(socket));
-    });
-    server.on("request", ({ socket }, response) => {
-      this.#count(socket, 1);
-      response.once("close", () => this.#count(socket, -1));
-    });
-  }
-
-  close(): void {
-    this.#closes = true;
-    for (const socket of this.#requests.keys()) this.#count(socket, 0);
-  }
-
-  #count(socket: Socket, change: number): void {
-    const count = this.#requests.get(socket);
-    if (count === undefined) return;
-    this.#requests.set(socket, count + change);
-    if (this.#closes && count + change === 0) socket.destroySoon();
-  }
+/** Closes a connection when it has no request, and what was written on it is sent: Node takes one for idle before that. */
+function closeWhenIdle(socket: HttpSocket): void {
+  const reply = socket._httpMessage;
+  if (reply === undefined || reply === null) socket.destroySoon();
+  else reply.once("close", () => socket.destroySoon());
 }
 
 function bound(servers: NodeServer[], host: string, port: number): Bound {
@@ -135,10 +114,14 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
   });
   let left = servers.length;
   const sockets = new Set<Socket>();
-  const idle = new IdleConnections();
+  /** The connections as requests have them: with TLS another object than the socket. */
+  const served = new Set<Socket>();
   const dead = new DeadConnections(nodePlatform, sockets);
   for (const server of servers) {
-    idle.watch(server);
+    server.on("setSecureContext" in server ? "secureConnection" : "connection", (socket: Socket) => {
+      served.add(socket);
+      socket.once("close", () => served.delete(socket));
+    });
     server.on("connection", (socket) => {
       sockets.add(socket);
       dead.watch();
@@ -163,7 +146,9 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
         else (server as NodeServer).close();
       }
     },
-    closeIdle: () => idle.close(),
+    closeIdle() {
+      for (const socket of served) closeWhenIdle(socket);
+    },
     async close(graceMs = 0) {
       this.stopListening();
       dead.close();

@@ -31,23 +31,10 @@ export class IdleSweep {
     this.#idle = idle;
   }
 
-  /** Restarts the idle time of a session. */
-  watch(session: HttpSession): number {
-    const now = this.#platform.monotonic();
-    session.activeAt = now;
-    if (now > this.armedUntil) this.arm(now);
-    return now;
-  }
-
-  /** Whether a session has been idle for too long. */
-  hasExpired(session: HttpSession): boolean {
-    return session.activeAt !== undefined && !this.usedWithin(session, this.#idleMs);
-  }
-
   /** Whether a client uses a session here now, or has done so within the last `ms` milliseconds. */
-  usedWithin({ activeAt, busy }: HttpSession, ms: number): boolean {
+  usedWithin(session: HttpSession, ms: number): boolean {
     const now = this.#platform.monotonic();
-    return busy || now - (activeAt ?? now) < ms;
+    return now - (session.activeAt ?? now) < ms || session.busy;
   }
 
   arm(now: number): void {

@@ -44,15 +44,16 @@ export class SessionStore implements SessionHost {
   readonly #unread: UnreadSessions<HttpSession>;
   /** Running handshakes; each may create a session. */
   opening = 0;
+  readonly failed = (error: unknown): void => this.#state.storageFailed(error);
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
     this.#state = state;
     this.#storage = storage;
     this.alone = alone;
     this.eventLog = state.eventLog;
+    const { failed } = this;
     this.#keys = new SessionKeys(state.endpoint.name);
     this.#records = new RecordReader(state.platform, storage.kv);
-    const failed = (error: unknown) => this.failed(error);
     const host = { servesAnybody: () => this.#sessions.size > 0, failed };
     this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), host);
     const serves = (session: HttpSession) => this.#sessions.get(session.id) === session;
@@ -93,8 +94,7 @@ export class SessionStore implements SessionHost {
     const key = this.#keys.session(id);
     return whenReady(anew ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
       const known = this.#sessions.get(id);
-      // Expiry is decided here only if this node sees every request; otherwise the storage expires the session.
-      if (stored === undefined || (this.alone && known !== undefined && this.#idle.hasExpired(known))) {
+      if (stored === undefined || (this.alone && this.#isOver(known?.activeAt) && known?.busy === false)) {
         if (known !== undefined) this.end(known, "expired");
         return undefined;
       }
@@ -186,8 +186,16 @@ export class SessionStore implements SessionHost {
 
   /** Restarts the idle time of a session. */
   #watch(session: HttpSession): number {
+    const now = this.#state.platform.monotonic();
     if (session.activeAt === undefined) this.#fresh.drop(session);
-    return this.#idle.watch(session);
+    session.activeAt = now;
+    if (now > this.#idle.armedUntil) this.#idle.arm(now);
+    return now;
+  }
+
+  /** Asked only if this node sees every request; otherwise the storage expires the session. */
+  #isOver(activeAt = Number.POSITIVE_INFINITY): boolean {
+    return this.#state.platform.monotonic() - activeAt >= this.#state.times.sessionIdleMs;
   }
 
   async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
@@ -287,10 +295,6 @@ export class SessionStore implements SessionHost {
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {
-    guarded(run, (error) => this.failed(error));
-  }
-
-  failed(error: unknown): void {
-    this.#state.storageFailed(error);
+    guarded(run, this.failed);
   }
 }
