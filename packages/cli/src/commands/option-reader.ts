@@ -37,7 +37,8 @@ export class OptionReader {
     const count = Number(text);
     if (/^\d+$/.test(text) && count >= least && count <= most) return count;
     const bound = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new UsageError(`"${text}" is not a number for --${flagOf(name)}`, `Give a whole number ${bound}.`);
+    const what = /^\d+$/.test(text) ? `${text} is out of range` : `"${text}" is not a whole number`;
+    throw new UsageError(`${what} for --${flagOf(name)}`, `Give a whole number ${bound}.`);
   }
 
   /** A duration: `500ms`, `30s`, `5m`, or seconds without a unit. */

@@ -36,7 +36,7 @@ describe("parley doctor of a healthy server", () => {
   });
 
   it("names the way that was agreed on with a program that starts only when it was asked in both ways", async () => {
-    const text = await runParley(["doctor", "--", process.execPath, "-e", SLOW_START, program, "2026-07-28"]);
+    const text = await runParley(["doctor", "--", process.execPath, "-e", SLOW_START, program]);
     expect(text.stdout).toMatch(/^ {2}ok {7}era {8}2026-07-28, without sessions; era 1$/m);
     expect(text.code).toBe(0);
   });

@@ -154,7 +154,7 @@ describe("parley inspect with a wrong command line", () => {
     [["./missing.ts"], /there is no file/],
     [["nobody"], /there is no server "nobody"/],
     [["--config", "missing.json"], /does not exist/],
-    [["--port", "70000"], /"70000" is not a number for --port/],
+    [["--port", "70000"], /70000 is out of range for --port/],
     [["--header", "X-Key: a"], /--header is for a server at a URL, and there is none/],
     [["--sample-with", ""], /names no program/],
     [["--revision", "1999-01-01"], /1999-01-01/],

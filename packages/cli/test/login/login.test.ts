@@ -163,7 +163,7 @@ describe("parley login and logout", () => {
   it.each([
     [["login"], "which server?", 2],
     [["login", "--", "node"], "node is no URL", 2],
-    [["login", "http://127.0.0.1:1/mcp", "--port", "99999"], '"99999" is not a number for --port', 2],
+    [["login", "http://127.0.0.1:1/mcp", "--port", "99999"], "99999 is out of range for --port", 2],
     [["login", "http://127.0.0.1:1/mcp", "--client-secret-env", "X"], "--client-secret-env has no --client-id", 2],
     [["login", "http://127.0.0.1:1/mcp", "--client-id", "a", "--client-secret-env", "X"], "X is not set", 4],
     [["login", "http://127.0.0.1:1/mcp", "--no-browser"], "127.0.0.1:1", 3],

@@ -111,8 +111,8 @@ describe("parley tokens", () => {
   });
 
   it.each([
-    [["--budget", "little"], '--budget is "little"'],
-    [["--top", "0"], '--top is "0"'],
+    [["--budget", "little"], '"little" is not a whole number for --budget'],
+    [["--top", "0"], "0 is out of range for --top"],
     [["--tokenizer", "abacus"], "Allowed choices are o200k_base"],
     [["--compare", "--budget", "5"], "--compare has no budget"],
     [["--compare", "--uses", "5000"], "--uses is 5000"],

@@ -37,7 +37,7 @@ describe("parley ping", () => {
     [["ping", "http://127.0.0.1:1/mcp"], "127.0.0.1:1", 3],
     [["ping", "--", "no-such-program"], "no-such-program", 3],
     [["ping", "--timeout", "soon", "--", "no-such-program"], '"soon" is not a duration for --timeout', 2],
-    [["ping", "--count", "0", "--", "no-such-program"], '"0" is not a number for --count', 2],
+    [["ping", "--count", "0", "--", "no-such-program"], "0 is out of range for --count", 2],
     [["pong"], "unknown command 'pong'", 2],
   ])("%j fails with its cause, a fix and its exit code", async (args, cause, expected) => {
     const { code, stderr } = await runParley(args);
