@@ -35,7 +35,7 @@ function systemRole(name: string): McpError {
     "misuse",
     `the prompt "${name}" returned a message of the role \`system\`, which the protocol does not have`,
     {
-      fix: "Pass the messages through `message.foldSystem`, which makes it a message of the user.",
+      fix: "Pass the messages through `message.foldSystem(…)`, which makes it a message of the user.",
     },
   );
 }
