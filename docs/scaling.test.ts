@@ -108,8 +108,8 @@ function sums(): string {
     ["10^6 sessions that open within 10 minutes: cores for Redis", cores("opening a session", "Redis", MILLION / 600)],
     ["10^3 tasks a second without principals: cores for nodes", cores(TASK, "the node", 1e3)],
     ["10^3 tasks a second without principals: cores for Redis", cores(TASK, "Redis", 1e3)],
-    ["10^3 tasks a second of principals that keep 1,000 each: cores for nodes", cores(OWNED_TASK, "the node", 1e3)],
-    ["10^3 tasks a second of principals that keep 1,000 each: traffic of Redis", gigabits(OWNED_TASK, 1e3)],
+    ["10^3 tasks a second of principals that keep hundreds each: cores for nodes", cores(OWNED_TASK, "the node", 1e3)],
+    ["10^3 tasks a second of principals that keep hundreds each: traffic of Redis", gigabits(OWNED_TASK, 1e3)],
   ];
   return `| | |\n|---|--:|\n${rows.map(([what, value]) => `| ${what} | ${value} |\n`).join("")}`;
 }
