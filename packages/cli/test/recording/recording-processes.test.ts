@@ -9,10 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bundleParley } from "../kit/bundle-parley.js";
 
 const fixture = new URL("../fixtures/fixture-server.ts", import.meta.url).pathname;
-const everything = new URL(
-  "../../../mcp/test/peers/node_modules/@modelcontextprotocol/server-everything/dist/index.js",
-  import.meta.url,
-).pathname;
+const peers = new URL("../../../mcp/test/peers/node_modules/@modelcontextprotocol/", import.meta.url).pathname;
+const everything = join(peers, "server-everything/dist/index.js");
 
 describe("recording as a program of a host", () => {
   let cwd: string;

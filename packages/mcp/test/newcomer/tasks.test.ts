@@ -36,8 +36,8 @@ const MISTAKES: [what: string, mistake: () => unknown, told: Told][] = [
     "the extension twice",
     () => new Server(info, { extensions: [tasks(), tasks()] }),
     defined(
-      'the method "tasks/get" is defined twice',
-      "Correct the registration or the option that the message names.",
+      "the extension io.modelcontextprotocol/tasks was given twice",
+      "Pass it once in `extensions` of `new Server`.",
     ),
   ],
   [
