@@ -84,7 +84,7 @@ describe("AUTHS-11: what a revoked login has opened is closed at once", () => {
     await closed;
   });
 
-  it("also by a refresh token that comes twice, and by nobody who is not its client", async () => {
+  it("also by an old refresh token that comes again, and by nobody who is not its client", async () => {
     const other = await proxy.register();
     const tokens = await proxy.login(client);
     let isOpen = true;
@@ -93,7 +93,9 @@ describe("AUTHS-11: what a revoked login has opened is closed at once", () => {
       isOpen = false;
     });
     await revoke(tokens.access_token, 1, other);
-    await proxy.refresh(client, tokens.refresh_token);
+    const replaced = (await (await proxy.refresh(client, tokens.refresh_token)).json()) as { refresh_token: string };
+    // The last one that was replaced may come again for a minute, those before it may not.
+    await proxy.refresh(client, replaced.refresh_token);
     expect([isOpen, await proxy.status(tokens.access_token)]).toEqual([true, 200]);
     await proxy.refresh(client, tokens.refresh_token, 1);
     await noted;

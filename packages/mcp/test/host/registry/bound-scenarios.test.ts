@@ -65,8 +65,8 @@ const byPath: TransportUnderTest = {
   },
 };
 
-/** What another server cannot continue: objects that it did not make, tasks in a storage that it does not share. */
-const STATEFUL_SERVERS = ["handlers-per-session.ts", "tasks-found-again.ts"];
+/** What another server cannot continue: objects that it did not make, tasks and notes that it does not share. */
+const STATEFUL_SERVERS = ["handlers-per-session.ts", "middleware-notifications.ts", "tasks-found-again.ts"];
 
 describe.each([
   ["replaced", replaced],
