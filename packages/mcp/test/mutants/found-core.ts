@@ -54,8 +54,8 @@ export const FOUND_CORE: readonly Mutant[] = [
     name: "calls-starve-timers",
     recreates: "calls to a server in the same process run in microtasks alone",
     file: "transport/channel/channel-pair.ts",
-    search: "    if (now - this.#turnBegan < TURN_MS) return false;",
-    replace: "    if (now > 0) return false;",
+    search: "this.#clock.monotonic() - this.#turnBegan >= TURN_MS",
+    replace: "false",
     tests: ["test/client/process-alive.test.ts"],
   },
   {

@@ -4,14 +4,14 @@ import type { Platform } from "../../platform/platform.js";
 
 type Clock = Pick<Platform, "monotonic" | "defer">;
 
-/** Deliveries between two looks at the clock, which would otherwise cost more than a delivery. */
+/** Deliveries between two looks at the clock, so that a single one costs nothing more. */
 const CLOCK_EVERY = 16;
-/** How long deliveries may follow each other in microtasks before timers and I/O get their turn. */
+/** How long one turn of the event loop may go on with deliveries before timers and I/O get theirs. */
 const TURN_MS = 5;
 
 /**
  * Two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec; each is delivered
- * in a later microtask, never inside `send`. Every few milliseconds a delivery waits for the next turn of the event loop, because a
+ * in a later microtask, never inside `send`. A turn of the event loop that lasts too long with deliveries alone is ended, because a
  * program that calls without a pause would otherwise stop its own timers and I/O.
  */
 export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] {
@@ -25,7 +25,8 @@ export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] 
 class PairEnd implements Channel {
   readonly #clock: Clock;
   #deliveries = 0;
-  #turnBegan = 0;
+  /** When the present turn of the event loop was first seen; undefined in another one. */
+  #turnBegan: number | undefined;
   #other: PairEnd | undefined;
   #receiver: ChannelReceiver | undefined;
   #inbox: string[] = [];
@@ -73,10 +74,12 @@ class PairEnd implements Channel {
   }
 
   #isTurnOver(): boolean {
-    const now = this.#clock.monotonic();
-    if (now - this.#turnBegan < TURN_MS) return false;
-    this.#turnBegan = now;
-    return true;
+    if (this.#turnBegan !== undefined) return this.#clock.monotonic() - this.#turnBegan >= TURN_MS;
+    this.#turnBegan = this.#clock.monotonic();
+    this.#clock.defer(() => {
+      this.#turnBegan = undefined;
+    });
+    return false;
   }
 
   #flush(): void {
