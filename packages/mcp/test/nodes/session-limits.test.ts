@@ -21,7 +21,10 @@ function twoNodes(limits: HttpLimits, limitsOfSecond = limits) {
   const held = gate();
   const make = (storage: CutStorage, nodeLimits: HttpLimits) => {
     const { platform } = time;
-    const server = new Server({ name: "t", version: "1" }, { storage, secret: "one secret", platform })
+    const server = new Server(
+      { name: "t", version: "1" },
+      { storage, secret: "one secret for the nodes of a test", platform },
+    )
       .tool("hello", {}, () => "hello")
       .tool("slow", {}, async (_args, ctx) => {
         ctx.progress(1);
