@@ -68,6 +68,7 @@ describe("what new users looked for", () => {
     ["docs/migrating.md", "says what a v1 result becomes", "isError"],
     ["docs/notifications.md", "says how to subscribe to lists", "resources: true"],
     ["docs/api/options.md", "lists the options of `connect`", "## `connect"],
+    ["docs/status.md", "names what is not built", "- Not built: compression"],
     ["docs/transports.md", "says why the cap of a message is not negotiated", "The cap is not negotiated"],
     ["docs/clients.md", "says why there is no `ping` before the handshake", "There is no client before the handshake"],
     ["docs/servers.md", "says how to choose clients, and what is declared to each", "which clients are served"],

@@ -52,14 +52,14 @@ it.each(["SIGTERM", "SIGKILL"] as const)(
 describe("when the server closes", () => {
   it("no thread is left", async () => {
     const threads = () => readdirSync("/proc/self/task").length;
-    const before = threads();
     const where = isolation.isolated(isolation.url("tools"), { export: "where", size: 3 });
     const server = newServer().tool("where", {}, where);
     const client = await connect(server);
     await Promise.all([1, 2, 3].map(() => client.call("where")));
-    expect(threads()).toBeGreaterThanOrEqual(before + 3);
+    // Node itself ends threads at times, so only what the three workers add is looked at.
+    const busy = threads();
     await server.close();
-    expect(await eventually(() => threads() < before + 3)).toBe(true);
+    expect(await eventually(() => threads() <= busy - 3)).toBe(true);
     await client.close();
   });
 
