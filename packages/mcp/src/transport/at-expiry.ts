@@ -1,5 +1,6 @@
-import { thrownMessage } from "../encoding/thrown-message.js";
+import { guarded, whenReady } from "../encoding/maybe-promise.js";
 import type { Principal } from "../http/authentication.js";
+import { callHook } from "../platform/call-hook.js";
 import type { Platform, Timer } from "../platform/platform.js";
 
 /** After a sleep of the machine a timer is late by that time; so none waits longer than this. */
@@ -14,12 +15,15 @@ export function atExpiry(platform: Platform, principal: Principal | undefined, a
   if (expiresAt === Number.POSITIVE_INFINITY && onRevoked === undefined) return undefined;
   let timer: Timer | undefined;
   let isOver = false;
+  let isCancelled = false;
   let unwatch: (() => void) | undefined;
   const cancel = () => {
     isOver = true;
+    isCancelled = true;
     timer?.cancel();
-    unwatch?.();
+    const remove = unwatch;
     unwatch = undefined;
+    if (remove !== undefined) callHook(platform, "onRevoked", () => remove());
   };
   const end = () => {
     cancel();
@@ -41,12 +45,18 @@ export function atExpiry(platform: Platform, principal: Principal | undefined, a
     timer = platform.timer(0, end);
   };
   if (expiresAt !== Number.POSITIVE_INFINITY) arm(expiresAt - platform.now());
-  try {
-    unwatch = principal?.onRevoked?.(revoked);
-  } catch (error) {
+  // The type forbids a promise; programs without types may return one, and its function is used once it is there.
+  const watch = () =>
+    whenReady(principal?.onRevoked?.(revoked), (removal) => {
+      unwatch = removal;
+      if (isCancelled) cancel();
+    });
+  guarded(watch, (error) => {
     // Credentials whose revocation would go unnoticed keep nothing open.
-    platform.warn(`\`onRevoked\` failed: ${thrownMessage(error)}`);
     revoked();
-  }
+    callHook(platform, "onRevoked", () => {
+      throw error;
+    });
+  });
   return { cancel };
 }

@@ -9,6 +9,7 @@ import { channelPair } from "@parley/mcp/testing";
 import { channelTransport, serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
 import { APP_HOOK_TRIALS } from "./app-trials.js";
+import { AUTH_HOOK_TRIALS } from "./auth-trials.js";
 import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
 import { HOST_HOOK_TRIALS } from "./host-trials.js";
 import { REGISTRY_HOOK_TRIALS } from "./registry-trials.js";
@@ -161,6 +162,7 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   ...SUPERVISION_HOOK_TRIALS,
   ...REGISTRY_HOOK_TRIALS,
   ...HOST_HOOK_TRIALS,
+  ...AUTH_HOOK_TRIALS,
   "CallOptions.onProgress": progress,
   "CallOptions.onProgress, many": (fail) =>
     withClient(plainServer(), {}, (client) => client.callMany([{ name: "add" }], { onProgress: fail })),
@@ -181,6 +183,13 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.started": observing("started"),
   "Observer.ended": observing("ended"),
   "Observer.refused": observing("refused"),
+  "Observer.senderRefused": async (fail) => {
+    const server = plainServer();
+    server.observe({ senderRefused: fail });
+    const refused = (url: string) => fetch(url, { method: "POST", body: PING }).then(({ status }) => `${status}`);
+    const ended = await overHttp({ authenticate: () => undefined }, refused, server);
+    return ended === "401" ? "fine" : `status ${ended}`;
+  },
   "Observer.follow": observing("follow"),
   "Observer.sessionOpened": observing("sessionOpened"),
   "Observer.sessionClosed": observing("sessionClosed"),

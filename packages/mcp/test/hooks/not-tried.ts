@@ -50,6 +50,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   Platform: PART,
   PortLike: PART,
   PromptOffer: SAME,
+  "ProtectedResourceParts.onRefused": "`onRefused` of `resourceServer`, which has a trial",
   "ProtectedResourceParts.verify": "`verify` of `resourceServer`, which has a trial",
   PubSub: PART,
   Receiver: MADE,

@@ -31,8 +31,8 @@ export const FOUND_AUTH_RESOURCE: readonly Mutant[] = [
     name: "revoked-login-stays-open",
     recreates: "streams and sockets of a login that was revoked stay open until its token expires",
     file: "transport/at-expiry.ts",
-    search: "unwatch = principal?.onRevoked?.(revoked);",
-    replace: "unwatch = () => revoked;",
+    search: "whenReady(principal?.onRevoked?.(revoked), (removal) => {",
+    replace: "whenReady(() => revoked, (removal) => {",
     tests: ["test/auth/revoked-logins.test.ts", "test/stdio/expiring-credentials.test.ts", "test/http/expiry.test.ts"],
   },
   {

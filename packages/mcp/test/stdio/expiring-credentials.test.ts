@@ -128,4 +128,39 @@ describe("a connection whose credentials are revoked", () => {
     await served.closed;
     expect(watched).toBe(0);
   });
+
+  it.each(["before", "after"])("watches nothing any more if a promise gave the removal %s its end", async (when) => {
+    let watched = 1;
+    let give: (removal: () => void) => void = () => {};
+    const removal = new Promise<() => void>((resolve) => {
+      give = resolve;
+    });
+    // The type forbids a promise.
+    const onRevoked = (() => removal) as unknown as Principal["onRevoked"];
+    const served = serveChannel(endpoint, channelPair()[0], { principal: { key: "k", onRevoked } });
+    if (when === "before") give(() => void watched--);
+    await turn();
+    await served.close();
+    await served.closed;
+    if (when === "after") give(() => void watched--);
+    await turn();
+    expect(watched).toBe(0);
+  });
+
+  it("is closed completely if the removal is no function", async () => {
+    const time = fakeTime();
+    const onRevoked = (() => true) as unknown as Principal["onRevoked"];
+    const served = serveChannel(endpoint, channelPair()[0], {
+      principal: { key: "k", onRevoked },
+      platform: time.platform,
+    });
+    await served.close();
+    await served.closed;
+    expect(time.warnings).toEqual([expect.stringContaining("`onRevoked` failed")]);
+  });
 });
+
+/** One turn of the event loop, in which settled promises are followed. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -54,7 +54,7 @@ export class ClientDocuments {
   find(clientId: string): Promise<ProxyClient | string> {
     const problem = idProblem(clientId);
     if (problem !== undefined) return Promise.resolve(`The address that the application has as its id ${problem}.`);
-    if (!isYes(this.#parts.allows(clientId)))
+    if (!isYes(this.#parts.platform, "clientDocuments", () => this.#parts.allows(clientId)))
       return Promise.resolve("This server does not accept the address that the application has as its id.");
     const known = this.#entries.get(clientId);
     const now = this.#parts.platform.monotonic();

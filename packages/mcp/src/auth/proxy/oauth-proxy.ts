@@ -125,7 +125,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
   const grants = new ProxyGrants(storage, sealed, platform, grantMs);
-  const redirects = new RedirectRules(options);
+  const redirects = new RedirectRules(options, platform);
   const documents = clientDocumentsOf(options, platform, senderOf);
   // A client may be known to several proxies: what it may do is decided at each login.
   const clients = new ProxyClients({ sealed: new SealedJson(secrets, platform), redirects, documents });

@@ -1,4 +1,5 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { callHook } from "../../platform/call-hook.js";
+import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { addressClass } from "../url/address-class.js";
 import { formProblem } from "../url/url-policy.js";
@@ -25,10 +26,12 @@ const NEVER: ReadonlySet<string> = new Set(
 
 /** Decides where a client may have users sent back to. */
 export class RedirectRules {
+  readonly #platform: Platform;
   readonly #schemes: ReadonlySet<string>;
   readonly #allowRedirect: ((redirectUri: string) => boolean) | undefined;
 
-  constructor({ redirectSchemes = [], allowRedirect }: RedirectRuleOptions) {
+  constructor({ redirectSchemes = [], allowRedirect }: RedirectRuleOptions, platform: Platform) {
+    this.#platform = platform;
     for (const scheme of redirectSchemes) checkScheme(scheme);
     this.#schemes = new Set(redirectSchemes);
     this.#allowRedirect = allowRedirect;
@@ -37,7 +40,8 @@ export class RedirectRules {
   /** Whether an address may be used at all: by its form, and by the rule of the operator. */
   allows(uri: unknown): uri is string {
     if (typeof uri !== "string" || !(isWeb(uri) || this.#isPrivate(uri))) return false;
-    return this.#allowRedirect === undefined || isYes(this.#allowRedirect(uri));
+    const asked = this.#allowRedirect;
+    return asked === undefined || isYes(this.#platform, "allowRedirect", () => asked(uri));
   }
 
   /**
@@ -56,9 +60,16 @@ export class RedirectRules {
   }
 }
 
-/** Whether a function of the operator said yes. A promise, which the types forbid, is a no, and its rejection ends nothing. */
-export function isYes(verdict: unknown): boolean {
-  if (isThenable(verdict)) verdict.then(undefined, () => {});
+/**
+ * Whether a function of the operator returns true. A function that fails is reported under its option's `name` and counts as a no, as
+ * does a promise, which the types forbid.
+ */
+export function isYes(platform: Platform, name: string, ask: () => unknown): boolean {
+  let verdict: unknown;
+  callHook(platform, name, () => {
+    verdict = ask();
+    return verdict;
+  });
   return verdict === true;
 }
 

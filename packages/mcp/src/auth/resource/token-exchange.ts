@@ -9,7 +9,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
 import { requestOptions } from "../client/token-request.js";
-import { hookResult } from "../discovery/hook-result.js";
+import { hookResult, isHookFailure } from "../discovery/hook-result.js";
 import { parseObject, textMember } from "../discovery/metadata-document.js";
 import { findServerMetadata } from "../discovery/server-metadata.js";
 import { Steps } from "../discovery/steps.js";
@@ -30,7 +30,10 @@ export interface TokenExchangeOptions {
   resource?: string | readonly string[] | undefined;
   /** Scopes of the new token. Default: what the issuer gives. */
   scopes?: readonly string[] | undefined;
-  /** The token to exchange for a caller. Default: the caller's own, which `exposeToken` of `resourceServer` puts into `claims.token`. */
+  /**
+   * The token to exchange for a caller. A failure is printed, and callers of a tool do not get its message, unless it is an `McpError`.
+   * Default: the caller's own token, which `exposeToken` of `resourceServer` puts into `claims.token`.
+   */
   subjectToken?: ((caller: Principal) => string | undefined | Promise<string | undefined>) | undefined;
   /** The type of that token. Default: an access token. */
   subjectTokenType?: string | undefined;
@@ -93,8 +96,7 @@ class Exchanger {
   }
 
   async token(caller: Principal | undefined): Promise<string> {
-    const { subjectToken = exposedToken } = this.#options;
-    const subject = caller && (await hookResult("subjectToken", () => subjectToken(caller)));
+    const subject = caller && (await this.#subject(caller));
     if (caller === undefined || typeof subject !== "string" || subject === "") {
       throw new McpError("authorization_failed", "the caller has no token that could be exchanged", {
         fix: "Set `exposeToken` of `resourceServer`, or return a token of the caller from `subjectToken`; the caller's login may have ended.",
@@ -106,6 +108,19 @@ class Exchanger {
     const mine = this.#asking.get(key) ?? this.#exchange(key, caller, subject).finally(() => this.#asking.delete(key));
     this.#asking.set(key, mine);
     return mine;
+  }
+
+  async #subject(caller: Principal): Promise<unknown> {
+    const { subjectToken = exposedToken } = this.#options;
+    try {
+      return await hookResult("subjectToken", () => subjectToken(caller));
+    } catch (error) {
+      if (!McpError.is(error) || !isHookFailure(error)) throw error;
+      // A tool passes errors of the exchange on to its caller, and what the function threw may hold secrets.
+      this.#platform.warn(error.message);
+      const { cause, fix } = error;
+      throw new McpError("authorization_failed", "`subjectToken` of tokenExchange failed", { cause, fix });
+    }
   }
 
   /** A digest, so that no copy of the caller's token is kept. */
