@@ -26,6 +26,12 @@ function watched(options: Partial<ResourceServerOptions> = {}) {
   return { refusals, resource: new TestResource({ onRefused, ...options }) };
 }
 
+function circle(): object {
+  const value: Record<string, unknown> = {};
+  value["self"] = value;
+  return value;
+}
+
 const CASES: [reason: string, token: Forged, more: Partial<TokenRefusal>][] = [
   ["wrong_audience", { payload: { aud: "https://other.example/mcp" } }, { aud: "https://other.example/mcp" }],
   ["wrong_audience", { payload: { aud: `${RESOURCE}/` } }, { expected: [RESOURCE], got: `${RESOURCE}/` }],
@@ -103,6 +109,29 @@ describe("an operator learns why a token was refused, and its sender does not", 
       await resource.bearer("x");
       expect(refusals).toEqual([expect.objectContaining(more)]);
     }
+  });
+
+  it("AUTHS-04: claims that JSON cannot write again are refused with 401 like any others", async () => {
+    const { refusals, resource } = watched();
+    const deep = `{"iss":${"[".repeat(5_900)}${"]".repeat(5_900)}}`;
+    const { status, challenge, body } = await resource.bearer(forge({ payload: deep }));
+    expect({ status, challenge, body }).toEqual(REFUSED);
+    expect(refusals).toEqual([expect.objectContaining({ status: 401, iss: expect.any(String) })]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a bigint", 10n, "bigint"],
+    ["a circle", circle(), "object"],
+    ["a list with a bigint", [1, 10n], "1,bigint"],
+    ["a `toJSON` that throws", { toJSON: () => expect.unreachable() }, "object"],
+    ["a symbol", Symbol("x"), "symbol"],
+  ])("of a `verify` that names %s: the type of it", async (_name, got, shown) => {
+    const { refusals, resource } = watched({
+      verify: () => Promise.reject(new InvalidToken("x", { got: got as string })),
+    });
+    const { status, challenge, body } = await resource.bearer("x");
+    expect({ status, challenge, body }).toEqual(REFUSED);
+    expect(String(refusals[0]?.got)).toBe(shown);
   });
 
   it("is bounded whatever a token claims, and a hook that throws changes nothing", async () => {

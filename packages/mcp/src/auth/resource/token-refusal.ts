@@ -134,6 +134,15 @@ function shown(value: unknown): string | readonly string[] | undefined {
 
 function shownText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value);
+  const text = typeof value === "string" ? value : (jsonText(value) ?? typeof value);
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+/** Undefined for what JSON cannot write: claims nested too deeply, and in a `verify` of one's own a bigint or a circle. */
+function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
