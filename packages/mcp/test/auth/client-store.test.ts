@@ -122,7 +122,8 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     await store.lock?.("x", async () => {
       // As if the machine had slept: the lock looks dead, and another process takes it.
       const past = new Date(Date.now() - 60_000);
-      await utimes(`${path}.lock`, past, past);
+      const [lock = ""] = await readdir(join(path, ".."));
+      await utimes(join(path, "..", lock), past, past);
       let taken = () => {};
       const isTaken = new Promise<void>((resolve) => {
         taken = resolve;
@@ -167,6 +168,18 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     }
     expect(seconds).toBeGreaterThanOrEqual(30);
     expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ a: "1" });
+  });
+
+  it("holds up nobody who waits for another key, whose changes are kept as well", async () => {
+    const path = join(await folder(), "tokens.json");
+    const store = fileTokenStore(path);
+    await store.lock?.("tokens https://a.example/mcp", async () => {
+      for (const other of [store, fileTokenStore(path)])
+        await other.lock?.("tokens https://b.example/mcp", async () => other.set("b", "1"));
+      await store.set("a", "1");
+    });
+    expect(JSON.parse(await readFile(path, "utf8"))).toEqual({ a: "1", b: "1" });
+    expect(await readdir(join(path, ".."))).toEqual(["tokens.json"]);
   });
 
   it("is not waited for any longer by a process that gave up", async () => {

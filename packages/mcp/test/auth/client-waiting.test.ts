@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
-import { deviceLogin, memoryTokenStore, oauth, redirectLogin } from "@parley/mcp/auth";
+import { clientCredentials, deviceLogin, memoryTokenStore, oauth, redirectLogin } from "@parley/mcp/auth";
 import { startHost } from "@parley/mcp/host";
 import { type FakeClock, fakeClock } from "@parley/mcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -190,6 +190,25 @@ describe.each(ERAS)("the time that a user takes to log in, %s", (revision) => {
     expect(McpError.is(client)).toBe(false);
     expect(polls).toBe(100);
   });
+});
+
+it("the time of another process's turn counts for a grant, which waits for no user", async () => {
+  const target = await ClientTarget.start();
+  const clock = fakeClock();
+  let isWaiting = false;
+  const store = {
+    ...memoryTokenStore(),
+    lock<T>(_key: string, _work: () => Promise<T>, signal?: AbortSignal) {
+      isWaiting = true;
+      return new Promise<T>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    },
+  };
+  const grant = clientCredentials({ clientId: "robot", clientSecret: "s3cret" });
+  const auth = oauth({ grant, store });
+  const opening = connected(target, { auth, platform: clock.platform }).catch((error: unknown) => error);
+  await expect.poll(() => isWaiting).toBe(true);
+  await clock.advance(30_000);
+  expect(await opening).toMatchObject({ kind: "timeout", data: { deadline: "connect" } });
 });
 
 it("the time of a login does not count while the notification that ends a handshake waits for it", async () => {

@@ -123,7 +123,8 @@ export class OAuthSession {
     if (waiter.gone || (this.#record !== undefined && this.#record.accessToken !== refused.used)) return;
     this.#renewal ??= new Renewal(this.#platform, async (renewal) => {
       try {
-        await this.#tokens.exclusively(() => this.#renew(refused, renewal), renewal);
+        const fromUser = this.#settings.grant === undefined;
+        await this.#tokens.exclusively(() => this.#renew(refused, renewal), renewal, fromUser);
       } finally {
         this.#renewal = undefined;
       }

@@ -51,8 +51,8 @@ export class StoredTokens {
     await this.#store.delete(this.#pointer());
   }
 
-  /** Takes turns with other processes that use the same credential. */
-  exclusively(work: () => Promise<void>, renewal: Renewal): Promise<void> {
+  /** Takes turns with other processes that use the same credential. Deadlines do not count meanwhile if it comes `fromUser`. */
+  exclusively(work: () => Promise<void>, renewal: Renewal, fromUser: boolean): Promise<void> {
     if (this.#store.lock === undefined) return work();
     let begin = () => {};
     const turn = new Promise<void>((resolve) => {
@@ -64,7 +64,7 @@ export class StoredTokens {
     };
     const done = this.#store.lock(`tokens ${this.#server}`, watched, renewal.signal);
     // The process that has the turn may be waiting for its user to log in.
-    renewal.whileAsking(() => Promise.race([turn, done])).catch(() => {});
+    if (fromUser) renewal.whileAsking(() => Promise.race([turn, done])).catch(() => {});
     return done;
   }
 

@@ -12,7 +12,8 @@ export interface TokenStore {
   delete(key: string): MaybePromise<void>;
   /**
    * Runs `work` while no other process that uses this store runs it for the same key, so that one refresh token is used
-   * once. When `signal` aborts, nobody needs the turn any more, and waiting for it may end. Default: only this process takes turns.
+   * once. Locks of different keys do not wait for each other: one may be taken while another is held. When `signal` aborts, the
+   * turn is not needed any more, and waiting for it may end. Default: only this process takes turns.
    */
   lock?<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -44,8 +44,10 @@ class FileTokenStore implements TokenStore {
     return this.#change(({ [key]: _gone, ...values }) => values);
   }
 
-  async lock<T>(_key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const lock = await this.#take("lock", signal);
+  /** Each key has a lock file of its own: a login at one server must not hold up the others. */
+  async lock<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const digest = builtin("node:crypto").createHash("sha256").update(key).digest("hex").slice(0, 32);
+    const lock = await this.#take(`${digest}.lock`, signal);
     try {
       return await work();
     } finally {
@@ -70,9 +72,9 @@ class FileTokenStore implements TokenStore {
     return done;
   }
 
-  async #take(kind: "lock" | "write", signal?: AbortSignal): Promise<HeldLock> {
+  async #take(suffix: string, signal?: AbortSignal): Promise<HeldLock> {
     await this.#prepareFolder();
-    const file = `${this.#path}.${kind}`;
+    const file = `${this.#path}.${suffix}`;
     const lock = await takeLock(file, signal);
     if (lock !== undefined) return lock;
     throw refused(this.#path, "another process holds its lock", `delete ${file} if no other program uses it`);
