@@ -167,6 +167,7 @@ describe("a process whose login has ended", () => {
     ["a pasted address", "ada"],
     ["a redirect while stdin is read", "ada"],
     ["nobody who waits", "cancelled"],
+    ["a page that is left open", "cancelled"],
   ])("ends by itself: %s", async (how, printed) => {
     const target = await ClientTarget.start();
     const program = await bundleFixture(new URL("./client-fixtures/ending-login.ts", import.meta.url));

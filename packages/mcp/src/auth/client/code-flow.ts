@@ -87,15 +87,23 @@ export async function loginByCode(
 /** The longest time that a login may take whose own limit is not known. */
 const MAX_LOGIN_MS = 3_600_000;
 
-/** Rejects when the user takes too long. */
-function within<T>(ms: number, work: () => Promise<T>, { platform, steps }: LoginParts): Promise<T> {
+/** Rejects when the user takes too long, and when the login is given up, which `work` may not notice. */
+function within<T>(ms: number, work: () => Promise<T>, { platform, steps, signal }: LoginParts): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () =>
       reject(steps.failure(`nobody logged in within ${ms / 1_000} s`, "Log in again, or raise `timeoutMs`."));
     const timer = platform.timer(ms, late, true);
+    const stop = () => {
+      timer.cancel();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
     work()
       .then(resolve, reject)
-      .finally(() => timer.cancel());
+      .finally(() => {
+        timer.cancel();
+        signal.removeEventListener("abort", stop);
+      });
   });
 }
 

@@ -1,5 +1,5 @@
 import { connect } from "@parley/mcp";
-import { oauth } from "@parley/mcp/auth";
+import { oauth, redirectLogin } from "@parley/mcp/auth";
 import { browserLogin, terminalLogin } from "@parley/mcp/login";
 
 const [url = "", how = ""] = process.argv.slice(2);
@@ -26,6 +26,14 @@ const LOGINS = {
   "a redirect while stdin is read": () =>
     terminalLogin({ port: 0, output: { write: (text) => void visit(/ {2}(http\S+)/.exec(text)?.[1] ?? "") } }),
   "nobody who waits": () => browserLogin({ open: () => given.abort() }),
+  "a page that is left open": () =>
+    redirectLogin({
+      redirectUri: "http://127.0.0.1:1/callback",
+      visit: () => {
+        given.abort();
+        return new Promise(() => {});
+      },
+    }),
 };
 
 const given = new AbortController();
