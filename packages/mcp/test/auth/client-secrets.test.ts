@@ -3,6 +3,7 @@ import { type ClientOptions, connect } from "@parley/mcp";
 import {
   bearerToken,
   clientCredentials,
+  deviceLogin,
   enterpriseManaged,
   type Grant,
   memoryTokenStore,
@@ -227,6 +228,36 @@ describe("an error that repeats a credential is shown without it", () => {
     const grant = clientCredentials({ clientId: "robot", clientSecret: secret });
     const result = await attempt(target, { oauth: { grant } });
     expectRefusal(result, "Basic … is not known, nor is …");
+  });
+
+  it.each<[string, (target: ClientTarget) => void, object]>([
+    [
+      "a grant",
+      () => {},
+      { grant: workloadIdentity({ client: { clientId: "pod" }, assertion: "canary+canary/canary==" }) },
+    ],
+    [
+      "the device flow",
+      ({ issuer }) => {
+        issuer.behaviour.metadata = { device_authorization_endpoint: `${issuer.origin}/device` };
+      },
+      {
+        login: deviceLogin(() => {}),
+        client: { clientId: "app", clientSecret: "canary+canary/canary==", authMethod: "client_secret_post" },
+      },
+    ],
+  ])("of a server that repeats the body of a request, in which values are encoded: %s", async (_name, set, options) => {
+    const target = await start();
+    set(target);
+    target.issuer.behaviour.intercept = ({ path, form }, response) => {
+      if (path !== "/token" && path !== "/device") return false;
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "invalid_request", error_description: `cannot read ${form}` }));
+      return true;
+    };
+    const result = await attempt(target, { oauth: options });
+    expectRefusal(result, "cannot read ");
+    expect(inspect(result.error, { depth: 10 })).not.toContain("canary");
   });
 
   it.each<[string, (target: ClientTarget) => ClientOptions]>([

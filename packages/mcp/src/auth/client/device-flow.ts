@@ -8,9 +8,9 @@ import { type Steps, saidBy } from "../discovery/steps.js";
 import type { LoggedIn, LoginParts } from "./code-flow.js";
 import { DEVICE_GRANT } from "./identity.js";
 import type { Login } from "./login.js";
-import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
+import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
 import { mayPass, tokenFailure } from "./token-failure.js";
-import { type GrantedToken, requestOptions, requestToken } from "./token-request.js";
+import { type GrantedToken, requestOptions, requestToken, withoutSecrets } from "./token-request.js";
 
 type DeviceLogin = Extract<Login, { kind: "device" }>;
 
@@ -72,7 +72,7 @@ async function requestCode(
     return await oauth.processDeviceAuthorizationResponse(server, me, response);
   } catch (error) {
     if (McpError.is(error)) throw error;
-    const failure = tokenFailure(error);
+    const failure = tokenFailure(withoutSecrets(error, secretsOf(client)));
     if (failure?.code === "invalid_client") await identities.forget(server.issuer);
     steps.note("device authorization", failure?.text ?? saidBy(error), server.device_authorization_endpoint);
     throw steps.failure(`${server.issuer} gave no code for the device`, "Look at what the authorization server says.");

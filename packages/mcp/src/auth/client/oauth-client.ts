@@ -55,16 +55,17 @@ function basic(secret: string): oauth.ClientAuth {
   };
 }
 
-const formEncoded = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
+/** A value as it is spelled in the body of a form. */
+export const formEncoded = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
 
 function credentials(id: string, secret: string): string {
   return toBase64(new TextEncoder().encode(`${formEncoded(id)}:${formEncoded(secret)}`));
 }
 
-/** All forms in which a client's secret is sent. */
+/** A client's secret, and the header that it is sent in. */
 export function secretsOf({ clientId, clientSecret }: OAuthClient): string[] {
   if (clientSecret === undefined) return [];
-  return [clientSecret, formEncoded(clientSecret), credentials(clientId, clientSecret)];
+  return [clientSecret, credentials(clientId, clientSecret)];
 }
 
 /** Servers disagree whether the audience is the issuer or the token endpoint; the issuer is what RFC 7523bis asks for. */

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { Platform } from "../../platform/platform.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { DpopKey } from "./dpop.js";
-import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
+import { clientAuthentication, formEncoded, type OAuthClient, secretsOf } from "./oauth-client.js";
 
 /** What every request to a token endpoint is made of. */
 export interface TokenRequestParts {
@@ -122,11 +122,15 @@ async function withoutMembers(response: Response, ignored: readonly string[] = [
 /** Shorter values would match ordinary words. */
 const MIN_SECRET = 8;
 
-/** Removes what was sent from an error of `oauth4webapi`: a server may repeat it, as in "unknown refresh token …". */
+/**
+ * Removes what was sent from an error of `oauth4webapi`: a server may repeat it, as in "unknown refresh token …", or the body of the
+ * request, in which values are encoded.
+ */
 export function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
   if (!(error instanceof oauth.ResponseBodyError)) return error;
+  const secrets = sent.filter(({ length }) => length >= MIN_SECRET).flatMap((one) => [one, formEncoded(one)]);
   // Longer ones first: the encoded form of a secret may begin with it.
-  for (const secret of sent.filter(({ length }) => length >= MIN_SECRET).sort((a, b) => b.length - a.length)) {
+  for (const secret of secrets.sort((a, b) => b.length - a.length)) {
     error.error = error.error.replaceAll(secret, "…");
     const { error_description: text } = error;
     if (typeof text === "string") error.error_description = text.replaceAll(secret, "…");
