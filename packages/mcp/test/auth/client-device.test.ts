@@ -116,9 +116,11 @@ describe("the device flow", () => {
   });
 
   it("ends when nobody types the code", async () => {
-    const { target, result } = await logIn([PENDING], { expires_in: 12 });
+    const { target, result, pauses } = await logIn([PENDING], { expires_in: 12 });
     expectRefusal(result, "the code was not used in time");
     expect(target.issuer.to("/token")).toHaveLength(3);
+    // Not beyond the end of the code.
+    expect(pauses).toEqual([5, 5, 2]);
   });
 
   it.each([0, 0.001, -5])("asks at most once a second, though the server says %s", async (interval) => {

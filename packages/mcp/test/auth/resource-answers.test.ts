@@ -285,10 +285,18 @@ describe("options that would accept too much", () => {
     ],
     ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is an empty text/],
     ["a short secret", { dpopNonce: { secret: "short" } }, /`secret` has 5 of at least 32 characters/],
+    ["scopes in one text", { scopes: "read" as never }, /`scopes` is not a list of texts/],
+    ["a scope that is a number", { scopes: [5 as never] }, /`scopes` is not a list of texts/],
+    ["metadata with scopes in one text", { scopesSupported: "read" as never }, /`scopesSupported` is not a list/],
+    ["algorithms in one text", { algorithms: "ES256" as never }, /`algorithms` is not a list/],
+    ["a resource that is a bigint", { resource: 10n as never }, /`resource` is not a text/],
     ["a misspelt option", { audiance: "x" } as object, /audiance/],
   ])("%s", (_name, options, problem) => {
     const make = () => resourceServer({ resource: RESOURCE, issuer: ISSUER, ...options });
     expect(make).toThrow(problem);
     expect(make).toThrow(expect.objectContaining({ kind: "invalid_definition", fix: expect.any(String) }));
+  });
+  it.each([undefined, null, 5])("no options: %s", (options) => {
+    expect(() => resourceServer(options as never)).toThrow(expect.objectContaining({ kind: "invalid_definition" }));
   });
 });

@@ -91,8 +91,8 @@ async function poll(
   let interval = Math.min(Math.max(device.interval ?? DEFAULT_INTERVAL_S, MIN_INTERVAL_S), MAX_INTERVAL_S);
   let failures = 0;
   const end = platform.monotonic() + Math.min(device.expires_in, MAX_LIFETIME_S) * 1_000;
-  while (platform.monotonic() < end) {
-    await pause(interval * 1_000, parts);
+  for (let now = platform.monotonic(); now < end; now = platform.monotonic()) {
+    await pause(Math.min(interval * 1_000, end - now), parts);
     signal.throwIfAborted();
     try {
       const asked = { device_code: device.device_code, resource };

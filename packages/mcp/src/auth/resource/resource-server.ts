@@ -87,6 +87,8 @@ const MAX_MAX_PROOFS = 1_000_000;
  * served beside the server. `ctx.auth` has the claims, never the token itself. Throws for options that would accept too much.
  */
 export function resourceServer(options: ResourceServerOptions): ProtectedResource {
+  // Programs without types may leave them out.
+  if (options === undefined) throw refused("`resourceServer` has no options", "Pass at least `resource` and `issuer`.");
   checkOptions(
     "resourceServer",
     options,
@@ -166,6 +168,7 @@ function trustedIssuer(one: unknown, fix: string): TrustedIssuer {
 /** Throws for rules that would accept too much, or nothing at all. */
 function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): void {
   const { verify, introspection, algorithms = DEFAULT_ALGORITHMS } = options;
+  for (const option of ["algorithms", "scopes", "scopesSupported"] as const) checkTexts(option, options[option] ?? []);
   const weak = algorithms.filter((algorithm) => !DEFAULT_ALGORITHMS.includes(algorithm));
   if (weak.length > 0 || algorithms.length === 0) {
     const fix = `Accept some of ${DEFAULT_ALGORITHMS.join(", ")}.`;
@@ -185,6 +188,12 @@ function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): vo
   checkNumber("maxProofsPerKey", maxProofsPerKey, 1, MAX_MAX_PROOFS);
 }
 
+/** A text has the methods of a list that are used here, and would be taken for a list of its letters. */
+function checkTexts(option: string, value: unknown): void {
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return;
+  throw refused(`\`${option}\` is not a list of texts`, `Write \`${option}: ["…"]\`.`);
+}
+
 function checkNumber(option: string, value: number, least: number, most: number): void {
   if (value >= least && value <= most) return;
   throw refused(`\`${option}\` is ${value}`, `Pass a number from ${least} to ${most}.`);
@@ -193,7 +202,10 @@ function checkNumber(option: string, value: number, least: number, most: number)
 function checkedUrl(url: string, option: string, policy?: UrlPolicy): string {
   const problem = typeof url === "string" ? (formProblem(url) ?? policy?.problemOf(url)) : "is not a text";
   if (problem === undefined) return url;
-  throw refused(`\`${option}\` ${problem}: ${JSON.stringify(url)}`, "Pass an https address, or http on this machine.");
+  throw refused(
+    `\`${option}\` ${problem}: ${typeof url === "string" ? JSON.stringify(url) : typeof url}`,
+    "Pass an https address, or http on this machine.",
+  );
 }
 
 function refused(message: string, fix: string): McpError {
