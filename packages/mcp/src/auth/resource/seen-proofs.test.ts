@@ -57,11 +57,41 @@ describe("used proofs", () => {
     await seen.use("a", "ahead", MINUTE);
   });
 
-  it("of a hundred thousand keys are bounded, too", async () => {
-    const seen = new SeenProofs(fakeTime().platform, 10, undefined, 1_000);
-    for (let key = 0; key < 100_000; key++) await seen.use(String(key), "1", 5 * MINUTE);
-    await expect(seen.use("99999", "1", MINUTE)).rejects.toThrow("used before");
-    // One of the oldest has made room.
-    await seen.use("0", "1", MINUTE);
+  it("of a hundred thousand keys are bounded, too, and none is forgotten for a key that comes later", async () => {
+    const time = fakeTime();
+    const seen = new SeenProofs(time.platform, 10, undefined, 1_000);
+    let accepted = 0;
+    for (let key = 0; key < 100_000; key++) accepted += await useMany(seen, String(key), 1);
+    expect(accepted).toBe(1_000);
+    for (let key = 0; key < 1_000; key++)
+      await expect(seen.use(String(key), "0", MINUTE)).rejects.toThrow("used before");
+    const refused = await seen.use("late", "0", MINUTE).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(TooManyProofs);
+    expect(refused).toMatchObject({ message: expect.stringContaining("all keys"), retryAfterMs: 5 * MINUTE });
+    time.advance(5 * MINUTE);
+    expect(await useMany(seen, "late", 1)).toBe(1);
+  });
+
+  it("of keys with a small share are kept while a greedy one has more to give", async () => {
+    const seen = new SeenProofs(fakeTime().platform, 500, undefined, 1_000);
+    expect(await useMany(seen, "greedy", 500)).toBe(500);
+    let accepted = 0;
+    for (let key = 0; key < 2_000; key++) accepted += await useMany(seen, `key ${key}`, 1);
+    // All but the share of the greedy one.
+    expect(accepted).toBe(900);
+    for (let key = 0; key < 900; key++)
+      await expect(seen.use(`key ${key}`, "0", MINUTE)).rejects.toThrow("used before");
+    await expect(seen.use("greedy", "499", MINUTE)).rejects.toThrow("used before");
+  });
+
+  it("that have expired make room behind a key whose proofs last longer", async () => {
+    const time = fakeTime();
+    const seen = new SeenProofs(time.platform, 10, undefined, 1_000);
+    await seen.use("ahead", "0", 10 * MINUTE);
+    for (let key = 0; key < 999; key++) await seen.use(String(key), "0", MINUTE);
+    expect(await useMany(seen, "late", 1)).toBe(0);
+    time.advance(MINUTE);
+    expect(await useMany(seen, "late", 1)).toBe(1);
+    await expect(seen.use("ahead", "0", MINUTE)).rejects.toThrow("used before");
   });
 });

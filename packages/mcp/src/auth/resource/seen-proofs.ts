@@ -19,23 +19,26 @@ interface KeyProofs {
 
 /** Proofs of all keys together; a digest and its entry take about 130 bytes. */
 const MAX_PROOFS = 100_000;
-/** A key with fewer proofs waits only for itself. */
+/** Proofs of a key that are never forgotten before they expire. */
 const MIN_SHARE = 100;
+/** How often all keys are searched for proofs that have expired while no other one can be forgotten. */
+const SWEEP_MS = 1_000;
 
-/** One key has used more proofs than are remembered for it. */
+/** No further proof is remembered for a key. */
 export class TooManyProofs extends Error {
   readonly retryAfterMs: number;
 
-  constructor(retryAfterMs: number) {
-    super("the key has used more proofs than are remembered for it (`maxProofsPerKey`)");
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 /**
  * Remembers the proofs that were used until they expire, so that none is accepted twice. A key that reaches its own limit has to
- * wait. When all keys together reach theirs, the key with the most proofs has to wait, and loses its oldest proof to the others:
- * nobody can make the proofs of others be refused or forgotten by using many.
+ * wait. When all keys together reach theirs, the key with the most proofs has to wait, and loses its oldest proof to the others
+ * as long as it has more than `MIN_SHARE`. When no key has more, proofs are refused until others expire: a key with few proofs
+ * can be made to wait by very many keys, each of which needs a token, but none of its proofs can be used again.
  */
 export class SeenProofs {
   readonly #platform: Platform;
@@ -47,6 +50,7 @@ export class SeenProofs {
   readonly #bySize: (Set<KeyProofs> | undefined)[] = [];
   #largest = 0;
   #count = 0;
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   /** `shared` is where other nodes look, too. */
   constructor(platform: Platform, maxPerKey: number, shared?: KeyValue, total = Math.max(MAX_PROOFS, 2 * maxPerKey)) {
@@ -70,13 +74,17 @@ export class SeenProofs {
     const known = this.#keys.get(jkt);
     if (known !== undefined) this.#trim(known, now);
     if (known?.ends.has(id) === true) throw replayed();
+    if (this.#count >= this.#limits.total && this.#largest <= MIN_SHARE) this.#sweep(now);
     const isFull = this.#count >= this.#limits.total;
     const most = isFull ? Math.min(this.#limits.perKey, Math.max(this.#largest, MIN_SHARE)) : this.#limits.perKey;
     if (known !== undefined && known.ends.size >= most) {
       const [next = now] = known.ends.values();
-      throw new TooManyProofs(next - now);
+      throw new TooManyProofs(
+        "the key has used more proofs than are remembered for it (`maxProofsPerKey`)",
+        next - now,
+      );
     }
-    if (isFull) this.#evict();
+    if (isFull) this.#evict(now);
     const proofs = known ?? { jkt, ends: new Map<string, number>(), lastEnd: 0 };
     proofs.ends.set(id, now + ms);
     proofs.lastEnd = Math.max(proofs.lastEnd, now + ms);
@@ -103,7 +111,22 @@ export class SeenProofs {
     if (proofs.ends.size < before) this.#resized(proofs, before);
   }
 
-  #evict(): void {
+  /** Removes the expired proofs of all keys. At most once in a while: callers who are refused repeat their requests. */
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < SWEEP_MS) return;
+    this.#sweptAt = now;
+    for (const proofs of [...this.#keys.values()]) this.#trim(proofs, now);
+  }
+
+  /** Makes room for a proof. Throws if no key can do with fewer. */
+  #evict(now: number): void {
+    if (this.#largest <= MIN_SHARE) {
+      const [oldest] = this.#keys.values();
+      throw new TooManyProofs(
+        "all keys together have used the proofs that are remembered",
+        (oldest?.lastEnd ?? now) - now,
+      );
+    }
     const [greediest] = this.#bySize[this.#largest] ?? [];
     const [oldest] = greediest?.ends.keys() ?? [];
     if (greediest === undefined || oldest === undefined) return;
