@@ -173,12 +173,44 @@ describe("AUTHC-29: a client whose id is the address of its metadata document", 
     });
     const waiting = Array.from({ length: count }, (_, at) => authorize({ client_id: id(at) }));
     await full;
-    const refused = await authorize();
+    const late = { client_id: "https://app.example/late.json" };
+    const refused = await authorize(late);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
     for (const response of held) response.writeHead(404).end();
     await Promise.all(waiting);
+    json(metadata(late));
+    expect((await authorize(late)).status).toBe(200);
+  });
+
+  it("is read while 64 others are if a user has logged in by it before", async () => {
+    await proxy.login(DOCUMENT, { redirect_uri: CALLBACK }, node);
+    proxy.clock += 50 * 3_600_000;
+    const held: ServerResponse[] = [];
+    const full = new Promise<void>((resolve) => {
+      answer = (_request, response) => {
+        if (held.push(response) === 64) resolve();
+      };
+    });
+    const waiting = Array.from({ length: 64 }, (_, at) =>
+      authorize({ client_id: `https://h${at}.example/client.json` }),
+    );
+    await full;
     json(metadata());
     expect((await authorize()).status).toBe(200);
+    for (const response of held) response.writeHead(404).end();
+    await Promise.all(waiting);
+  });
+
+  it.each([429, 500, 503])("that was read before is used for another day if its server answers %d", async (status) => {
+    await authorize();
+    answer = (_request, response) => response.writeHead(status).end();
+    proxy.clock += 24 * 3_600_000;
+    expect((await authorize()).status).toBe(200);
+    proxy.clock += 1_000;
+    expect((await authorize()).status).toBe(200);
+    proxy.clock += 600_000;
+    expect((await authorize()).status).toBe(400);
+    expect(requests).toBe(4);
   });
 
   it("that was read before is used for another day if its server is away, and not if the document is gone", async () => {

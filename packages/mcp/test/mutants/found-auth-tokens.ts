@@ -103,7 +103,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
     name: "proxy-documents-pile-up",
     recreates: "strangers let the proxy read any number of slow documents at once",
     file: "auth/proxy/client-documents.ts",
-    search: "this.#reading.size >= MAX_READING ||",
+    search: "alike.length >= most ||",
     replace: "",
     tests: CLIENTS,
   },

@@ -24,26 +24,38 @@ const MAX_DOCUMENT = 16 * 1024;
 const MAX_URIS = 50;
 /** Documents that are remembered, about 16 MiB at most. */
 const MAX_ENTRIES = 1_000;
+/** Ids of clients that users have logged in by. Fewer than documents, so that there is always one to forget. */
+const MAX_TRUSTED = 900;
 /** Requests under way, in all and to one host: strangers choose the addresses, and slow ones must not pile up. */
 const [MAX_READING, MAX_READING_OF_HOST] = [64, 4];
+/** Requests for clients that users have logged in by, beside those of strangers. */
+const MAX_READING_TRUSTED = 16;
 const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /** How long a document is used that cannot be read again: neither an outage nor a flood must stop its users at once. */
 const STALE_MS = 24 * 60 * MINUTE;
+const UNREADABLE = "The document that describes the application cannot be read.";
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads the documents by which clients describe themselves at an address of their own, in place of a registration. They are read
  * without redirects, within limits of size and time, and remembered as long as their server allows, between a minute and a day.
- * A document that cannot be read or does not fit is not remembered; one that fitted before is used for another day.
+ * A document that cannot be read or does not fit is not remembered; one that fitted before is used for another day, unless its
+ * server withdraws it.
+ *
+ * Strangers choose the addresses. They can make neither the documents of clients that users have logged in by be forgotten, nor
+ * keep them from being read.
  *
  * Spec: Authorization, "Client ID Metadata Documents",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
  */
 export class ClientDocuments {
   readonly #parts: ClientDocumentsParts;
+  /** The document that was used longest ago comes first. */
   readonly #entries = new Map<string, Entry>();
+  /** Ids that users have logged in by, also on a node that has not read the document. The oldest login comes first. */
+  readonly #trusted = new Set<string>();
   readonly #reading = new Map<string, Promise<ProxyClient | string>>();
 
   constructor(parts: ClientDocumentsParts) {
@@ -58,6 +70,7 @@ export class ClientDocuments {
       return Promise.resolve("This server does not accept the address that the application has as its id.");
     const known = this.#entries.get(clientId);
     const now = this.#parts.platform.monotonic();
+    if (known !== undefined) this.#keep(clientId, known);
     if (known !== undefined && known.until > now) return Promise.resolve(known.client);
     const reading = this.#reading.get(clientId);
     if (reading !== undefined) return reading;
@@ -72,10 +85,21 @@ export class ClientDocuments {
     return mine;
   }
 
+  /** Remembers that a user has logged in by this client, which strangers cannot do. */
+  trust(clientId: string): void {
+    this.#trusted.delete(clientId);
+    const [oldest] = this.#trusted;
+    if (this.#trusted.size >= MAX_TRUSTED && oldest !== undefined) this.#trusted.delete(oldest);
+    this.#trusted.add(clientId);
+  }
+
   #isBusy(clientId: string): boolean {
     const { host } = new URL(clientId);
-    const sameHost = [...this.#reading.keys()].filter((id) => new URL(id).host === host);
-    return this.#reading.size >= MAX_READING || sameHost.length >= MAX_READING_OF_HOST;
+    const isTrusted = this.#trusted.has(clientId);
+    const alike = [...this.#reading.keys()].filter((id) => this.#trusted.has(id) === isTrusted);
+    const sameHost = alike.filter((id) => new URL(id).host === host);
+    const most = isTrusted ? MAX_READING_TRUSTED : MAX_READING;
+    return alike.length >= most || sameHost.length >= MAX_READING_OF_HOST;
   }
 
   async #read(clientId: string, usable: ProxyClient | undefined): Promise<ProxyClient | string> {
@@ -87,8 +111,10 @@ export class ClientDocuments {
       text = await response.text();
     } catch {
       // The reason could tell a stranger what the network of this server looks like.
-      return usable ?? "The document that describes the application cannot be read.";
+      return usable ?? UNREADABLE;
     }
+    // Its server is out of order, or wants fewer requests.
+    if (response.status === 429 || response.status >= 500) return usable ?? UNREADABLE;
     // A document that is gone, or no longer fits, was withdrawn.
     this.#entries.delete(clientId);
     if (
@@ -104,9 +130,16 @@ export class ClientDocuments {
 
   #keep(clientId: string, entry: Entry): void {
     this.#entries.delete(clientId);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size >= MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#entries.size >= MAX_ENTRIES) this.#forgetOne();
     this.#entries.set(clientId, entry);
+  }
+
+  #forgetOne(): void {
+    for (const clientId of this.#entries.keys()) {
+      if (this.#trusted.has(clientId)) continue;
+      this.#entries.delete(clientId);
+      return;
+    }
   }
 }
 

@@ -71,4 +71,8 @@ export class ProxyClients {
     const client = await sealed.open<ProxyClient>(PURPOSE, clientId);
     return client ?? "The application is not registered here. Let it register again.";
   }
+  /** Remembers that a user has logged in by this client, named as by `clientKey`. */
+  trust(client: string): void {
+    if (isDocumentId(client)) this.#parts.documents?.trust(client);
+  }
 }

@@ -134,7 +134,7 @@ export class ProxyLogin {
 
   /** The provider's answer: makes the grant, and sends the client its code. */
   async callback(request: AuthenticationRequest, query: URLSearchParams): Promise<ServedDocument> {
-    const { sealed, upstream, grants, used, identify } = this.#parts;
+    const { clients, sealed, upstream, grants, used, identify } = this.#parts;
     const state = query.get("state") ?? "";
     const pending = hasRepeatedParameter(query)
       ? undefined
@@ -151,6 +151,7 @@ export class ProxyLogin {
       if (typeof subject !== "string" || subject === "") return back({ error: "access_denied" });
       const scopes = pending.scopes.filter((scope) => allowed === undefined || allowed.includes(scope));
       const { client, redirectUri, challenge } = pending;
+      clients.trust(client);
       const grantId = await grants.create({ client, subject, claims, scopes, upstream: login.tokens, turn: 0 });
       return back({ code: await grants.createCode({ grantId, client, redirectUri, challenge }) });
     } catch (error) {
