@@ -9,6 +9,7 @@ import {
   memoryTokenStore,
   type OAuthClient,
   oauth,
+  type TokenStore,
   workloadIdentity,
 } from "@parley/mcp/auth";
 import { generateKeyPair } from "jose";
@@ -104,7 +105,7 @@ describe("a secret without an issuer", () => {
     expect((await attempt(first, { connect: { auth } })).error).toBeUndefined();
     for (const again of [auth, oauth({ grant, store })]) {
       const result = await attempt(second, { connect: { auth: again } });
-      expectRefusal(result, `belongs to ${first.issuer.issuer}, to which its secret was sent first`);
+      expectRefusal(result, `belongs to ${first.issuer.issuer}, with which it was used before`);
       expect(result.error).toMatchObject({ fix: expect.stringContaining("Set `issuer`") });
     }
     expect(second.issuer.to("/token")).toEqual([]);
@@ -139,17 +140,87 @@ describe("a secret without an issuer", () => {
     const options = { client: { clientId: "app", clientSecret: SECRET }, store: memoryTokenStore() };
     expect((await attempt(first, { oauth: options })).error).toBeUndefined();
     const result = await attempt(second, { oauth: options });
-    expectRefusal(result, "to which its secret was sent first");
+    expectRefusal(result, "with which it was used before");
     expect(result.visits).toEqual([]);
     expect(second.issuer.to("/token")).toEqual([]);
   });
 
-  it("of another client with the same id is another one", async () => {
+  it("stays where it was when the secret changes, and moves with an issuer that is named", async () => {
+    const [first, second] = [await start(), await start()];
     const store = memoryTokenStore();
-    for (const clientSecret of [SECRET, "another-secret"]) {
-      const grant = clientCredentials({ clientId: "robot", clientSecret });
-      expect((await attempt(await start(), { oauth: { grant, store } })).error).toBeUndefined();
-    }
+    const use = (target: ClientTarget, clientSecret: string, issuer?: string) =>
+      attempt(target, { oauth: { grant: clientCredentials({ clientId: "robot", clientSecret, issuer }), store } });
+    expect((await use(first, SECRET)).error).toBeUndefined();
+    expectRefusal(await use(second, "another-secret"), `the client robot belongs to ${first.issuer.issuer}`);
+    expect(second.issuer.to("/token")).toEqual([]);
+    expect((await use(second, "another-secret", second.issuer.issuer)).error).toBeUndefined();
+    await store.delete(`issuer of ${second.url}`);
+    expect((await use(second, "another-secret")).error).toBeUndefined();
+    expect(second.issuer.to("/token")).toHaveLength(2);
+    await store.delete(`issuer of ${first.url}`);
+    expectRefusal(await use(first, SECRET), `the client robot belongs to ${second.issuer.issuer}`);
+  });
+
+  it("belongs to the issuer that it was used with by name", async () => {
+    const [first, second] = [await start(), await start()];
+    const store = memoryTokenStore();
+    const client = { clientId: "robot", clientSecret: SECRET };
+    const named = clientCredentials({ ...client, issuer: first.issuer.issuer });
+    expect((await attempt(first, { oauth: { grant: named, store } })).error).toBeUndefined();
+    const result = await attempt(second, { oauth: { grant: clientCredentials(client), store } });
+    expectRefusal(result, `belongs to ${first.issuer.issuer}`);
+    expect(second.issuer.to("/token")).toEqual([]);
+  });
+
+  it("is not moved by an authorization server that registers another client with its id", async () => {
+    const [first, evil] = [await start(), await ClientTarget.start()];
+    const store = memoryTokenStore();
+    const grant = clientCredentials({ clientId: "robot", clientSecret: SECRET });
+    expect((await attempt(first, { oauth: { grant, store } })).error).toBeUndefined();
+    evil.issuer.behaviour.intercept = ({ path }, response) => {
+      if (path !== "/register") return false;
+      const body = {
+        client_id: "robot",
+        client_secret: "evil-secret",
+        token_endpoint_auth_method: "client_secret_post",
+      };
+      response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return true;
+    };
+    expect((await attempt(evil, { oauth: { store } })).error).toBeUndefined();
+    expect(await store.get("issuer of client robot")).toBe(first.issuer.issuer);
+  });
+
+  it.each(["with a lock", "without one"])("is not sent by two programs that share a slow store %s", async (kind) => {
+    const targets = [await start(), await start()];
+    const values = memoryTokenStore();
+    const slowly = () => new Promise((resolve) => setTimeout(resolve, 5));
+    const turns = new Map<string, Promise<unknown>>();
+    const lock = <T>(key: string, work: () => Promise<T>) => {
+      const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+      turns.set(key, turn);
+      return turn;
+    };
+    const make = (): TokenStore => ({
+      get: async (key) => {
+        await slowly();
+        return values.get(key);
+      },
+      set: async (key, value) => {
+        await slowly();
+        await values.set(key, value);
+      },
+      delete: (key) => values.delete(key),
+      ...(kind === "with a lock" ? { lock } : {}),
+    });
+    const shared = make();
+    const grant = clientCredentials({ clientId: "robot", clientSecret: SECRET });
+    const results = await Promise.all(
+      // Each process has a store of its own; without a lock only those of this process take turns.
+      targets.map((target) => attempt(target, { oauth: { grant, store: kind === "with a lock" ? make() : shared } })),
+    );
+    expect(results.filter(({ error }) => error === undefined)).toHaveLength(1);
+    expect(targets.flatMap(({ issuer }) => issuer.to("/token"))).toHaveLength(1);
   });
 
   it("does not matter for a client with a key, whose assertions are for one issuer", async () => {

@@ -182,6 +182,15 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     expect(await readdir(join(path, ".."))).toEqual(["tokens.json"]);
   });
 
+  it("has one registration after logins at two servers of one issuer at once", async () => {
+    const [first, second] = [await ClientTarget.start(), await ClientTarget.start()];
+    second.behaviour.metadata = { authorization_servers: [first.issuer.issuer] };
+    const path = join(await folder(), "tokens.json");
+    const login = first.issuer.login();
+    await Promise.all([first, second].map((target) => open(target, { oauth: { store: fileTokenStore(path), login } })));
+    expect(first.issuer.to("/register")).toHaveLength(1);
+  });
+
   it("is not waited for any longer by a process that gave up", async () => {
     const path = join(await folder(), "tokens.json");
     const given = new AbortController();

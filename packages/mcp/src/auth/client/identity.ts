@@ -1,5 +1,4 @@
 import * as oauth from "oauth4webapi";
-import type { Platform } from "../../platform/platform.js";
 import { hookResult } from "../discovery/hook-result.js";
 import { textMember } from "../discovery/metadata-document.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
@@ -8,7 +7,7 @@ import type { IssuerBindings } from "./issuer-bindings.js";
 import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
 import { peerText } from "./token-failure.js";
 import { requestOptions } from "./token-request.js";
-import type { TokenStore } from "./token-store.js";
+import { locked, type TokenStore } from "./token-store.js";
 
 /** Who the client is, by all the ways that it may have. */
 export interface IdentityOptions {
@@ -52,28 +51,24 @@ export class Identities {
   readonly #options: IdentityOptions;
   readonly #store: TokenStore;
   readonly #bindings: IssuerBindings;
-  readonly #platform: Platform;
   readonly #asked = new Map<string, OAuthClient>();
 
-  constructor(options: IdentityOptions, store: TokenStore, bindings: IssuerBindings, platform: Platform) {
+  constructor(options: IdentityOptions, store: TokenStore, bindings: IssuerBindings) {
     this.#options = options;
     this.#store = store;
     this.#bindings = bindings;
-    this.#platform = platform;
   }
 
   async find(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient> {
     const { steps } = search;
     const { issuer } = need.server;
-    const found =
-      this.#configured(issuer) ??
-      this.#elsewhere(issuer, steps) ??
-      this.#document(need.server, steps) ??
-      (await this.#registered(need, search)) ??
-      (await this.#chosen(issuer, search));
+    const named = this.#configured(issuer) ?? this.#elsewhere(issuer, steps) ?? this.#document(need.server, steps);
+    const registered = named === undefined ? await this.#registered(need, search) : undefined;
+    // The issuer chose its id, which may be that of a client elsewhere: it must not move that one.
+    if (registered !== undefined) return registered;
+    const found = named ?? (await this.#chosen(issuer, search));
     if (found !== undefined) {
-      const secret = found.clientSecret !== undefined;
-      await this.#bindings.require(found, issuer, { secret, steps, platform: this.#platform });
+      await this.#bindings.require(found, issuer, { secret: found.clientSecret !== undefined, steps });
       return found;
     }
     throw steps.failure(
@@ -94,11 +89,13 @@ export class Identities {
       this.#configured(issuer),
       own === undefined ? undefined : ofDocument(own),
       this.#asked.get(issuer),
-      readRegistration(await this.#store.get(keyOf(issuer)))?.client,
     ];
     const found = candidates.find((client) => client?.clientId === clientId);
-    if (found === undefined) return undefined;
-    const bound = await this.#bindings.issuerOf(found, issuer, found.clientSecret !== undefined, this.#platform);
+    if (found === undefined) {
+      const registered = readRegistration(await this.#store.get(keyOf(issuer)))?.client;
+      return registered?.clientId === clientId ? registered : undefined;
+    }
+    const bound = await this.#bindings.issuerOf(found, issuer, found.clientSecret !== undefined);
     return bound === issuer ? found : undefined;
   }
 
@@ -152,11 +149,18 @@ export class Identities {
       steps.note(WHAT, "the server has no registration endpoint");
       return undefined;
     }
-    const known = readRegistration(await this.#store.get(keyOf(server.issuer)));
-    if (known !== undefined && known.redirectUri === redirectUri) return known.client;
-    const client = await this.#register(need, registration, search);
-    await this.#store.set(keyOf(server.issuer), JSON.stringify({ client, redirectUri }));
-    return client;
+    const key = keyOf(server.issuer);
+    const stored = async () => {
+      const known = readRegistration(await this.#store.get(key));
+      return known?.redirectUri === redirectUri ? known?.client : undefined;
+    };
+    const register = async () => {
+      const client = await this.#register(need, registration, search);
+      await this.#store.set(key, JSON.stringify({ client, redirectUri }));
+      return client;
+    };
+    // Logins at two servers of one issuer must not replace each other's registration.
+    return (await stored()) ?? locked(this.#store, key, async () => (await stored()) ?? register());
   }
 
   async #register(

@@ -59,7 +59,7 @@ export class OAuthSession {
     this.#policy = urlPolicy({ server: url, allowPrivateNetwork: settings.allowPrivateNetwork });
     this.#sender = sender;
     this.#tokens = new StoredTokens(settings.store, url);
-    this.#identities = new Identities(settings.identity, settings.store, settings.bindings, platform);
+    this.#identities = new Identities(settings.identity, settings.store, settings.bindings);
   }
 
   /** The token to send now, if that can be said without waiting. */

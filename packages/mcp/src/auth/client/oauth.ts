@@ -6,7 +6,7 @@ import { hookResult } from "../discovery/hook-result.js";
 import { formProblem } from "../url/url-policy.js";
 import { authorizedSender } from "./authorized-sender.js";
 import type { Grant } from "./grant.js";
-import { IssuerBindings } from "./issuer-bindings.js";
+import { bindingsOf } from "./issuer-bindings.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { OAuthSession } from "./oauth-session.js";
@@ -127,7 +127,8 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
   if (clientMetadataUrl !== undefined) checkDocumentUrl(clientMetadataUrl);
   // Safe: what is neither undefined nor a list is one client.
   const clients = client === undefined ? [] : Array.isArray(client) ? client : [client as OAuthClient];
-  const store = options.store === undefined ? memoryTokenStore() : namedStore(options.store);
+  const { store: given = memoryTokenStore() } = options;
+  const store = namedStore(given);
   return {
     login: options.login,
     grant: options.grant,
@@ -138,7 +139,7 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
       chooseClient: options.chooseClient,
     },
     store,
-    bindings: new IssuerBindings(store),
+    bindings: bindingsOf(given, store),
     scopes: options.scopes,
     requiredScopes: options.requiredScopes ?? [],
     offlineAccess: options.offlineAccess ?? true,

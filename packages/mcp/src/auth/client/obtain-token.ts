@@ -60,7 +60,7 @@ async function byGrant(
   const { server, resource } = found;
   // A key proves itself with an assertion for one issuer. Secrets and assertions of others work wherever they are sent.
   const secret = client.clientSecret !== undefined || grantType !== "client_credentials";
-  await bindings.require(client, server.issuer, { secret, steps, platform });
+  await bindings.require(client, server.issuer, { secret, steps });
   const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
   const extra = await hookResult("parameters", () => grant.parameters({ ...found, scopes, fetch }), isKnown);
   const wanted = scopes.length === 0 ? {} : { scope: scopes.join(" ") };

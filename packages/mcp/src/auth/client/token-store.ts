@@ -38,6 +38,11 @@ export function namedStore(store: TokenStore): TokenStore {
   };
 }
 
+/** Runs `work` while no other process runs it for the same key, where the store can ensure that. */
+export function locked<T>(store: TokenStore, key: string, work: () => Promise<T>): Promise<T> {
+  return store.lock === undefined ? work() : store.lock(key, work);
+}
+
 /** What `work` throws is passed on as it is: the store did not fail. */
 function lockedBy<T>(
   store: TokenStore,
