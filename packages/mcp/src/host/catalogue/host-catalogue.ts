@@ -2,7 +2,7 @@ import { type OfferNames, outerItem } from "../../server/mount/mounted-names.js"
 import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
 import { joinedLists, type ListKind, NO_LISTS, type ServerLists } from "./server-lists.js";
-import { matchesTemplate } from "./template-matches.js";
+import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 
 type Item<K extends ListKind> = ServerLists[K][number];
 
@@ -20,9 +20,6 @@ const MOST_ITEMS = 100_000;
 
 const KINDS: readonly ListKind[] = ["tools", "prompts", "resources", "resourceTemplates"];
 const KEYS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
-
-/** Links to the web are for clients to follow themselves, unless the server lists the address as a resource. */
-const WEB_ADDRESS = /^https?:/i;
 
 interface ListedServer {
   readonly names: OfferNames;
@@ -49,7 +46,11 @@ export class HostCatalogue {
     const names: OfferNames = {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
       uri: (inner) => (uris === undefined ? inner : hostUri(uris, inner)),
-      serves: (inner) => !WEB_ADDRESS.test(inner) || this.#listsUri(server, inner),
+      serving: () => {
+        const matches = linkMatcher();
+        const isListed = (inner: string) => matches(this.of(server).resourceTemplates, inner);
+        return (inner) => !WEB_ADDRESS.test(inner) || this.#hasResource(server, inner) || isListed(inner);
+      },
     };
     this.#members.set(server, { names, uris, lists: NO_LISTS });
   }
@@ -120,14 +121,10 @@ export class HostCatalogue {
     return unnamed === undefined ? undefined : { server: unnamed, inner: uri };
   }
 
-  /** Whether a server lists a URI, as it knows it, or a template of it. */
-  #listsUri(server: string, inner: string): boolean {
-    const member = this.#members.get(server);
-    if (member === undefined) return false;
-    const { names, lists } = member;
-    if (this.find("resources", names.uri(inner))?.server === server) return true;
-    const { resourceTemplates: templates } = lists;
-    return templates.some((one) => WEB_ADDRESS.test(one.uriTemplate) && matchesTemplate(one, inner));
+  /** Whether a server lists a URI, as it knows it, as a resource. */
+  #hasResource(server: string, inner: string): boolean {
+    const outer = this.names(server)?.uri(inner);
+    return outer !== undefined && this.find("resources", outer)?.server === server;
   }
 
   #index(kind: ListKind): Map<string, HostOffer> {

@@ -4,15 +4,15 @@ import { isObject } from "../../jsonrpc/message.js";
 export interface OfferNames {
   name(inner: string): string;
   uri(inner: string): string;
-  /** Whether that server serves a URI in a result; other URIs, such as web addresses, stay unchanged. */
-  serves(uri: string): boolean;
+  /** Begins a check of the URIs of one result: whether that server serves one. Others, such as web addresses, stay unchanged. */
+  serving(): (uri: string) => boolean;
 }
 
 type Members = Record<string, unknown>;
 
 /** The names of a mounted server: `prefix_name`, and URIs with `prefix+` in front. */
 export function mountedNames(prefix: string, serves: (uri: string) => boolean): OfferNames {
-  return { name: (inner) => `${prefix}_${inner}`, uri: (inner) => outerUri(prefix, inner), serves };
+  return { name: (inner) => `${prefix}_${inner}`, uri: (inner) => outerUri(prefix, inner), serving: () => serves };
 }
 
 export function outerUri(prefix: string, uri: string): string {
@@ -43,10 +43,11 @@ export function outerItem(names: OfferNames, item: Members): Members {
 
 /** A result with its URIs as clients see them; the same object when it has none. */
 export function outerResult(names: OfferNames, method: string, result: object): object {
-  if (method === "tools/call") return withList(result, "content", (block) => outerBlock(names, block));
+  const serves = names.serving();
+  if (method === "tools/call") return withList(result, "content", (block) => outerBlock(names, serves, block));
   if (method === "prompts/get") {
     return withList(result, "messages", (message) => {
-      const content = isObject(message["content"]) ? outerBlock(names, message["content"]) : message["content"];
+      const content = isObject(message["content"]) ? outerBlock(names, serves, message["content"]) : message["content"];
       return content === message["content"] ? message : { ...message, content };
     });
   }
@@ -57,13 +58,13 @@ export function outerResult(names: OfferNames, method: string, result: object): 
   }));
 }
 
-function outerBlock(names: OfferNames, block: Members): Members {
+function outerBlock(names: OfferNames, serves: (uri: string) => boolean, block: Members): Members {
   const { type, uri, resource } = block;
-  if (type === "resource_link" && typeof uri === "string" && names.serves(uri)) {
+  if (type === "resource_link" && typeof uri === "string" && serves(uri)) {
     return { ...block, uri: names.uri(uri) };
   }
   if (type !== "resource" || !isObject(resource) || typeof resource["uri"] !== "string") return block;
-  if (!names.serves(resource["uri"])) return block;
+  if (!serves(resource["uri"])) return block;
   return { ...block, resource: { ...resource, uri: names.uri(resource["uri"]) } };
 }
 
