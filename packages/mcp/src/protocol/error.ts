@@ -192,3 +192,64 @@ function kindOfCode(code: number): ErrorKind {
   const kinds = Object.keys(KINDS) as ErrorKind[];
   return kinds.find((kind) => KINDS[kind][0] === code) ?? "peer_error";
 }
+
+/**
+ * The kinds of errors that callers of a server get as they are, also where a connection to another server raised them. Texts of
+ * other kinds may hold commands, output, addresses and credentials of this side.
+ */
+export const FOR_CALLERS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "cancelled",
+  "capability_missing",
+  "declined",
+  "dismissed",
+  "invalid_params",
+  "limit_exceeded",
+  "method_not_found",
+  "question_changed",
+  "resource_not_found",
+  "too_many_questions",
+  "tool_error",
+  "url_elicitation_required",
+]);
+
+/** The kinds that only connections to other servers raise. */
+const OF_CONNECTIONS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "authorization_failed",
+  "connect_failed",
+  "connection_closed",
+  "decode_error",
+  "invalid_response",
+  "oversized_frame",
+  "session_lost",
+  "transport_error",
+]);
+
+/** Known to other copies of the package too, as errors themselves are. */
+const MEANT: unique symbol = Symbol.for("@parley/mcp/error-for-callers") as never;
+
+/** Marks an error whose text is written for callers, although its kind is one of connections. */
+export function forCallers(error: McpError): McpError {
+  return marked(error, true);
+}
+
+/** The error of a request to a server that is closed. */
+export function serverClosed(): McpError {
+  return forCallers(new McpError("connection_closed", "the server is closed"));
+}
+
+/** Marks an error of a connection to another server, of whatever kind. Other values are returned as they are. */
+export function ofConnection(error: unknown): unknown {
+  return McpError.is(error) && Object.isExtensible(error) ? marked(error, false) : error;
+}
+
+/** Whether a server sends the text of an error to any caller. All others are unexpected. */
+export function isForCallers(error: McpError): boolean {
+  const { kind, remote, operation } = error;
+  if (remote || FOR_CALLERS.has(kind)) return true;
+  const { [MEANT]: meant } = error as { [MEANT]?: boolean };
+  return meant ?? (operation === undefined && !OF_CONNECTIONS.has(kind));
+}
+
+function marked(error: McpError, meant: boolean): McpError {
+  return Object.defineProperty(error, MEANT, { value: meant, configurable: true });
+}

@@ -1,6 +1,6 @@
 import type { NotificationMiddleware } from "../era/notification-middleware.js";
 import type { InspectHandle, InspectOptions } from "../platform/platform.js";
-import { McpError } from "../protocol/error.js";
+import { McpError, serverClosed } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { CheckedTool } from "../schema/checked-schema.js";
@@ -232,7 +232,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   async close(): Promise<void> {
     this.endSubscriptions();
     const closing = this.#pipeline.closers.splice(0);
-    this.#pipeline.gate = () => Promise.reject(new McpError("connection_closed", "the server is closed"));
+    this.#pipeline.gate = () => Promise.reject(serverClosed());
     const ends = [this.#hub.close(), this.#offers.tools.close(), ...closing.map(async (close) => close())];
     for (const outcome of await Promise.allSettled(ends)) if (outcome.status === "rejected") throw outcome.reason;
   }

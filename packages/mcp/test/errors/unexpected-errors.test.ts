@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import { connect, fetchHandler, McpError, Server, type ServerOptions, ToolError } from "@parley/mcp";
 import { serveSocket, socketTransport } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
@@ -256,4 +257,101 @@ describe("observers", () => {
     expect(await ended).toMatchObject({ failure: "aborted" });
     await client.close();
   });
+});
+
+describe("an error of a connection that a handler opened itself", () => {
+  /** A server whose offers use a client of their own, to the given address. */
+  function relaying(address: string) {
+    const lines: string[] = [];
+    const use = async (): Promise<never> => {
+      await using client = await connect(address, { timeouts: { connectMs: 5_000 } });
+      await client.callTool("gone");
+      throw new Error("the call must fail");
+    };
+    const server = new Server(
+      { name: "relaying", version: "1" },
+      { platform: { warn: (line) => void lines.push(line) } },
+    )
+      .tool("relay", {}, use)
+      .resource("a://b", {}, use);
+    return { server, lines };
+  }
+
+  /** Addresses of a server that is away, and of some that do not answer as MCP servers do. */
+  async function broken() {
+    const listen = async (status: number) => {
+      const http = createServer((_request, response) =>
+        response.writeHead(status, { "www-authenticate": "x" }).end("no"),
+      );
+      await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+      return http;
+    };
+    const servers = [await listen(401), await listen(500), await listen(200)];
+    const addressOf = (http: (typeof servers)[number]) =>
+      `http://127.0.0.1:${(http.address() as { port: number }).port}/secret-path`;
+    const close = () => servers.map((http) => http.close());
+    return { addresses: ["http://127.0.0.1:1/secret-path", "nowhere", ...servers.map(addressOf)], close };
+  }
+
+  it("is unexpected: hidden from strangers, shown on this machine, and reported", async () => {
+    const { addresses, close } = await broken();
+    for (const address of addresses) {
+      const { server, lines } = relaying(address);
+      const far = await overHttp(server as never, strangers, "2026-07-28");
+      const told = JSON.stringify([
+        await far.callTool("relay"),
+        await far.readResource("a://b").catch((error: McpError) => [error.message, error.data]),
+      ]);
+      await far.close();
+      expect(told.match(/internal error \(id /g), address).toHaveLength(2);
+      expect(told).not.toMatch(/secret-path|nowhere|127\.0\.0\.1/);
+      expect(lines.filter((line) => line.includes(address))).toHaveLength(2);
+      const near = await connect(server);
+      expect(JSON.stringify(await near.callTool("relay"))).toContain(address);
+      await near.close();
+    }
+    close();
+  });
+
+  it("reaches the peer if the other server sent it", async () => {
+    const inner = new Server({ name: "inner", version: "1" }).tool("other", {}, () =>
+      raise(new McpError("internal_error", "the shop is closed")),
+    );
+    const server = new Server({ name: "outer", version: "1" }).tool("relay", {}, async () => {
+      await using client = await connect(inner);
+      return await client.call("other");
+    });
+    const far = await overHttp(server as never, strangers, "2026-07-28");
+    await expect(far.callTool("relay")).rejects.toThrow("the shop is closed");
+    await far.close();
+  });
+
+  it("of a kind that authors throw themselves still reaches the peer", async () => {
+    const { server, lines } = failing();
+    server.tool("own", {}, () => raise(new McpError("auth_required", "sign in first")));
+    const far = await overHttp(server as never, strangers, "2026-07-28");
+    await expect(far.callTool("own" as never)).rejects.toThrow("sign in first");
+    await far.close();
+    await server.close();
+    expect(lines).toEqual([]);
+  });
+});
+
+it.each(ERAS)("what a getter or `toJSON` of a result throws is for the log only, in %s", async (revision) => {
+  const lines: string[] = [];
+  const server = new Server({ name: "s", version: "1" }, { platform: { warn: (line) => void lines.push(line) } })
+    .tool("json", {}, () => ({ toJSON: () => raise(new Error(SECRET)) }) as never)
+    .tool("getter", {}, () => ({
+      get a(): string {
+        return raise(new Error(SECRET));
+      },
+    }));
+  const client = await overHttp(server as never, strangers, revision);
+  for (const name of ["json", "getter"]) {
+    const told = await client.callTool(name).then(JSON.stringify, (error: McpError) => error.message);
+    expect(told).toBe(`the result of tool "${name}" cannot be written as JSON`);
+    expect(told).not.toContain("hunter2");
+  }
+  await client.close();
+  expect(lines.filter((line) => line.includes(SECRET))).toHaveLength(2);
 });

@@ -6,7 +6,7 @@ import { guardedSender } from "../../http/guarded-sender.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
-import { McpError } from "../../protocol/error.js";
+import { McpError, ofConnection } from "../../protocol/error.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { serveChannel } from "../../transport/channel/server.js";
@@ -29,7 +29,12 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
-  return new Client<unknown>(await openParts(target, options, {}));
+  try {
+    return new Client<unknown>(await openParts(target, options, {}));
+  } catch (error) {
+    // A handler of a server may have connected; its callers must not get addresses and commands.
+    throw ofConnection(error);
+  }
 }
 
 /** What the owner of many connections decides about one of them. */

@@ -2,7 +2,7 @@ import { randomName } from "../../encoding/base64.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
-import { McpError } from "../../protocol/error.js";
+import { McpError, serverClosed } from "../../protocol/error.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
@@ -126,7 +126,7 @@ export class TaskRunner implements RunContext {
   /** A task for a client that must be given one, although its outcome is known. */
   async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
     const done = withResult(record, keptResult(result, request));
-    if (this.#closed) throw closedServer();
+    if (this.#closed) throw serverClosed();
     await this.#store(done);
     this.listeners.add(done.id, call);
     this.listeners.remove(done.id);
@@ -155,7 +155,7 @@ export class TaskRunner implements RunContext {
   async #create(record: TaskRecord, run: TaskRun, call: ExtensionCall): Promise<void> {
     const { nodes } = this.#open();
     const { running } = this.#settings.limits;
-    if (this.#closed) throw closedServer();
+    if (this.#closed) throw serverClosed();
     if (this.#runs.size >= running) throw new TooManyTasks("tasks run", "running", running);
     this.#runs.set(record.id, run);
     try {
@@ -176,7 +176,7 @@ export class TaskRunner implements RunContext {
     const { store, nodes } = this.#open();
     try {
       await nodes?.confirm();
-      if (this.#closed) throw closedServer();
+      if (this.#closed) throw serverClosed();
       // Its client has gone before the call became a task: nobody knows of it, and nothing runs for it.
       if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
@@ -258,7 +258,7 @@ export class TaskRunner implements RunContext {
         resolve();
       });
     });
-    for (const run of this.#runs.values()) run.abort(closedServer());
+    for (const run of this.#runs.values()) run.abort(serverClosed());
     (await this.#hearing)?.();
     await this.#parts?.nodes?.close();
   }
@@ -289,10 +289,6 @@ export class TaskRunner implements RunContext {
     });
     return { store, node, nodes };
   }
-}
-
-function closedServer(): McpError {
-  return new McpError("connection_closed", "the server is closed");
 }
 
 function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {

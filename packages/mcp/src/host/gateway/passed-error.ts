@@ -1,31 +1,12 @@
 import { taskRequired } from "../../era/task-shape.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { type ErrorKind, McpError } from "../../protocol/error.js";
+import { type ErrorKind, FOR_CALLERS, forCallers, McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import { type HttpFailure, httpFailureOf } from "../../protocol/http-failure.js";
 import { masksErrors, neutralMessage, reportFailure } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { OfferNames } from "../../server/mount/mounted-names.js";
 import { toErrorResult } from "../../server/tools/result.js";
-
-/**
- * The kinds of this side's own errors that callers get as they are. All others are made neutral, because their texts may hold
- * commands, output, addresses and credentials of the host.
- */
-const FOR_CALLERS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
-  "cancelled",
-  "capability_missing",
-  "declined",
-  "dismissed",
-  "invalid_params",
-  "limit_exceeded",
-  "method_not_found",
-  "question_changed",
-  "resource_not_found",
-  "too_many_questions",
-  "tool_error",
-  "url_elicitation_required",
-]);
 
 /** The server that a call was passed on to, with the names that the caller knows of it. */
 export interface PassedTo {
@@ -87,11 +68,10 @@ function neutral(cause: McpError, call: ServerCall, server: string): McpError {
   const { what, fix } = inWords(cause.kind, failure);
   const wait = failure?.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs };
   const status = failure === undefined ? {} : { status: failure.status };
-  return new McpError(cause.kind, `the server "${server}" behind this gateway ${what}`, {
-    cause,
-    data: { server, reference, ...status, ...wait },
-    fix,
-  });
+  const data = { server, reference, ...status, ...wait };
+  return forCallers(
+    new McpError(cause.kind, `the server "${server}" behind this gateway ${what}`, { cause, data, fix }),
+  );
 }
 
 interface Words {

@@ -1,6 +1,6 @@
 import { readable, thrownMessage, traceOf } from "../../encoding/thrown-message.js";
 import { callHook } from "../../platform/call-hook.js";
-import { McpError } from "../../protocol/error.js";
+import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { CallEnd, CallFailure, FailureKind } from "../observer.js";
 import { isInputRequired } from "../questions/input-required.js";
@@ -30,8 +30,13 @@ function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined
   const kind = McpError.is(error) ? error.kind : undefined;
   if (signal.aborted && (error === signal.reason || name === "AbortError" || kind === "cancelled")) return "aborted";
   if (kind === "timeout" || name === "TimeoutError") return "timeout";
-  if (kind !== undefined || ToolError.is(error)) return undefined;
+  if (isMeant(error)) return undefined;
   return error instanceof Error ? "handler_error" : "handler_throw";
+}
+
+/** Whether the text of an error is meant for the caller; that of a handler's own connection to another server is not. */
+function isMeant(error: unknown): error is McpError | ToolError {
+  return McpError.is(error) ? isForCallers(error) : ToolError.is(error);
 }
 
 /** How a call ended, for observers: with a result, which may hold a failure, or with an error. */

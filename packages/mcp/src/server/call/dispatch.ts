@@ -4,7 +4,7 @@ import { accepting } from "../../era/accepting.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
 import { type Session, usedEarly } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
-import { McpError } from "../../protocol/error.js";
+import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
@@ -280,17 +280,22 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   }
 }
 
-/** The error that the client gets: an `McpError` unchanged, of anything else the message at most. Reports the latter. */
+/** The error that the client gets: one that is meant for it unchanged, of any other the message at most. Reports the latter. */
 export function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) {
     return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));
   }
-  if (McpError.is(error)) {
+  if (McpError.is(error) && isForCallers(error)) {
     // The handler's author must hear of it, and `fix` is not sent.
-    if (error.kind === "misuse") call.facts.warnOnce(`${error.message}. ${error.fix}`);
+    if (error.kind === "misuse") call.facts.warnOnce(`${withCause(error)}. ${error.fix}`);
     return error;
   }
   const { message, data } = publicFailure(call, error);
   return new McpError("internal_error", message, { data });
+}
+
+/** The message, with that of the cause, which is for the log only. */
+function withCause({ message, cause }: McpError): string {
+  return cause === undefined ? message : `${message}: ${thrownMessage(cause)}`;
 }

@@ -1,9 +1,9 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
-import { readable, thrownMessage } from "../../encoding/thrown-message.js";
+import { readable } from "../../encoding/thrown-message.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { McpError } from "../../protocol/error.js";
+import { isForCallers, McpError } from "../../protocol/error.js";
 import { type ContentBlock, isContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
@@ -137,7 +137,7 @@ function jsonText(name: string, value: unknown, plain = isPlainJson(value)): str
     if (lost === undefined) return JSON.stringify(value);
   } catch (error) {
     // A getter or `toJSON` of the value threw, or it is nested too deeply.
-    throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON: ${thrownMessage(error)}`, {
+    throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON`, {
       cause: error,
       fix: PLAIN_DATA,
     });
@@ -166,7 +166,7 @@ export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
-  if (McpError.is(error)) return forTheModel(error, call);
+  if (McpError.is(error) && isForCallers(error)) return forTheModel(error, call);
   const { message, data } = publicFailure(call, error);
   return {
     content: [{ type: "text", text: message }],

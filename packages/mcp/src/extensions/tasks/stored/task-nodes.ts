@@ -1,7 +1,7 @@
 import { neverUnhandled } from "../../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import type { Platform, Timer } from "../../../platform/platform.js";
-import { McpError } from "../../../protocol/error.js";
+import { serverClosed } from "../../../protocol/error.js";
 import type { KeyValue } from "../../../storage/storage.js";
 import { NodeTasks } from "./node-tasks.js";
 
@@ -80,7 +80,7 @@ export class TaskNodes {
 
   /** Resolves when it is stored that this process runs a task, which expires at `until`. */
   async add(id: string, until: number): Promise<void> {
-    if (this.#closed) throw new McpError("connection_closed", "the server is closed");
+    if (this.#closed) throw serverClosed();
     this.#mine.add(id, until);
     this.#idle = 0;
     this.watch();
@@ -127,7 +127,7 @@ export class TaskNodes {
   async #enter(until: number): Promise<void> {
     if (this.#covers(until)) return;
     await this.#inTurn(async () => {
-      if (this.#closed) throw new McpError("connection_closed", "the server is closed");
+      if (this.#closed) throw serverClosed();
       if (this.#covers(until)) return;
       const now = this.#platform.now();
       const [before, lists] = this.#listed ?? [0, 1];
