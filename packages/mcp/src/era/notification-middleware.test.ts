@@ -53,6 +53,13 @@ describe("middleware of notifications", () => {
     });
     expect(twice.delivered).toHaveLength(1);
     expect(twice.warnings).toEqual([expect.stringContaining("next() was called twice or too late")]);
+    let kept: (() => void) | undefined;
+    const thrown = pass((_seen, next) => {
+      kept = next;
+      throw new Error("boom");
+    });
+    expect(() => kept?.()).toThrow(/too late/);
+    expect(thrown.delivered).toEqual([]);
     let late: unknown;
     const { delivered, warnings } = pass(async (_seen, next) => {
       await null;

@@ -65,8 +65,12 @@ export function passNotification(
     };
     // The method table knows more methods than the types do.
     const seen = { ...place, method, params: given.params } as unknown as MiddlewareNotification;
-    const returned: unknown = middleware(seen, next);
-    open = false;
+    let returned: unknown;
+    try {
+      returned = middleware(seen, next);
+    } finally {
+      open = false;
+    }
     if (!isThenable(returned)) return;
     warn(`middleware of notifications for ${method} returned a promise, which is not waited for. ${NEXT}`);
     returned.then(undefined, failed);

@@ -30,7 +30,7 @@ export function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): Child
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
     },
     stop: (connection) => connection.close(),
-    // With a login the deadline of the connection itself, which is as long, does not count the time of the user.
+    // With a login the deadlines of the connection and of its lists, which are as long, do not count the time of the user.
     startMs: options.auth === undefined ? startMs : Number.POSITIVE_INFINITY,
     retryMs,
   }));

@@ -1,5 +1,6 @@
 import type { Change } from "../client/changes/change-queue.js";
 import type { Client } from "../client/client.js";
+import { bounded } from "../client/connection/bounded.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
@@ -18,6 +19,7 @@ import { ConnectionHealth } from "./connection/connection-health.js";
 import type { HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
+import { notListed } from "./connection/unavailable.js";
 import { RemoteWatches } from "./remote-watches.js";
 import type { HostedState, ServerProblem, ServerStatus } from "./server-status.js";
 
@@ -100,7 +102,10 @@ export class HostedServer {
   async start(signal: AbortSignal): Promise<RemoteConnection> {
     const connection = await this.remote.open(signal);
     try {
-      await this.#listed(connection, signal);
+      const { startMs, options } = this.parts;
+      // With a login the start as a whole has no deadline, because users take their time.
+      const late = { on: options.auth === undefined ? undefined : startMs, error: () => notListed(this.name, startMs) };
+      await bounded(this.#platform, [late], () => this.#listed(connection, signal));
       signal.throwIfAborted();
       if (connection.client.state !== "ready") throw new McpError("connection_closed", "the server ended at once");
     } catch (error) {

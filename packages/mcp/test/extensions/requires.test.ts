@@ -1,6 +1,9 @@
 import { connect, Server } from "@parley/mcp";
 import { defineExtension } from "@parley/mcp/extension";
+import { Host } from "@parley/mcp/host";
+import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
+import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
 
 const INFO = { name: "s", version: "1" };
 
@@ -47,4 +50,28 @@ describe("an extension that requires others", () => {
   it("is refused twice, also where it adds nothing", () => {
     expect(() => new Server(INFO, { extensions: [named("x"), named("x")] })).toThrow(/com.example\/x was given twice/);
   });
+
+  it.each(["shared", "client"] as const)(
+    "is left out behind a gateway for a client that declares it alone, with isolation %s",
+    async (isolation) => {
+      const chain = [named("a"), named("b", ["com.example/a"]), named("c", ["com.example/b"]), named("d")];
+      const inner = new Server(INFO, { extensions: chain }).tool("t", {}, (_args, ctx) =>
+        Object.keys(ctx.client.capabilities.extensions ?? {}).join(),
+      );
+      await using http = await serveHttp(inner, { port: 0 });
+      for (const revision of [NEWEST_STATEFUL, NEWEST_STATELESS]) {
+        await using host = new Host({
+          servers: { s: { url: String(http.url), isolation } },
+          client: { revisions: [revision], extensions: chain },
+        });
+        const front = host.asServer();
+        await host.start();
+        await using client = await connect(front, { extensions: [named("c"), named("b"), named("d")] });
+        expect((await client.callTool("s__t")).content).toEqual([{ type: "text", text: "com.example/d" }]);
+        await using whole = await connect(front, { extensions: chain });
+        const all = "com.example/a,com.example/b,com.example/c,com.example/d";
+        expect((await whole.callTool("s__t")).content).toEqual([{ type: "text", text: all }]);
+      }
+    },
+  );
 });

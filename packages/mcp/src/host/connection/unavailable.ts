@@ -24,6 +24,14 @@ export function notInTime(name: string, ms: number): McpError {
   });
 }
 
+/** The error of a server that stands, and does not list what it offers in time. */
+export function notListed(name: string, ms: number): McpError {
+  return new McpError("timeout", `the server "${name}" did not list what it offers within ${ms} ms`, {
+    data: { deadline: "startMs", ms },
+    fix: "Raise `startMs` of the server, or look at what its lists wait for.",
+  });
+}
+
 /** Whether a call ended because its connection did: it may or may not have run. */
 export function isLost(error: unknown): boolean {
   return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");

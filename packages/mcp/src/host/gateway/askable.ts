@@ -49,5 +49,16 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
     if (id === TASKS.id) return takesTask(call.request) ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
   });
-  return shared.length === 0 ? undefined : Object.fromEntries(shared);
+  const complete = withRequired(Object.fromEntries(shared), extend);
+  return Object.keys(complete).length === 0 ? undefined : complete;
+}
+
+/** The extensions without those that require another which is missing: a connection cannot have them. */
+function withRequired(declared: Record<string, unknown>, extend: readonly Extension[]): Record<string, unknown> {
+  // Every connection follows tasks, whatever its callers take.
+  const has = (id: string) => id === TASKS.id || Object.hasOwn(declared, id);
+  const lacking = extend.filter(({ id, requires = [] }) => Object.hasOwn(declared, id) && !requires.every(has));
+  if (lacking.length === 0) return declared;
+  const rest = Object.entries(declared).filter(([id]) => lacking.every((one) => one.id !== id));
+  return withRequired(Object.fromEntries(rest), extend);
 }

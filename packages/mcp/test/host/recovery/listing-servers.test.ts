@@ -1,4 +1,6 @@
+import { fetchHandler, Server } from "@parley/mcp";
 import { Host, type HostOptions } from "@parley/mcp/host";
+import { fakeClock } from "@parley/mcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../../stdio/processes.js";
 import { localServer, QUICK } from "../servers/hosted-servers.js";
@@ -150,5 +152,36 @@ describe("what a server lists", () => {
     await Promise.all([starting, added]);
     expect(host.status()["a"]?.stale).toBe(false);
     expect(names(host)).toContain("a__more");
+  });
+
+  it("must come within `startMs` also where connections may log in", async () => {
+    const clock = fakeClock();
+    let asked = 0;
+    const server = new Server({ name: "s", version: "1" }).tool("t", {}, () => "");
+    server.use((call, next) => {
+      if (call.method !== "tools/list") return next();
+      asked++;
+      return new Promise<never>(() => {});
+    });
+    const handler = fetchHandler(server);
+    const host = new Host({
+      servers: { s: { url: "http://127.0.0.1:9/mcp", startMs: 5_000 } },
+      client: {
+        fetch: (input, init) => handler(new Request(input, init)),
+        auth: { authorize: (sender) => sender },
+      },
+      startWaitMs: 1,
+      health: false,
+      platform: { ...clock.platform, warn: () => {} },
+    });
+    opened.push(host);
+    void host.start();
+    expect(await eventually(() => asked === 1)).toBe(true);
+    await clock.advance(4_000);
+    expect(host.status()["s"]?.lastError).toBeUndefined();
+    await clock.advance(1_000);
+    const lastError = () => host.status()["s"]?.lastError?.message;
+    expect(await eventually(() => lastError() !== undefined)).toBe(true);
+    expect(lastError()).toBe('the server "s" did not list what it offers within 5000 ms');
   });
 });
