@@ -137,7 +137,13 @@ async function perform(declaration: CommandDeclaration, { words, values, program
     return cut && code === EXIT.ok ? EXIT.interrupted : code;
   } catch (reason) {
     const target = declaration.name === "login" ? undefined : (options.text("server") ?? words[0]);
-    return reportFailure(terminal, reason, options.flag("debug"), target);
+    const isGranted = options.text("grant") !== undefined;
+    return reportFailure(
+      terminal,
+      reason,
+      options.flag("debug"),
+      target === undefined ? target : { name: target, isGranted },
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { savedLogins } from "../target/saved-logins.js";
 import type { Io } from "../terminal/io.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** How long a server may take: a person waits for the shell. */
+/** How long a server may take in all: a person waits for the shell. */
 const LOOK_MS = 3_000;
 const MOST_WORDS = 500;
 /** Words that mean themselves in every shell; servers choose their names. */
@@ -21,7 +21,9 @@ export async function completedWords(words: readonly string[], terminal: Termina
   const [typed = "", before = ""] = [words.at(-1), words.at(-2)];
   const { command, next, rest } = commandOf(words.slice(0, -1));
   const offered = await offeredWords({ command, next, rest, before, typed }, terminal.io).catch(() => []);
-  return [...new Set(offered)].filter((word) => word.startsWith(typed) && PLAIN.test(word)).slice(0, MOST_WORDS);
+  // Servers and files choose names; one that looks like an option would become one.
+  const fits = (word: string) => word.startsWith(typed) && (typed.startsWith("-") || !word.startsWith("-"));
+  return [...new Set(offered)].filter((word) => fits(word) && PLAIN.test(word)).slice(0, MOST_WORDS);
 }
 
 interface Completing {
@@ -69,12 +71,22 @@ async function offersOf(target: string, place: string, io: Io): Promise<string[]
   const where = whereOf(target, io);
   if (where === undefined) return [];
   const auth = savedLogins({}, io);
-  const timeouts = { connectMs: LOOK_MS, idleMs: LOOK_MS };
-  const options = { name: "parley", timeouts, signal: io.signal, onWarning: () => {} };
-  await using client = await connect(where, auth === undefined ? options : { ...options, auth });
-  if (place.startsWith("<tool")) return (await client.allTools()).map(({ name }) => name);
-  if (place.startsWith("<uri")) return (await client.allResources()).map(({ uri }) => uri);
-  return (await client.allPrompts()).map(({ name }) => name);
+  // As in `Checkup`: `AbortSignal.timeout` keeps no process alive, and Node 20 may collect one that is part of `any`.
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const timer = setTimeout(end, LOOK_MS);
+  io.signal.addEventListener("abort", end, { once: true });
+  const { signal } = ended;
+  const options = { name: "parley", signal, onWarning: () => {} };
+  try {
+    await using client = await connect(where, auth === undefined ? options : { ...options, auth });
+    if (place.startsWith("<tool")) return (await client.allTools({ signal })).map(({ name }) => name);
+    if (place.startsWith("<uri")) return (await client.allResources({ signal })).map(({ uri }) => uri);
+    return (await client.allPrompts({ signal })).map(({ name }) => name);
+  } finally {
+    clearTimeout(timer);
+    io.signal.removeEventListener("abort", end);
+  }
 }
 
 function whereOf(target: string, io: Io): Parameters<typeof connect>[0] | undefined {

@@ -60,15 +60,32 @@ function bash(all: readonly Row[]): string {
     all,
     (flag, choices) => `    ${flag}) COMPREPLY=($(compgen -W ${quoted(choices)} -- "$word")); return ;;`,
   );
+  // Bash breaks words at characters such as ":" and "=", and replaces only what is behind the last of them; zsh does not.
   return `_parley() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="" offered="" at
+  local line="\${COMP_LINE:0:COMP_POINT}" words=() cut="" breaks=""
+  if [[ -n "\${ZSH_VERSION-}" || "$line" == *[\\"\\'\\\\]* ]]; then
+    words=("\${COMP_WORDS[@]:0:COMP_CWORD+1}")
+  else
+    read -ra words <<< "$line"
+    [[ "$line" == *[[:space:]] ]] && words+=("")
+    [[ "$COMP_WORDBREAKS" == *:* ]] && breaks+=":"
+    [[ "$COMP_WORDBREAKS" == *=* ]] && breaks+="="
+  fi
+  _parley_words "\${words[@]}"
+  local word="\${words[@]: -1}"
+  [[ -n "$breaks" && "$word" == *["$breaks"]* ]] && cut="\${word%"\${word##*["$breaks"]}"}"
+  [[ -z "$cut" ]] || COMPREPLY=("\${COMPREPLY[@]#"$cut"}")
+}
+_parley_words() {
+  local words=("$@") last=$(($# - 1)) path="" offered="" at
+  local word="\${words[last]}" before="\${words[last-1]}"
   case "$before" in
 ${values.join("\n")}
   esac
-  for ((at = 1; at < COMP_CWORD; at++)); do
-    [[ "\${COMP_WORDS[at]}" == -* ]] && break
-    case "\${path:+$path }\${COMP_WORDS[at]}" in
-${all.map(({ path }) => `      ${quoted(path)}) path="\${path:+$path }\${COMP_WORDS[at]}" ;;`).join("\n")}
+  for ((at = 1; at < last; at++)); do
+    [[ "\${words[at]}" == -* ]] && break
+    case "\${path:+$path }\${words[at]}" in
+${all.map(({ path }) => `      ${quoted(path)}) path="\${path:+$path }\${words[at]}" ;;`).join("\n")}
       *) break ;;
     esac
   done
@@ -79,7 +96,7 @@ ${cases.join("\n")}
   COMPREPLY=($(compgen -W "$offered" -- "$word") $(compgen -f -- "$word"))
   [[ -z "$path" || "$word" == -* ]] && return
   # Not by compgen, which would expand what a name contains.
-  while IFS= read -r at; do COMPREPLY+=("$at"); done < <(parley completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  while IFS= read -r at; do COMPREPLY+=("$at"); done < <(parley completion words -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o filenames -F _parley parley`;
 }

@@ -27,6 +27,7 @@ export const doctor: CommandRun = async (invocation) => {
     await checkup.step("era", () => eraOf(connection));
     const { walkOffers } = await import("./offer-steps.js");
     await walkOffers(connection, checkup);
+    await connection?.lookAgain?.();
     const { serverInfo, protocolVersion } = connection?.client ?? {};
     const server = { name: serverInfo?.name, version: serverInfo?.version, revision: protocolVersion };
     report.end(checkup, server);

@@ -8,6 +8,8 @@ export interface ExaminedConnection {
   readonly client: Client;
   /** What the client could work around; a step takes what it caused. */
   takeWarnings(): string[];
+  /** Looks again at what may go wrong at any time, when everything else has been looked at. */
+  lookAgain?(): Promise<void>;
 }
 
 /** Warnings that are kept; a server may cause any number. */

@@ -44,11 +44,7 @@ export async function startProgram(
       const report = outcome !== undefined && "error" in outcome ? launchReportOf(outcome.error) : undefined;
       if (report?.reason === "stdout_noise") throw new BrokenLink(launchFinding(report));
       if (noise.count === 0) return "messages only";
-      throw new BrokenLink({
-        code: "stdout_noise",
-        cause: `the server prints text on stdout where messages belong: ${JSON.stringify(noise.first)}`,
-        fix: "Let it log to stderr; this client skips such lines, others lose the connection.",
-      });
+      throw noise.found();
     },
     // Other clients may not get so far, but what follows can still be examined.
     answers ? { exit: EXIT.findings, goesOn: true } : {},
@@ -59,7 +55,12 @@ export async function startProgram(
     const report = launchReportOf(error);
     throw new BrokenLink(report === undefined ? connectionFinding(error) : launchFinding(report));
   });
-  return outcome !== undefined && "connection" in outcome ? outcome.connection : undefined;
+  if (outcome === undefined || !("connection" in outcome)) return undefined;
+  const lookAgain = async () => {
+    if (noise.isKnown || noise.count === 0) return;
+    await checkup.step("stdout", () => Promise.reject(noise.found()), { exit: EXIT.findings, goesOn: true });
+  };
+  return { ...outcome.connection, lookAgain };
 }
 
 async function connected(entry: ProgramEntry, noise: NoiseListener, checkup: Checkup, invocation: Invocation) {
@@ -77,6 +78,16 @@ async function connected(entry: ProgramEntry, noise: NoiseListener, checkup: Che
 class NoiseListener {
   count = 0;
   first = "";
+  isKnown = false;
+
+  found(): BrokenLink {
+    this.isKnown = true;
+    return new BrokenLink({
+      code: "stdout_noise",
+      cause: `the server prints text on stdout where messages belong: ${JSON.stringify(this.first)}`,
+      fix: "Let it log to stderr; this client skips such lines, others lose the connection.",
+    });
+  }
 
   listen(inner: Transport): Transport {
     return {

@@ -36,7 +36,7 @@ export const logIn: CommandRun = async (invocation) => {
 
 /** The address of the server that a login is about. */
 export async function loginAddress(invocation: Invocation): Promise<string> {
-  const [target] = await takeTarget(invocation);
+  const [target] = await takeTarget(invocation, { logsIn: true });
   if (target.kind === "url") return target.entry.url;
   throw new UsageError(`${target.name} is no URL`, "Only servers at a URL have logins; programs get theirs by --env.");
 }

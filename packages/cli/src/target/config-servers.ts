@@ -43,9 +43,20 @@ export function neededInputs(name: string, file: string | undefined, io: Io): Co
       ? usualFiles(io, { expand: false })
       : [readConfigServers(resolve(io.cwd, file), io, { expand: false })];
   const found = files.find(({ servers }) => Object.hasOwn(servers, name));
-  const text = JSON.stringify(found?.servers[name] ?? {});
-  const ids = [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
+  const ids = inputsIn(found?.servers[name] ?? {});
   return ids.slice(0, MOST_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
+}
+
+/** The inputs that entries of the named file, or of the usual ones, refer to. */
+export function knownInputs(file: string | undefined, io: Io): string[] {
+  const reading = { expand: false };
+  const files = file === undefined ? usualFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
+  return inputsIn(files.map(({ servers }) => servers));
+}
+
+function inputsIn(entries: unknown): string[] {
+  const text = JSON.stringify(entries);
+  return [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
 }
 
 /** Inputs of one server that a person is asked for. */

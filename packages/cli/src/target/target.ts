@@ -17,14 +17,17 @@ const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
 /**
  * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain. With
- * `startsModules` a module takes the options of programs: it will be started as one. Rejects with a `UsageError` where there is no
+ * `startsModules` a module takes the options of programs: it will be started as one; with `logsIn` the client of a login needs no
+ * grant. Rejects with a `UsageError` where there is no
  * such server.
  */
 export async function takeTarget(
   invocation: Invocation,
-  { startsModules = false } = {},
+  { startsModules = false, logsIn = false } = {},
 ): Promise<[ServerTarget, readonly string[]]> {
   const [target, rest] = await namedTarget(invocation);
+  if (!logsIn) checkGrant(invocation);
+  await checkInputs([target], invocation);
   if (!startsModules || target.kind !== "module") checkFitting([target], invocation);
   else checkFitting([{ ...target, kind: "command" }], invocation);
   return [target, rest];
@@ -35,6 +38,8 @@ export async function takeTargets(invocation: Invocation): Promise<ServerTarget[
   const targets: ServerTarget[] = [];
   for (const word of invocation.words) targets.push(await targetOf(word, invocation));
   if (invocation.program.length > 0) targets.push((await namedTarget({ ...invocation, words: [] }))[0]);
+  checkGrant(invocation);
+  await checkInputs(targets, invocation);
   checkFitting(targets, invocation);
   return targets;
 }
@@ -113,6 +118,39 @@ function checkFitting(targets: readonly Pick<ServerTarget, "kind" | "name">[], {
     const what = targets.length === 1 ? `${first?.name} is none` : "there is none";
     throw new UsageError(`--${option} is for ${words}, and ${what}`, "Leave it out.");
   }
+}
+
+/** Refuses the client of a grant without the grant, which would not be used. */
+function checkGrant({ options }: Invocation): void {
+  if (options.text("grant") !== undefined) return;
+  for (const [name, flag] of [
+    ["clientId", "--client-id"] as const,
+    ["clientSecretEnv", "--client-secret-env"] as const,
+  ]) {
+    if (options.text(name) === undefined) continue;
+    throw new UsageError(`${flag} has no --grant`, "Give --grant client-credentials, or leave it out.");
+  }
+}
+
+/** Refuses values of inputs that no file refers to: most are misspelt. */
+async function checkInputs(
+  targets: readonly ServerTarget[],
+  { options, program, terminal }: Invocation,
+): Promise<void> {
+  const given = [...pairsOf(options.many("input"), "--input").keys()];
+  if (given.length === 0) return;
+  const [command] = program;
+  const isConfigured = ({ kind, name }: ServerTarget) =>
+    kind !== "module" && !ADDRESS.test(name) && !(kind === "command" && name === command);
+  if (!targets.some(isConfigured)) {
+    throw new UsageError("--input is for a server of a file, and none is named", "Leave it out, or give --config too.");
+  }
+  const { knownInputs } = await import("./config-servers.js");
+  const known = knownInputs(options.text("config"), terminal.io);
+  const unknown = given.find((id) => !known.includes(id));
+  if (unknown === undefined) return;
+  const fix = known.length === 0 ? "Leave it out." : `Its inputs are ${known.slice(0, 20).join(", ")}.`;
+  throw new UsageError(`--input ${unknown} is no input of the file`, fix);
 }
 
 /** Refuses what looks like an address or a path and is neither: no application has a server of this name. */

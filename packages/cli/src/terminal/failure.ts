@@ -17,11 +17,16 @@ const UNREACHABLE: ReadonlySet<ErrorKind> = new Set([
 ]);
 const UNAUTHORIZED: ReadonlySet<ErrorKind> = new Set(["auth_required", "authorization_failed", "insufficient_scope"]);
 
-/**
- * Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. `target` is what the user
- * calls the server; advice about logins names it.
- */
-export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean, target?: string): ExitCode {
+/** The server that a command was about. */
+interface FailedTarget {
+  /** What the user calls it; advice about logins names it. */
+  readonly name: string;
+  /** Whether the command line asks for a token by `--grant`. */
+  readonly isGranted: boolean;
+}
+
+/** Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. */
+export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean, target?: FailedTarget): ExitCode {
   if (terminal.io.signal.aborted) {
     if (terminal.json) terminal.printJson({ error: { kind: "interrupted", message: "interrupted", fix: "" } });
     else terminal.note("interrupted");
@@ -46,7 +51,7 @@ interface Described {
   readonly code: ExitCode;
 }
 
-function describe(reason: unknown, target: string | undefined): Described {
+function describe(reason: unknown, target: FailedTarget | undefined): Described {
   // What was wrong with an answer of the command line ends the call that it was for.
   if (McpError.is(reason) && reason.cause instanceof UsageError) return describe(reason.cause, target);
   if (reason instanceof UsageError) {
@@ -57,7 +62,8 @@ function describe(reason: unknown, target: string | undefined): Described {
     return { kind: "internal_error", message, fix: "", code: EXIT.failed };
   }
   const { kind, data } = reason;
-  const { message, fix } = (target === undefined ? undefined : loginAdvice(reason, target)) ?? reason;
+  const { message, fix } =
+    (target === undefined ? undefined : loginAdvice(reason, target.name, target.isGranted)) ?? reason;
   const code = UNREACHABLE.has(kind) ? EXIT.unreachable : UNAUTHORIZED.has(kind) ? EXIT.unauthorized : EXIT.failed;
   return { kind, message, fix: shellAdvice(fix), data, code };
 }

@@ -1,5 +1,6 @@
+import { McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
-import { shellAdvice } from "./shell-advice.js";
+import { loginAdvice, shellAdvice } from "./shell-advice.js";
 
 describe("advice for a person at a shell", () => {
   it.each([
@@ -34,5 +35,17 @@ describe("advice for a person at a shell", () => {
     ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
   ])("is that of the library in words of the command line: %s", (fix, expected) => {
     expect(shellAdvice(fix)).toBe(expected ?? fix);
+  });
+});
+
+describe("advice for a token that lacks a scope", () => {
+  const lacking = new McpError("insufficient_scope", "no", { data: { scopes: ["shop:buy", "shop:read"] } });
+  const unnamed = new McpError("insufficient_scope", "no");
+
+  it("is a login, or a scope of the grant where the token came from one", () => {
+    expect(loginAdvice(lacking, "shop")?.fix).toBe("Run `parley login shop --scope shop:buy --scope shop:read`.");
+    expect(loginAdvice(lacking, "shop", true)?.fix).toBe("Give --scope shop:buy --scope shop:read with --grant.");
+    expect(loginAdvice(unnamed, "shop", true)).toEqual({ message: "no", fix: "Give --scope <scope> with --grant." });
+    expect(loginAdvice(new McpError("auth_required", "no"), "shop", true)).toBeUndefined();
   });
 });

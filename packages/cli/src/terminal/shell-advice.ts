@@ -43,18 +43,24 @@ export function shellAdvice(fix: string): string {
   return WORDS.reduce((text, [api, words]) => text.replace(api, words), fix);
 }
 
-/** The cause and the advice for a caller without a login, or whose login lacks a scope; undefined for other errors. */
+/**
+ * The cause and the advice for a caller without a login, or whose login lacks a scope; undefined for other errors. A token of
+ * `--grant` has no login.
+ */
 export function loginAdvice(
   error: McpError,
   target: string,
+  isGranted = false,
 ): { readonly message: string; readonly fix: string } | undefined {
   const { kind, message, data } = error;
   if (kind === "insufficient_scope") {
     const scopes = wantedScopes(data);
-    if (scopes.length === 0) return { message, fix: `Run \`parley login ${target} --scope <scope>\`.` };
-    const fix = `Run \`parley login ${target} ${scopes.map((scope) => `--scope ${scope}`).join(" ")}\`.`;
+    const wanted = scopes.length === 0 ? "--scope <scope>" : scopes.map((scope) => `--scope ${scope}`).join(" ");
+    const fix = isGranted ? `Give ${wanted} with --grant.` : `Run \`parley login ${target} ${wanted}\`.`;
+    if (scopes.length === 0) return { message, fix };
     return { message: `${whatNeeds(error)} needs ${scopes.join(" and ")}`, fix };
   }
+  if (isGranted) return undefined;
   if (kind !== "auth_required" && !(kind === "authorization_failed" && memberOf(data, "reason") === "login_needed"))
     return undefined;
   return { message, fix: `Run \`parley login ${target}\`, or pass a token: --header "Authorization: Bearer …".` };

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
 import { ALL_COMMANDS } from "../../src/commands/all-commands.js";
@@ -10,8 +11,12 @@ import { runParley } from "../kit/run-parley.js";
 
 /** What bash offers for the words of a command line. */
 function offered(script: string, ...words: string[]): string[] {
+  // Bash makes words of ":" and "=".
+  const broken = words.flatMap((word) => (word === "" ? [""] : word.split(/([:=]+)/).filter((part) => part !== "")));
   const program = `${script}
-COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}
+COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
+COMP_WORDS=(${broken.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${broken.length - 1}
+COMP_LINE='${words.join(" ")}'; COMP_POINT=\${#COMP_LINE}
 _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
   return execFileSync("bash", ["--norc", "-c", program], { encoding: "utf8", cwd: "/" }).trim().split("\n");
 }
@@ -96,6 +101,41 @@ describe("parley completion", () => {
     const fake = `parley() { printf '%s\\n' 'my-server' '$(exit 7)'; }\n${stdout}`;
     expect(offered(fake, "parley", "call", "my")).toEqual(["my-server", "$(exit 7)"]);
     expect(offered(fake, "parley", "call", "--time")).toEqual(["--timeout"]);
+  });
+
+  it("completes words with a colon or an equals sign in bash, from the last of them on", async () => {
+    const { stdout } = await runParley(["completion", "bash"]);
+    // Gives back the words that it was asked for.
+    const echo = `parley() { shift 3; printf '%s\\n' "$*" "\${@: -1}x"; }\n${stdout}`;
+    expect(offered(echo, "parley", "read", "mine", "note://to")).toEqual(["read mine note://to", "//tox"]);
+    expect(offered(echo, "parley", "call", "http://h:1/mcp", "a")).toEqual(["call http://h:1/mcp a", "ax"]);
+    expect(offered(echo, "parley", "call", "mine", "t", "city=O")).toEqual(["call mine t city=O", "Ox"]);
+    expect(offered(echo, "parley", "read", "mine", "")).toEqual(expect.arrayContaining(["read mine ", "x"]));
+  });
+
+  it("offers no names that look like options, and gives up a server that lists without end", async () => {
+    const home = mkdtempSync(join(tmpdir(), "parley-completion-"));
+    const odd = new Server({ name: "odd", version: "1" }).tool("-danger", {}, () => "").tool("fine", {}, () => "");
+    const endless = new Server({ name: "endless", version: "1" }).tool("t", {}, () => "");
+    let pages = 0;
+    endless.use(async (call, next) => {
+      const result = await next();
+      if (call.method !== "tools/list") return result;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return { ...result, nextCursor: String(pages++) };
+    });
+    const [first, second] = [await serveHttp(odd, { port: 0 }), await serveHttp(endless, { port: 0 })];
+    try {
+      const words = async (...typed: string[]) =>
+        (await runParley(["completion", "words", "--", ...typed], { home, cwd: home })).stdout.trim().split("\n");
+      expect(await words("call", first.url, "")).toEqual(["fine"]);
+      expect(await words("call", second.url, "")).toEqual([""]);
+      expect(pages).toBeGreaterThan(0);
+    } finally {
+      await first.close();
+      await second.close();
+      rmSync(home, { recursive: true });
+    }
   });
 
   it.each([[["completion"]], [["completion", "tcsh"]]])("%j names the shells that it knows", async (args) => {

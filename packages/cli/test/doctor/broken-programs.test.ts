@@ -109,6 +109,23 @@ describe("parley doctor of a program", () => {
     expect(finding?.fix).toContain("Let it log to stderr");
   });
 
+  it("finds text on stdout that comes with the lists", async () => {
+    const chatty = BANNER.replace('console.log("Welcome to my server v1");', "")
+      .replace("capabilities: {}", "capabilities: { tools: {} }")
+      .replace(
+        "const answer =",
+        `const lists = method === "tools/list";
+    if (lists) console.log("listing tools");
+    const answer = lists ? { result: { tools: [] } } :`,
+      );
+    const seen = await examine(script("chatty.cjs", chatty));
+    expect(seen).toMatchObject({ code: 5, ok: false, broken: { step: "stdout", code: "stdout_noise" } });
+    expect(seen.broken?.cause).toContain("listing tools");
+    expect(seen.steps.map(({ step, status }) => `${step} ${status}`)).toEqual(
+      expect.arrayContaining(["stdout ok", "tools ok", "stdout failed"]),
+    );
+  });
+
   it("names text on stdout where messages should be", async () => {
     const target = script("noise.cjs", `console.log("Listening on port 3000"); setInterval(() => {}, 1000);`);
     const seen = await examine(["--timeout", "5s", ...target]);

@@ -78,6 +78,9 @@ describe("an input of a configuration", () => {
     expect(given.stderr).toContain("KEY is given");
     const wrong = await runParley(["ping", "one", "--input", "key"], { cwd: folder.path });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("an --input has no name and value") });
+    const typo = await runParley(["ping", "one", "--input", "key=x", "--input", "kye=x"], { cwd: folder.path });
+    expect(typo.stderr).toContain("--input kye is no input of the file\nfix:   Its inputs are key.\n");
+    expect(typo.code).toBe(2);
   });
 
   it("takes its default where none is given", async () => {
@@ -117,6 +120,11 @@ describe("an option for another kind of target", () => {
     [["--cwd", ".", "http://127.0.0.1:1/mcp"], "--cwd is for a program"],
     [["--header", "A: 1", "main.ts"], "--header is for a server at a URL, and main.ts is none"],
     [["--header", "A: 1", "--", "node"], "--header is for a server at a URL, and node is none"],
+    [["--input", "a=1", "main.ts"], "--input is for a server of a file, and none is named"],
+    [["--input", "a=1", "http://127.0.0.1:1/mcp"], "--input is for a server of a file, and none is named"],
+    [["--input", "a=1", "--", "node"], "--input is for a server of a file, and none is named"],
+    [["--client-id", "a", "http://127.0.0.1:1/mcp"], "--client-id has no --grant"],
+    [["--client-secret-env", "A", "main.ts"], "--client-secret-env has no --grant"],
   ])("is refused: %s", async (words, expected) => {
     using folder = new ModuleFolder({ "main.ts": "" });
     const { code, stderr } = await runParley(["ping", ...words], { cwd: folder.path });
