@@ -165,7 +165,8 @@ describe("what a server lists", () => {
     });
     const handler = fetchHandler(server);
     const host = new Host({
-      servers: { s: { url: "http://127.0.0.1:9/mcp", startMs: 5_000, auth: { authorize: (sender) => sender } } },
+      servers: { s: { url: "http://127.0.0.1:9/mcp", startMs: 5_000 } },
+      auth: () => ({ authorize: (sender) => sender }),
       client: {
         fetch: (input, init) => handler(new Request(input, init)),
       },
