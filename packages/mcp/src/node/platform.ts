@@ -7,12 +7,15 @@ import { builtin } from "./builtin.js";
 import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./stdio/spawn.js";
 
+/** Kept when the module loads, so that a test's fake timers do not stop the delivery of messages. */
+const { setImmediate: immediate } = globalThis;
+
 /** The platform for Node: synchronous ciphers, timers that do not keep the process alive, child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
-  defer: (run) => void setImmediate(run),
+  defer: (run) => void immediate(run),
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
   sha256: (data) => crypto().createHash("sha256").update(data).digest(),
   cipher: nodeCipher,

@@ -16,6 +16,8 @@ interface Extras {
 
 // Safe: the compiler settings allow only web standards, and each member is tested before use.
 const extras = globalThis as Extras;
+/** Kept when the module loads, so that a test's fake timers do not stop the delivery of messages. */
+const { setImmediate: immediate } = extras;
 
 /** The platform for browsers, workerd, Deno and Bun: web standards only, no child processes. */
 export const platform: Platform = {
@@ -23,7 +25,7 @@ export const platform: Platform = {
   monotonic: () => performance.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
   defer(run) {
-    if (extras.setImmediate !== undefined) extras.setImmediate(run);
+    if (extras.setImmediate !== undefined && immediate !== undefined) immediate(run);
     else deferByPort(run);
   },
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import { connect, Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 
 const children: ChildProcess[] = [];
@@ -68,6 +68,34 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a server in the same proce
       calls++;
     }
     expect(fired).toBe(true);
+  });
+
+  it("leaves timers their turn while each call has a connection of its own", async () => {
+    const server = new Server({ name: "busy", version: "1" }).tool("hello", {}, () => "hello");
+    let fired = false;
+    setTimeout(() => {
+      fired = true;
+    }, 1);
+    for (let calls = 0; !fired && calls < 10_000; calls++) {
+      const client = await connect(server, { revisions: [revision] });
+      await client.call("hello");
+      await client.close();
+    }
+    expect(fired).toBe(true);
+  });
+
+  it("answers calls while a test's fake timers stand still", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "setImmediate"] });
+    try {
+      const server = new Server({ name: "faked", version: "1" }).tool("hello", {}, () => "hello");
+      const client = await connect(server, { revisions: [revision] });
+      open.push(client);
+      // Longer than one turn of the event loop may go on with deliveries.
+      const end = performance.now() + 20;
+      while (performance.now() < end) expect(await client.call("hello")).toBe("hello");
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
