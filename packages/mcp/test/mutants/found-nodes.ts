@@ -19,6 +19,22 @@ export const FOUND_NODES: readonly Mutant[] = [
     tests: ["test/nodes/session-limits.test.ts"],
   },
   {
+    name: "silent-node-is-idle",
+    recreates: "a node's limit of sessions ends a session that is busy on a node that does not answer in time",
+    file: "transport/http/session/nodes/session-nodes.ts",
+    search: "    for (const node of silent) if (await this.#lease.isHeldBy(node)) return false;\n",
+    replace: "",
+    tests: ["test/nodes/session-limits.test.ts"],
+  },
+  {
+    name: "late-node-unseen",
+    recreates: "a node's limit of sessions ends a session that another node has begun to serve after the question",
+    file: "transport/http/session/nodes/session-nodes.ts",
+    search: "kv.delete(key, { ifVersion: stored.version })",
+    replace: "kv.delete(key)",
+    tests: ["test/nodes/session-limits.test.ts"],
+  },
+  {
     name: "demoted-primary-kept",
     recreates:
       "after a planned failover of Redis a node keeps its connection to the former primary and never writes again",

@@ -102,8 +102,8 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
     name: "sessions-per-principal-unlimited",
     recreates: "no limit of sessions per principal",
     file: "transport/http/session/principal-shares.ts",
-    search: "if (own.size > 0 && own.size >= limits.maxSessionsPerPrincipal) {",
-    replace: "if (own !== undefined && own.size < 0) {",
+    search: "if (excess > 0 && own.size + opening.own > 0) {",
+    replace: "if (excess > 0 && own.size < 0) {",
     tests: ["test/http/expiry.test.ts"],
   },
   {

@@ -60,7 +60,12 @@ function twoNodes(limits: HttpLimits, limitsOfSecond = limits) {
   };
   const exists = async (session: string | undefined) =>
     (await shared.kv.get(`http/t/session/{${session}}`)) !== undefined;
-  return { nodes, time, held, clientOf, openMany, exists };
+  /** How many nodes the record of a session names; 0 if it has ended. */
+  const nodesOf = async (session: string | undefined) => {
+    const stored = await shared.kv.get(`http/t/session/{${session}}`);
+    return stored === undefined ? 0 : (JSON.parse(stored.value) as { nodes: string[] }).nodes.length;
+  };
+  return { nodes, time, held, clientOf, openMany, exists, nodesOf };
 }
 
 const PROGRESS = { progressToken: 1 };
@@ -101,6 +106,75 @@ describe("a limit of sessions of one node", () => {
     await openMany("alice", 1);
     expect(await exists(client.sessionId)).toBe(true);
     expect((await use(0).call("hello")).status).toBe(200);
+  });
+
+  it("does not end a session whose first request on another node comes after the question", async () => {
+    const { nodes, time, held, clientOf, openMany, nodesOf } = twoNodes({ maxSessionsPerPrincipal: 2 });
+    const { client, use } = clientOf("alice");
+    await use(0).open();
+    const { calls } = nodes[0].storage;
+    await openMany("alice", 2);
+    await waitUntil(() => calls.includes(`publish http/t/session/{${client.sessionId}}`));
+    const slow = new EventReader(await use(1).call("slow", {}, undefined, PROGRESS));
+    await slow.message();
+    time.advance(2_000);
+    // The first node has asked, and does not serve it any more.
+    await waitUntil(async () => (await nodesOf(client.sessionId)) !== 2);
+    held.open();
+    expect(await slow.message()).toMatchObject({ result: { content: [{ text: "slow" }] } });
+    expect((await use(0).call("hello")).status).toBe(200);
+  });
+
+  it("does not end a session of another node that is alive and does not answer in time", async () => {
+    const { nodes, time, held, clientOf, openMany, nodesOf } = twoNodes({ maxSessionsPerPrincipal: 2 });
+    const { client, use } = clientOf("alice");
+    await use(0).open();
+    const slow = new EventReader(await use(1).call("slow", {}, undefined, PROGRESS));
+    await slow.message();
+    const { pubsub } = nodes[1].storage;
+    const publish = pubsub.publish.bind(pubsub);
+    pubsub.publish = () => {};
+    await openMany("alice", 2);
+    await waitUntil(async () => {
+      time.advance(200);
+      return (await nodesOf(client.sessionId)) !== 2;
+    });
+    pubsub.publish = publish;
+    held.open();
+    expect(await slow.message()).toMatchObject({ result: { content: [{ text: "slow" }] } });
+    expect((await use(0).call("hello")).status).toBe(200);
+  });
+
+  it("does not end a session that is used after another node has answered that it is idle", async () => {
+    const { nodes, time, clientOf, openMany, exists } = twoNodes({ maxSessionsPerPrincipal: 2 });
+    const { client, use } = clientOf("alice");
+    await use(1).open();
+    time.advance(1_000);
+    expect((await use(0).call("hello")).status).toBe(200);
+    // Holds the end back, as a slow storage would, until the other node has served a request.
+    const { kv } = nodes[0].storage;
+    const remove = kv.delete.bind(kv);
+    const [removing, goOn] = [gate(), gate()];
+    kv.delete = async (...args) => {
+      removing.open();
+      await goOn.passed;
+      return remove(...args);
+    };
+    await openMany("alice", 2);
+    await removing.passed;
+    expect((await use(1).call("hello")).status).toBe(200);
+    goOn.open();
+    await openMany("alice", 1);
+    expect(await exists(client.sessionId)).toBe(true);
+    expect((await use(1).call("hello")).status).toBe(200);
+  });
+
+  it("is not passed for good by handshakes at the same time", async () => {
+    const { nodes, clientOf, openMany } = twoNodes({ maxSessionsPerPrincipal: 3 });
+    await Promise.allSettled(Array.from({ length: 8 }, () => clientOf("alice").client.open()));
+    expect(nodes[0].server.sessions()).toHaveLength(3);
+    await openMany("alice", 2);
+    expect(nodes[0].server.sessions()).toHaveLength(3);
   });
 
   it("ends a session that is idle everywhere, on every node", async () => {

@@ -54,13 +54,12 @@ async function open(
   place?: string,
 ): Promise<boolean> {
   // Checked before the handshake, so that no session is announced that cannot be stored.
-  const full = store.room.take(exchange.principal?.key, store.opening);
-  if (full !== undefined) {
-    exchange.busy(full, accepted.message.id);
+  const room = store.room.take(exchange.principal?.key);
+  if ("full" in room) {
+    exchange.busy(room.full, accepted.message.id);
     return false;
   }
   const waiting: string[] = [];
-  store.opening += 1;
   let ended: Answer["sessionEnded"];
   try {
     const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
@@ -73,7 +72,7 @@ async function open(
     void ended?.("closed");
     throw error;
   } finally {
-    store.opening -= 1;
+    room.release();
   }
 }
 

@@ -6,8 +6,14 @@ interface SessionLimits {
   readonly maxSessionsPerPrincipal: number;
 }
 
+/** Handshakes that run: all of them, and those of the principal that asks. */
+interface Opening {
+  readonly all: number;
+  readonly own: number;
+}
+
 interface Room {
-  readonly replaces?: HttpSession;
+  readonly replaces?: readonly HttpSession[];
   readonly full?: string;
 }
 
@@ -57,13 +63,17 @@ export class PrincipalShares {
   }
 
   /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */
-  room(key: string | undefined, count: number, limits: SessionLimits, idle: IdleSweep): Room {
+  room(key: string | undefined, count: number, opening: Opening, limits: SessionLimits, idle: IdleSweep): Room {
     const own = this.ofKey(key);
-    if (own.size > 0 && own.size >= limits.maxSessionsPerPrincipal) {
-      return roomOf(idle.longestIdle(own)[0], "maxSessionsPerPrincipal");
+    // More than one where several handshakes have passed at once, or sessions of other nodes were loaded.
+    const excess = own.size + opening.own - limits.maxSessionsPerPrincipal + 1;
+    if (excess > 0 && own.size + opening.own > 0) {
+      const replaces = idle.longestIdle(own, excess);
+      return replaces.length < excess ? { full: "maxSessionsPerPrincipal" } : { replaces };
     }
-    if (count < limits.maxSessions) return {};
-    return roomOf(idle.yielding() ?? this.#yielding(own.size, idle), "maxSessions");
+    if (count + opening.all < limits.maxSessions) return {};
+    const yielding = idle.yielding() ?? this.#yielding(own.size, idle);
+    return yielding === undefined ? { full: "maxSessions" } : { replaces: [yielding] };
   }
 
   /** The principal with the most sessions gives one up, if it has several more than the one who asks. */
@@ -72,8 +82,4 @@ export class PrincipalShares {
     for (const sessions of this.#sessions.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
     return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest)[0] : undefined;
   }
-}
-
-function roomOf(replaces: HttpSession | undefined, full: string): Room {
-  return replaces === undefined ? { full } : { replaces };
 }

@@ -7,7 +7,12 @@ export interface SessionRecord {
   session: Session;
   /** Its place among the sessions of its caller, where the server limits them. */
   place?: string | undefined;
+  /** The nodes that serve it, where several share the storage. One that vanished may be among them. */
+  nodes?: readonly string[] | undefined;
 }
+
+/** How many nodes a record names; a session of so many is left to expire in place of being ended for another one. */
+export const MAX_NODES = 32;
 
 export function encodeRecord(record: SessionRecord): string {
   return JSON.stringify(record);

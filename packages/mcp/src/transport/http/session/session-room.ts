@@ -1,6 +1,7 @@
 import { guarded } from "../../../encoding/maybe-promise.js";
-import type { ServerState } from "../server/state.js";
+import { KeyCounts, type ServerState } from "../server/state.js";
 import type { IdleSweep } from "./idle-sweep.js";
+import type { NodeMessage } from "./nodes/node-messages.js";
 import type { PrincipalShares } from "./principal-shares.js";
 import type { HttpSession } from "./session.js";
 
@@ -8,12 +9,13 @@ import type { HttpSession } from "./session.js";
 interface RoomHost {
   /** True if no other node shares the storage, so that this node sees all activity. */
   readonly alone: boolean;
-  readonly nodes: { isUsed(session: string, forMs: number): Promise<boolean> };
+  readonly nodes: { readonly id: string; deleteUnused(session: string, forMs: number): Promise<boolean> };
   /** Ends a session on every node. */
   end(session: HttpSession, reason: "expired"): void;
   /** Removes a session from this node's memory. Its record stays. */
   leave(session: HttpSession): void;
-  failed(error: unknown): void;
+  readonly saver: { part(session: string, serves: () => boolean): Promise<void> };
+  readonly failed: (error: unknown) => void;
 }
 
 /** Questions to other nodes that may wait for an answer; a session beyond that is left to expire. */
@@ -28,6 +30,9 @@ export class SessionRoom {
   readonly #shares: PrincipalShares;
   readonly #idle: IdleSweep;
   readonly #host: RoomHost;
+  /** By principal, handshakes that run; each may create a session. */
+  readonly #opening = new KeyCounts();
+  #openingAll = 0;
   #questions = 0;
 
   constructor(
@@ -44,11 +49,22 @@ export class SessionRoom {
     this.#host = host;
   }
 
-  /** Makes room for a new session beside `opening` others, or returns the name of the limit that forbids it. */
-  take(key: string | undefined, opening: number): string | undefined {
-    const room = this.#shares.room(key, this.#sessions.size + opening, this.#state.limits, this.#idle);
-    if (room.replaces !== undefined) this.#replace(room.replaces);
-    return room.full;
+  /**
+   * Makes room for a new session, whose place counts as taken until `release` is called: the session exists then, or never will.
+   * Returns the name of the limit that forbids it, if one does.
+   */
+  take(key: string | undefined): { readonly full: string } | { readonly release: () => void } {
+    const opening = { all: this.#openingAll, own: key === undefined ? 0 : this.#opening.get(key) };
+    const room = this.#shares.room(key, this.#sessions.size, opening, this.#state.limits, this.#idle);
+    if (room.full !== undefined) return { full: room.full };
+    for (const session of room.replaces ?? []) this.#replace(session);
+    this.#count(key, 1);
+    return { release: () => this.#count(key, -1) };
+  }
+
+  #count(key: string | undefined, by: 1 | -1): void {
+    this.#openingAll += by;
+    if (key !== undefined) this.#opening.change(key, by);
   }
 
   /** Makes room for a session that another node has opened. It is served in any case; others that are idle here make room. */
@@ -59,8 +75,24 @@ export class SessionRoom {
     else if (this.#sessions.size >= maxSessions) this.#leaveIdle(this.#sessions.values(), maxSessions);
   }
 
+  /** The answer to a node that wants to end a session. */
+  answer(session: HttpSession, { token, forMs }: { readonly token: string; readonly forMs: number }): NodeMessage {
+    if (this.#idle.usedWithin(session, forMs)) return { kind: "used", token };
+    // The next request writes to the record again, so that the session is not ended under it.
+    session.joined = false;
+    return { kind: "unused", token, node: this.#host.nodes.id };
+  }
+
+  /** Removes this node from the record of a session that it has left. */
+  #part(id: string): Promise<void> {
+    return this.#host.saver.part(id, () => this.#sessions.has(id));
+  }
+
   #leaveIdle(sessions: Iterable<HttpSession>, limit: number): void {
-    for (const session of this.#idle.longestIdle(sessions, Math.ceil(limit / AT_ONCE))) this.#host.leave(session);
+    for (const session of this.#idle.longestIdle(sessions, Math.ceil(limit / AT_ONCE))) {
+      this.#host.leave(session);
+      guarded(() => this.#part(session.id), this.#host.failed);
+    }
   }
 
   /** Gives a session up for a new one. It ends for good only if it is idle on every node: this one does not see the others' requests. */
@@ -76,13 +108,12 @@ export class SessionRoom {
       if (this.#questions >= MAX_QUESTIONS) return;
       this.#questions += 1;
       try {
-        if ((await host.nodes.isUsed(id, now - activeAt)) || this.#sessions.has(id)) return;
-        host.end(session, "expired");
+        if (await host.nodes.deleteUnused(id, now - activeAt)) host.end(session, "expired");
+        else await this.#part(id);
       } finally {
         this.#questions -= 1;
       }
     };
-    const failed = (error: unknown) => host.failed(error);
-    guarded(() => ask().finally(() => unsubscribe?.()), failed);
+    guarded(() => ask().finally(() => unsubscribe?.()), host.failed);
   }
 }

@@ -70,6 +70,8 @@ export class HttpSession implements ReplySession {
   opened = false;
   /** Set while a change is being stored. */
   saving: Promise<unknown> | undefined;
+  /** True if the record names this node, and none has been told since that the session is idle here. */
+  joined = false;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
   /** True if the session has ended everywhere, not on this node alone. */

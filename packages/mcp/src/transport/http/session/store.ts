@@ -32,7 +32,7 @@ export class SessionStore implements SessionHost {
   readonly alone: boolean;
   readonly #keys: SessionKeys;
   readonly #records: RecordReader;
-  readonly #saver: SessionSaver;
+  readonly saver: SessionSaver;
   readonly logs: SessionLogs;
   readonly eventLog: SessionHost["eventLog"];
   readonly nodes: SessionNodes;
@@ -42,8 +42,6 @@ export class SessionStore implements SessionHost {
   readonly #idle: IdleSweep;
   readonly room: SessionRoom;
   readonly #unread: UnreadSessions<HttpSession>;
-  /** Running handshakes; each may create a session. */
-  opening = 0;
   readonly failed = (error: unknown): void => this.#state.storageFailed(error);
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
@@ -54,18 +52,17 @@ export class SessionStore implements SessionHost {
     const { failed } = this;
     this.#keys = new SessionKeys(state.endpoint.name);
     this.#records = new RecordReader(state.platform, storage.kv);
-    const host = { servesAnybody: () => this.#sessions.size > 0, failed };
-    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), host);
+    const servesAnybody = () => this.#sessions.size > 0;
+    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), { servesAnybody, failed });
     const serves = (session: HttpSession) => this.#sessions.get(session.id) === session;
     this.#unread = new UnreadSessions(state.platform, { missed: (session) => this.#missed(session), serves, failed });
     this.logs = new SessionLogs(state, storage, this.#keys, this.nodes, this.#shares);
     const { handshakeMs, sessionIdleMs } = state.times;
     const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
-    this.#saver = new SessionSaver(storage.kv, (id) => this.#keys.session(id), life);
+    this.saver = new SessionSaver(storage.kv, this.#keys, life, this.nodes);
     this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
-    this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, (session) =>
-      this.#quietly(() => this.#lookIdle(session)),
-    );
+    const isIdle = (session: HttpSession) => this.#quietly(() => this.#lookIdle(session));
+    this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, isIdle);
     this.room = new SessionRoom(state, this.#sessions, this.#shares, this.#idle, this);
   }
 
@@ -78,10 +75,9 @@ export class SessionStore implements SessionHost {
   /** Creates a session after a successful handshake. */
   async create(id: string, opening: Opening, principal: Principal | undefined, place?: string): Promise<HttpSession> {
     const { session, sessionEnded } = opening;
-    const value = encodeRecord({ principal: principal?.key ?? null, session, place });
-    const ttlMs = this.#state.times.handshakeMs * 2;
-    const version = await this.#storage.kv.set(this.#keys.session(id), value, { ttlMs, ifVersion: 0 });
-    const created = await this.#keep(id, principal, session, { value, version: version ?? 0 });
+    const value = encodeRecord({ principal: principal?.key ?? null, session, place, nodes: this.nodes.own });
+    const created = await this.#keep(id, principal, session, await this.saver.add(id, value));
+    created.joined = true;
     if (sessionEnded !== undefined) created.onEnded(sessionEnded);
     this.#open(created);
     return created;
@@ -101,7 +97,7 @@ export class SessionStore implements SessionHost {
       const owner = principal?.key ?? null;
       if (known?.stored.version === stored.version) {
         if ((known.principal?.key ?? null) !== owner) return undefined;
-        return active ? this.touch(known) : known;
+        return active ? this.#use(known) : known;
       }
       // Written or read again meanwhile: `stored` may be outdated, and versions have no order.
       if (known !== undefined && known.stored !== before) return this.find(id, principal, active, anew);
@@ -110,11 +106,11 @@ export class SessionStore implements SessionHost {
       if (known === undefined) {
         this.room.takeForKnown(principal?.key);
         const kept = this.#keep(id, principal, record.session, stored);
-        return active ? kept.then((session) => this.touch(session)) : kept;
+        return active ? kept.then((session) => this.#use(session)) : kept;
       }
       known.session = record.session;
       known.stored = stored;
-      return active ? this.touch(known) : known;
+      return active ? this.#use(known) : known;
     });
   }
 
@@ -137,7 +133,7 @@ export class SessionStore implements SessionHost {
   /** False if the storage refused it; then this node alone knows. Never rejects. */
   async save(session: HttpSession): Promise<boolean> {
     try {
-      if (!(await this.#saver.save(session))) {
+      if (!(await this.saver.save(session))) {
         void this.#forget(session, "expired", true);
         return false;
       }
@@ -184,6 +180,12 @@ export class SessionStore implements SessionHost {
     await Promise.all(sessions.map((session) => session.stopping));
   }
 
+  /** Records activity. Before the first one here the record names this node; undefined if the session has ended meanwhile. */
+  #use(session: HttpSession): Found {
+    this.touch(session);
+    return this.alone || session.joined ? session : this.saver.joined(session, this.failed);
+  }
+
   /** Restarts the idle time of a session. */
   #watch(session: HttpSession): number {
     const now = this.#state.platform.monotonic();
@@ -219,10 +221,8 @@ export class SessionStore implements SessionHost {
   #heard(session: HttpSession, message: NodeMessage): void {
     if (message.kind === "ended") this.#forget(session, message.reason, true);
     else if (message.kind === "changed") this.#unread.read(session, () => this.#readAgain(session, message.token));
-    else if (message.kind === "idle") {
-      if (this.#idle.usedWithin(session, message.forMs))
-        this.nodes.tell(session.id, { kind: "used", token: message.token });
-    } else if (message.kind === "whose") {
+    else if (message.kind === "idle") this.nodes.tell(session.id, this.room.answer(session, message));
+    else if (message.kind === "whose") {
       if (session.stream(GET_STREAM_ID, false).attached)
         this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
     } else {

@@ -18,9 +18,10 @@ export type NodeMessage =
   | { kind: "read"; token: string }
   /** Asks who speaks for the session, after messages may have been lost. */
   | { kind: "whose" }
-  /** Asks whether another node runs something of the session, or has served it within `forMs`; one that does answers with the token. */
+  /** Asks whether another node runs something of the session, or has served it within `forMs`. Each answers with the token. */
   | { kind: "idle"; token: string; forMs: number }
   | { kind: "used"; token: string }
+  | { kind: "unused"; token: string; node: string }
   /** The session ended. */
   | { kind: "ended"; reason: EndReason };
 

@@ -15,7 +15,7 @@ export class NodeTalk {
   readonly #topic: (session: string) => string;
   readonly #node: () => string;
   readonly #failed: (error: unknown) => void;
-  readonly #unconfirmed = new Map<string, (confirmed: boolean) => void>();
+  readonly #unconfirmed = new Map<string, (confirmed: boolean, idle?: string) => void>();
   #closed = false;
 
   constructor(
@@ -60,20 +60,23 @@ export class NodeTalk {
   }
 
   /**
-   * Asks whether another node runs something of a session, or has served it within the last `forMs` milliseconds. Rejects if the
-   * storage does not take the question; true if this node is closed meanwhile. This node must be subscribed to the session.
+   * Asks whether another node runs something of a session, or has served it within the last `forMs` milliseconds. Resolves with
+   * those of `nodes` that have not answered in time; with undefined if one uses it, or this node is closed meanwhile. Rejects if
+   * the storage does not take the question. This node must be subscribed to the session.
    */
-  async isUsed(session: string, forMs: number): Promise<boolean> {
+  async unanswered(session: string, forMs: number, nodes: readonly string[]): Promise<Iterable<string> | undefined> {
     const token = randomName(this.#platform, 6);
-    const answered = this.#answerTo(token);
+    const silent = new Set(nodes);
+    const used = this.#answerTo(token, silent);
     await this.send(session, { kind: "idle", token, forMs });
-    return (await answered) || this.#closed;
+    return (await used) || this.#closed ? undefined : silent;
   }
 
-  /** Resolves with true when a node answers with this token; with false if none does in time. */
-  #answerTo(token: string): Promise<boolean> {
+  /** Resolves with true when a node answers with this token; with false if none does in time, or all of `silent` do not use it. */
+  #answerTo(token: string, silent?: Set<string>): Promise<boolean> {
     return new Promise((resolve) => {
-      const settle = (confirmed: boolean) => {
+      const settle = (confirmed: boolean, idle?: string) => {
+        if (idle !== undefined && (silent?.delete(idle) !== true || silent.size > 0)) return;
         timer.cancel();
         this.#unconfirmed.delete(token);
         resolve(confirmed);
@@ -91,6 +94,7 @@ export class NodeTalk {
   #receive(text: string, hear: (message: NodeMessage) => void): void {
     const message = decodeNodeMessage(this.#node(), text);
     if (message?.kind === "read" || message?.kind === "used") this.#unconfirmed.get(message.token)?.(true);
+    else if (message?.kind === "unused") this.#unconfirmed.get(message.token)?.(false, message.node);
     else if (message !== undefined) hear(message);
   }
 }

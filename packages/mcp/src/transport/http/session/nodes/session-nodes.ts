@@ -6,7 +6,7 @@ import { MemoryKeyValue } from "../../../../storage/memory-key-value.js";
 import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "../../../../storage/storage.js";
 import type { ServerState } from "../../server/state.js";
 import type { LoggedStream } from "../logged-stream.js";
-import type { SessionKeys } from "../records.js";
+import { decodeRecord, MAX_NODES, type SessionKeys } from "../records.js";
 import { NodeLease } from "./node-lease.js";
 import type { NodeMessage } from "./node-messages.js";
 import { NodeTalk } from "./node-talk.js";
@@ -91,6 +91,11 @@ export class SessionNodes {
     return this.#id;
   }
 
+  /** What the record of a new session names as its nodes. */
+  get own(): readonly string[] | undefined {
+    return this.alone ? undefined : [this.id];
+  }
+
   /** The id of a new session. Begins with a mark of this node, so that another one can tell where it comes from. */
   newSessionId(): string {
     const start = this.id.slice(0, MARK_LENGTH) + randomName(this.#state.platform, 15);
@@ -131,9 +136,21 @@ export class SessionNodes {
     if (!this.alone) this.#talk.tell(session, message);
   }
 
-  /** Whether another node runs something of a session, or has served it within `forMs`. Rejects if it cannot be asked. */
-  isUsed(session: string, forMs: number): Promise<boolean> {
-    return this.#talk.isUsed(session, forMs);
+  /**
+   * Deletes the record of a session, unless another node runs something of it or has served it within `forMs`. Each node that the
+   * record names must answer or be gone, and none may begin to serve it meanwhile. Rejects if the others cannot be asked.
+   */
+  async deleteUnused(session: string, forMs: number): Promise<boolean> {
+    const { kv } = this.#storage;
+    const key = this.#keys.session(session);
+    const stored = await kv.get(key);
+    const { nodes = [] } = stored === undefined ? {} : decodeRecord(stored.value);
+    if (stored === undefined || nodes.length >= MAX_NODES) return false;
+    const others = nodes.filter((node) => node !== this.id);
+    const silent = await this.#talk.unanswered(session, forMs, others);
+    if (silent === undefined) return false;
+    for (const node of silent) if (await this.#lease.isHeldBy(node)) return false;
+    return kv.delete(key, { ifVersion: stored.version });
   }
 
   /** Tells of a change of a session. A client may rely on it once the node that speaks for the session knows of it. */
