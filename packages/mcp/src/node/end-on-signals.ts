@@ -13,7 +13,7 @@ const EXIT_GRACE_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 interface Ending {
-  readonly end: () => Promise<void>;
+  readonly end: (handled: boolean) => Promise<void>;
   readonly always: boolean;
   readonly platform: Platform;
 }
@@ -22,10 +22,10 @@ const endings = new Set<Ending>();
 
 /**
  * Calls `end` when SIGINT or SIGTERM arrives, and exits afterwards, because the signal would otherwise end the process at once. A
- * program with listeners of its own for the signal decides itself how it ends; `end` is then called only with `always`. A second
- * signal ends the process. Returns a function that stops it.
+ * program with listeners of its own for the signal decides itself how and when it exits; `end` is then called only with `always`, and
+ * with true. A second signal ends the process. Returns a function that stops it.
  */
-export function endOnSignals(end: () => Promise<void>, platform: Platform, always = false): () => void {
+export function endOnSignals(end: (handled: boolean) => Promise<void>, platform: Platform, always = false): () => void {
   // Before the program's own listeners: those added by `once` are no longer counted after they ran.
   if (endings.size === 0) for (const signal of SIGNALS) process.prependListener(signal, received);
   const ending = { end, always, platform };
@@ -42,8 +42,8 @@ function received(signal: NodeJS.Signals): void {
   endings.clear();
   stopListening();
   // As shells write it: 128 and the number of the signal.
-  process.exitCode = 128 + builtin("node:os").constants.signals[signal];
-  void Promise.all(due.map(({ end }) => end())).then(() => {
+  if (!handled) process.exitCode = 128 + builtin("node:os").constants.signals[signal];
+  void Promise.all(due.map(({ end }) => end(handled))).then(() => {
     if (!handled) exitSoon(due[0]?.platform);
   });
 }

@@ -64,6 +64,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   readonly #offers: Offers;
   readonly #mountable: MountableServer;
   readonly #listeners: PeerListener[];
+  /** The servers that this one is mounted in, and its endpoint once something serves it. */
+  readonly #users = new Set<object>();
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
@@ -227,7 +229,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /**
    * Ends subscriptions, also of the storage, and workers of isolated tools; calls `terminate` of a handler object. Later requests
-   * are refused. Transports stay open: close their handles. Mounted servers too, because others may use them: close each.
+   * are refused. Transports stay open: close their handles. Closes mounted servers too, unless they are served or mounted elsewhere.
    */
   async close(): Promise<void> {
     this.endSubscriptions();
@@ -266,6 +268,12 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     const parts = this.#mountable;
     parts.mounts ??= new Mounts(parts);
     parts.mounts.add(prefix, other.#mountable);
+    other.#users.add(this);
+    this.#pipeline.endsObjects ||= other.#pipeline.endsObjects;
+    this.#pipeline.closers.push(() => {
+      other.#users.delete(this);
+      return other.#users.size === 0 ? other.close() : undefined;
+    });
     // As for `add`.
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
   }
@@ -294,10 +302,10 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /** The endpoint that transports serve; the same object every time. */
   endpoint(): Endpoint {
-    this.#endpoint ??= tapNotifications(
-      { ...createEndpoint(this.#mountable, this.#listeners), close: () => this.close() },
-      this.#mountable,
-    );
+    if (this.#endpoint !== undefined) return this.#endpoint;
+    const made = createEndpoint(this.#mountable, this.#listeners);
+    this.#endpoint = tapNotifications(Object.assign(made, { close: () => this.close() }), this.#mountable);
+    this.#users.add(this.#endpoint);
     return this.#endpoint;
   }
 }

@@ -17,6 +17,9 @@ const INITIALIZE = JSON.stringify({
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } },
 });
 
+const INITIALIZED = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
+const CALL = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "in_x", arguments: {} } });
+
 /** The fixture, once its object has begun. */
 async function begun(...words: string[]) {
   const child = spawn(process.execPath, [fixture, ...words]);
@@ -32,7 +35,9 @@ async function begun(...words: string[]) {
 }
 
 async function open(child: ChildProcessWithoutNullStreams, words: string[], printed: { stderr: string }) {
-  if (words[1] !== "http") return void child.stdin.write(`${INITIALIZE}\n`);
+  // The object of a mounted server begins with the first call.
+  const more = words[2] === "mounted" ? `${INITIALIZED}\n${CALL}\n` : "";
+  if (words[1] !== "http") return void child.stdin.write(`${INITIALIZE}\n${more}`);
   expect(await eventually(() => printed.stderr.endsWith("/mcp\n"))).toBe(true);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   await (await fetch(printed.stderr.trim(), { method: "POST", headers, body: INITIALIZE })).text();
@@ -67,6 +72,20 @@ describe.each([
     const { child, exited, printed } = await begun(objects, "http");
     child.kill(signal);
     expect(await exited).toEqual([code, null]);
+    expect(printed.stderr).toBe("begun\nended: closed\n");
+  });
+
+  it("ends over stdio, and the program that listens to the signal cleans up and exits", async () => {
+    const { child, exited, printed } = await begun(objects, "stdio", "listens");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([7, null]);
+    expect(printed.stderr).toBe("begun\ncleaning\nended: closed\nclean\n");
+  });
+
+  it("ends in a mounted server when SIGTERM comes", async () => {
+    const { child, exited, printed } = await begun(objects, "stdio", "mounted");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([143, null]);
     expect(printed.stderr).toBe("begun\nended: closed\n");
   });
 

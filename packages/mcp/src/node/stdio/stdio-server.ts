@@ -49,15 +49,19 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   const endpoint = endpointOf(server);
   const served = serveStream(endpoint, processStream(), { ...options, platform, network: PIPE, decode: decodeUtf8 });
   const unwatch = options.watchParent === false ? () => {} : watchParent(platform, () => void served.drain());
+  let exits = exit;
   const closed = served.closed.then(async () => {
     unwatch();
     if (!exit) return;
     await endServer(endpoint, platform);
-    exitSoon(platform);
+    if (exits) exitSoon(platform);
   });
   if (exit && endpoint.endsObjects === true) {
     // Also where the program listens to the signal: without its pipe this process has no client.
-    const end = () => served.close().then(() => closed);
+    const end = (handled: boolean) => {
+      if (handled) exits = false;
+      return served.close().then(() => closed);
+    };
     void closed.then(endOnSignals(end, platform, true));
   }
   return { ...served, closed };

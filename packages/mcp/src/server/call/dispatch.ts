@@ -39,7 +39,9 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
   const { info, revisions, options } = server.facts;
   return {
     ...{ name: info.name, revisions, storage: options.storage, ...server.pipeline.places },
-    endsObjects: server.pipeline.endsObjects,
+    get endsObjects() {
+      return server.pipeline.endsObjects;
+    },
     sessionless: () => server.registry.sessionless(),
     accept: accepting(server.facts.methods),
     request: (accepted, exchange) => dispatch(server, accepted, exchange),
