@@ -172,10 +172,7 @@ export class CallDeadlines {
 
   add(deadline: Deadline): void {
     this.waiting.add(deadline);
-    for (const held of this.#growing) {
-      deadline.paused++;
-      held.push(deadline);
-    }
+    if (this.#growing.size > 0) this.#holdLate(deadline);
     const due = this.#dueAt(deadline);
     if (due < this.#wakesAt) this.#arm(due);
   }
@@ -193,6 +190,13 @@ export class CallDeadlines {
    */
   hold(some: Iterable<Deadline> = this.waiting): () => void {
     return this.#hold([...some]);
+  }
+
+  #holdLate(deadline: Deadline): void {
+    for (const held of this.#growing) {
+      deadline.paused++;
+      held.push(deadline);
+    }
   }
 
   /** As `hold`, also for what begins before the returned function is called. */

@@ -4,7 +4,7 @@ import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 /** Deliveries between two looks at the clock, so that a single one costs nothing more. */
 const CLOCK_EVERY = 16;
 /** How long one turn of the event loop may go on with deliveries before timers and I/O get theirs. */
-const TURN_MS = 5;
+const TURN_MS = 10;
 
 // Of all pairs together, because a program may open a connection for each call.
 let deliveries = 0;
