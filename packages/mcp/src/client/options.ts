@@ -221,11 +221,27 @@ function checkCapabilities(options: ClientOptions): void {
       fix: "Pass it as `{ experimental: { … } }`.",
     });
   }
+  checkDeclared(capabilities);
   for (const [capability, option] of Object.entries(ANSWERED_BY)) {
     if (!Object.hasOwn(capabilities, capability)) continue;
     if (capability !== "extensions" && options[option as keyof ClientOptions] !== undefined) continue;
     throw new McpError("invalid_definition", `\`capabilities\` declares \`${capability}\`, which nothing answers`, {
       fix: `Pass \`${option}\` to \`connect\`; it declares the capability.`,
+    });
+  }
+}
+
+/** Throws for a capability that no option implements, and for one that is no object. */
+function checkDeclared(capabilities: object): void {
+  for (const [capability, value] of Object.entries(capabilities)) {
+    if (capability === "tasks") {
+      throw new McpError("invalid_definition", "`capabilities` declares `tasks`, which this client does not serve", {
+        fix: "Leave it out; calls that become tasks need the extension `tasks` in `extensions`.",
+      });
+    }
+    if (value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value))) continue;
+    throw new McpError("invalid_definition", `\`capabilities.${capability}\` of connect is not an object`, {
+      fix: `Pass it as \`{ ${capability}: { … } }\`.`,
     });
   }
 }

@@ -115,7 +115,7 @@ export function checkSecret(secret: unknown): void {
 
 function checkOne(name: string, secret: unknown): void {
   if (typeof secret !== "string") throw weakSecret(`\`${name}\` is ${secret === undefined ? "missing" : "not a text"}`);
-  if (secret === "") throw weakSecret(`\`${name}\` is an empty text; is a variable not set?`);
+  if (secret.trim() === "") throw weakSecret(`\`${name}\` is an empty text; is a variable not set?`);
   if (secret.length < MIN_SECRET_LENGTH) {
     throw weakSecret(`\`${name}\` has ${secret.length} of at least ${MIN_SECRET_LENGTH} characters`);
   }

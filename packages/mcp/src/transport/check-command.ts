@@ -14,9 +14,10 @@ export function checkCommand({ command, args, env, cwd, inheritEnv, stderr }: Co
   if (args !== undefined && !Array.isArray(args)) {
     throw refusal("args", args, "a list", 'Pass the arguments one by one, for example `args: ["server.js"]`.');
   }
-  args?.forEach((arg, index) => {
+  // By iteration: `forEach` passes over the holes of a list.
+  for (const [index, arg] of [...(args ?? [])].entries()) {
     if (typeof arg !== "string") throw refusal(`args[${index}]`, arg, "a text", "Pass every argument as a text.");
-  });
+  }
   if (env !== undefined) checkEnvironment(env);
   if (cwd !== undefined && typeof cwd !== "string") throw refusal("cwd", cwd, "a text", "Pass the path of a folder.");
   if (inheritEnv !== undefined && typeof inheritEnv !== "boolean" && !isListOfTexts(inheritEnv)) {
@@ -36,6 +37,14 @@ function checkEnvironment(env: unknown): void {
     if (value !== undefined && typeof value !== "string") {
       throw refused(`env.${name}`, value === null ? "null" : `of type ${typeof value}`, "a text", fix);
     }
+    if (value?.includes("\0") === true) {
+      throw refused(
+        `env.${name}`,
+        "a text with U+0000",
+        "a variable",
+        "Pass it without this character, which no program can receive.",
+      );
+    }
   }
 }
 
@@ -44,8 +53,15 @@ function isListOfTexts(value: unknown): boolean {
 }
 
 function refusal(option: string, value: unknown, wanted: string, fix: string): McpError {
-  const shown = typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? "a list" : String(value);
-  return refused(option, shown, wanted, fix);
+  return refused(option, shownAs(value), wanted, fix);
+}
+
+/** Never calls `toString` of an object, which may be missing or throw. */
+function shownAs(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "function") return "a function";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
 function refused(option: string, shown: string, wanted: string, fix: string): McpError {

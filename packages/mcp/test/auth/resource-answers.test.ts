@@ -283,6 +283,7 @@ describe("options that would accept too much", () => {
       { introspection: { endpoint: ISSUER, client: { clientId: "a" }, timeoutMs: 0 } },
       /`introspection.timeoutMs` is 0/,
     ],
+    ["no secret", { dpopNonce: { secret: undefined as never } }, /`secret` is missing/],
     ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is an empty text/],
     ["a short secret", { dpopNonce: { secret: "short" } }, /`secret` has 5 of at least 32 characters/],
     ["scopes in one text", { scopes: "read" as never }, /`scopes` is not a list of texts/],

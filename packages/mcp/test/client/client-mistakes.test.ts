@@ -47,6 +47,9 @@ describe("a mistake of this program", () => {
     [{ command: " " }, '`command` of the command is " ", not the name of a program'],
     [{ args: [undefined] }, "`args[0]` of the command is undefined, not a text"],
     [{ args: ["x", 3000] }, "`args[1]` of the command is 3000, not a text"],
+    [{ args: new Array(1) }, "`args[0]` of the command is undefined, not a text"],
+    [{ command: Object.create(null) }, "`command` of the command is an object, not the name of a program"],
+    [{ env: { TOKEN: "secret\0" } }, "`env.TOKEN` of the command is a text with U+0000, not a variable"],
     [{ env: "A=b" }, '`env` of the command is "A=b", not an object'],
     [{ env: { PORT: 3000 } }, "`env.PORT` of the command is of type number, not a text"],
     [{ env: { TOKEN: null } }, "`env.TOKEN` of the command is null, not a text"],
@@ -58,6 +61,17 @@ describe("a mistake of this program", () => {
     const refusal = { kind: "invalid_definition", message, fix: expect.stringContaining("Pass") };
     await expect(connect(target)).rejects.toMatchObject(refusal);
     expect(() => stdioTransport(target)).toThrow(expect.objectContaining(refusal));
+  });
+
+  it.each([
+    [{ tasks: {} }, "`capabilities` declares `tasks`, which this client does not serve"],
+    [{ experimental: 5 }, "`capabilities.experimental` of connect is not an object"],
+  ])("in the capabilities is named: %j", async (capabilities, message) => {
+    const options = { capabilities: capabilities as never };
+    await expect(connect(new Server({ name: "s", version: "1" }), options)).rejects.toMatchObject({
+      kind: "invalid_definition",
+      message,
+    });
   });
 
   it("is none where a variable of the environment is not set", async () => {

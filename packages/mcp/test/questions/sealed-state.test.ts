@@ -101,6 +101,7 @@ describe("the state of a question", () => {
 
   it.each([
     ["", "`secret` is an empty text; is a variable not set?"],
+    [" ".repeat(40), "`secret` is an empty text; is a variable not set?"],
     ["x", "`secret` has 1 of at least 32 characters"],
     ["x".repeat(31), "`secret` has 31 of at least 32 characters"],
     [[], "`secret` is an empty list"],

@@ -4,6 +4,7 @@ import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import { checkSecret } from "../../seal/secrets.js";
 import type { Storage } from "../../storage/storage.js";
 import type { OAuthClient } from "../client/oauth-client.js";
 import { boundedFetch } from "../url/bounded-fetch.js";
@@ -101,6 +102,7 @@ export function resourceServer(options: ResourceServerOptions): ProtectedResourc
   const issuers = checkedIssuers(options.issuer, policy);
   const { maxProofsPerKey = MAX_PROOFS_PER_KEY, dpopNonce = false } = options;
   checkRules(options, maxProofsPerKey);
+  if (typeof dpopNonce === "object") checkSecret(dpopNonce.secret);
   return new ProtectedResource({
     resource,
     issuers: issuers.map(({ issuer }) => issuer),
