@@ -160,6 +160,24 @@ describe.each(ADAPTERS)("a call whose session ends, through %s", (_name, start) 
   });
 });
 
+describe("a call on an event stream of a server without a storage to share", () => {
+  it.each(["close", "drain"] as const)(
+    "is answered with an error by `%s`: no other process can continue it",
+    async (end) => {
+      const { server, running } = waiting();
+      const handler = fetchHandler(server);
+      const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+      await client.open();
+      const reader = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
+      await running.opened;
+      if (end === "drain") await handler.drain(0);
+      await handler.close();
+      const events = await reader.rest();
+      expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ id: 1, error: { data: { reason: "closing" } } });
+    },
+  );
+});
+
 describe("a call on another node than the one where its session ends", () => {
   it("is answered with an error, where it runs and where it was resumed", async () => {
     const { client, use, close } = severalNodes(3, { times: { streamAfterMs: 600_000 } });

@@ -57,11 +57,14 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
     },
     drain: (graceMs) => state.drain(graceMs),
     async close() {
-      state.close();
+      // Without other nodes the requests of sessions are answered here, so that their streams end after them.
+      const isAlone = endpoint.storage === undefined;
+      if (!isAlone) state.close();
       const closing = parts.sessions?.close();
+      if (isAlone) state.close();
       parts.legacy?.close();
       // The storage of the endpoint stays open: other nodes and the next start use it.
-      if (endpoint.storage === undefined) void storage.close?.();
+      if (isAlone) void storage.close?.();
       await closing;
     },
   };

@@ -39,6 +39,7 @@ export interface SessionHost {
   /** Ends the session on every node, after the request with this id if one is given. */
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
   readonly eventLog: { readonly maxEndedStreams: number };
+  readonly alone: boolean;
 }
 
 /** One HTTP session: the peer of the endpoint, independent of the connections that the client has open. */
@@ -235,7 +236,7 @@ export class HttpSession implements ReplySession {
     this.#host.endAfter(this, reason, after);
   }
 
-  /** Ends the requests and streams of the session on this node; `gone`: nobody continues them. Resolves when nothing is being stored. */
+  /** Ends the requests and streams of the session on this node; `gone`: no node continues them. Resolves when nothing is being stored. */
   stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: LoggedStream[] } {
     if (this.#ended) return { closed: Promise.resolve(), streams: [] };
     this.#ended = true;
@@ -246,14 +247,15 @@ export class HttpSession implements ReplySession {
     const error = sessionEnd(gone);
     const requests = [...(this.requests?.values() ?? [])];
     this.requests = undefined;
-    if (gone) {
+    const isLast = gone || this.#host.alone;
+    if (isLast) {
       for (const stream of streams) stream.abandon();
       for (const request of requests) request.fail(error, false);
       for (const stream of streams) for (const id of stream.unanswered ?? []) stream.say(error.answerTo(id));
     }
     // Closed first: a request that ends must not end its stream for a client that resumes it on another node.
     const closed = Promise.all(streams.map((stream) => stream.close(gone)));
-    if (!gone) for (const request of requests) request.fail(error, true);
+    if (!isLast) for (const request of requests) request.fail(error, true);
     this.#asks?.rejectAll(error);
     this.#unread?.take();
     return { closed, streams };
