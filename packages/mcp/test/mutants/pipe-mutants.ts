@@ -169,7 +169,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "no-exit-at-eof",
     recreates: "a server whose program holds a timer outlives its client",
     file: "node/stdio/stdio-server.ts",
-    search: "    exitSoon(platform);\n",
+    search: "    if (exits) exitSoon(platform);\n",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
   },
