@@ -70,20 +70,6 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a server in the same proce
     expect(fired).toBe(true);
   });
 
-  it("leaves timers their turn while each call has a connection of its own", async () => {
-    const server = new Server({ name: "busy", version: "1" }).tool("hello", {}, () => "hello");
-    let fired = false;
-    setTimeout(() => {
-      fired = true;
-    }, 1);
-    for (let calls = 0; !fired && calls < 10_000; calls++) {
-      const client = await connect(server, { revisions: [revision] });
-      await client.call("hello");
-      await client.close();
-    }
-    expect(fired).toBe(true);
-  });
-
   it("answers calls while a test's fake timers stand still", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "setImmediate"] });
     try {

@@ -54,7 +54,7 @@ export const FOUND_CORE: readonly Mutant[] = [
     name: "calls-starve-timers",
     recreates: "calls to a server in the same process run in microtasks alone",
     file: "transport/channel/channel-pair.ts",
-    search: "platform.monotonic() - turnBegan >= TURN_MS",
+    search: "this.#clock.monotonic() - this.#turnBegan >= TURN_MS",
     replace: "false",
     tests: ["test/client/process-alive.test.ts"],
   },

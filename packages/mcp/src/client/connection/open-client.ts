@@ -64,7 +64,7 @@ export async function openParts(
 function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): ServerRoute {
   if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
   if (typeof target !== "object" || target === null) throw nothingThere();
-  if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
+  if ("endpoint" in target) return { make: () => inProcess(target.endpoint(), platform), repeatable: true };
   if ("command" in target) {
     checkCommand(target);
     const { command, args = [], cwd } = target;
@@ -102,8 +102,8 @@ function nothingThere(): McpError {
   });
 }
 
-function inProcess(endpoint: Endpoint): Transport {
-  const [here, there] = channelPair();
+function inProcess(endpoint: Endpoint, platform: Platform): Transport {
+  const [here, there] = channelPair(platform);
   serveChannel(endpoint, there);
   return channelTransport(here, "the server in this process");
 }

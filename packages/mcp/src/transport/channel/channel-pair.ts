@@ -1,36 +1,42 @@
-import { platform } from "#platform";
+import { platform as runtimePlatform } from "#platform";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Platform } from "../../platform/platform.js";
+
+type Clock = Pick<Platform, "monotonic" | "defer">;
 
 /** Deliveries between two looks at the clock, so that a single one costs nothing more. */
 const CLOCK_EVERY = 16;
 /** How long one turn of the event loop may go on with deliveries before timers and I/O get theirs. */
 const TURN_MS = 10;
 
-// Of all pairs together, because a program may open a connection for each call.
-let deliveries = 0;
-/** When the present turn of the event loop was first seen; undefined in another one. */
-let turnBegan: number | undefined;
-
 /**
  * Two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec; each is delivered
  * in a later microtask, never inside `send`. A turn of the event loop that lasts too long with deliveries alone is ended, because a
  * program that calls without a pause would otherwise stop its own timers and I/O.
  */
-export function channelPair(): [Channel, Channel] {
-  const a = new PairEnd();
-  const b = new PairEnd();
+export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] {
+  const a = new PairEnd(clock);
+  const b = new PairEnd(clock);
   a.join(b);
   b.join(a);
   return [a, b];
 }
 
 class PairEnd implements Channel {
+  readonly #clock: Clock;
+  #deliveries = 0;
+  /** When the present turn of the event loop was first seen; undefined in another one. */
+  #turnBegan: number | undefined;
   #other: PairEnd | undefined;
   #receiver: ChannelReceiver | undefined;
   #inbox: string[] = [];
   #scheduled = false;
   #closed = false;
   #closedCalled = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   join(other: PairEnd): void {
     this.#other = other;
@@ -63,9 +69,17 @@ class PairEnd implements Channel {
   #wake(): void {
     if (this.#scheduled || this.#receiver === undefined) return;
     this.#scheduled = true;
-    deliveries = (deliveries + 1) % CLOCK_EVERY;
-    if (deliveries === 0 && isTurnOver()) platform.defer(() => this.#flush());
+    if (++this.#deliveries % CLOCK_EVERY === 0 && this.#isTurnOver()) this.#clock.defer(() => this.#flush());
     else queueMicrotask(() => this.#flush());
+  }
+
+  #isTurnOver(): boolean {
+    if (this.#turnBegan !== undefined) return this.#clock.monotonic() - this.#turnBegan >= TURN_MS;
+    this.#turnBegan = this.#clock.monotonic();
+    this.#clock.defer(() => {
+      this.#turnBegan = undefined;
+    });
+    return false;
   }
 
   #flush(): void {
@@ -81,13 +95,4 @@ class PairEnd implements Channel {
       receiver.closed();
     }
   }
-}
-
-function isTurnOver(): boolean {
-  if (turnBegan !== undefined) return platform.monotonic() - turnBegan >= TURN_MS;
-  turnBegan = platform.monotonic();
-  platform.defer(() => {
-    turnBegan = undefined;
-  });
-  return false;
 }
