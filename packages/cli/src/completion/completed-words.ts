@@ -13,7 +13,7 @@ const MOST_WORDS = 500;
 const PLAIN = /^[\w.:/@+%=,-]+$/;
 
 /**
- * What can stand in place of the last of these words: commands, options and their values, names of configured servers, and what a
+ * Lists the candidates for the last of these words: commands, options and their values, names of configured servers, and what a
  * server offers. Only servers at a URL and those of the user's own files are asked: completing a word must not run what a folder
  * contains. Whatever fails offers nothing.
  */

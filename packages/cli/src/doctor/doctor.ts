@@ -48,7 +48,7 @@ function hidingValues(target: ServerTarget): (text: string) => string {
 function eraOf(connection: ExaminedConnection | undefined): string {
   if (connection === undefined) throw new Error("there is no connection");
   const { client } = connection;
-  // What was agreed on, not what was sent: to a program that starts slowly both ways to begin are sent.
+  // The agreed revision, not the last request: a program that starts slowly gets both kinds of handshake.
   const { protocolVersion, era } = shownRevision(client.protocolVersion);
   const { name = "a server without a name", version = "" } = client.serverInfo ?? {};
   return `${protocolVersion}, ${era === "stateful" ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();

@@ -17,7 +17,7 @@ export function moduleFailure(place: Place, message: string, fix: string, cause?
   return failure;
 }
 
-/** What a module threw while it was evaluated, or later, with the innermost line of the user's own files. */
+/** The error that a module threw, during its evaluation or later, with the innermost line of the user's own files. */
 export function thrownFailure(
   thrown: unknown,
   path: string,

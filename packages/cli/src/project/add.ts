@@ -50,7 +50,7 @@ export const remove: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** What a project's folder holds may be committed, and backups may hold secrets. */
+/** Files in a project's folder may be committed, and backups may hold secrets. */
 function backupFolder({ options, terminal }: Invocation): string | undefined {
   return options.flag("project") ? join(settingsFolder(terminal.io), "backups") : undefined;
 }

@@ -22,7 +22,7 @@ const BACKUPS = [".bak", ".bak.1", ".bak.2"];
 export interface ConfigFile {
   /** Where links lead to. */
   readonly path: string;
-  /** Where what it was is kept: this path with `.bak` and its like behind it. */
+  /** The path of the backup, without its ending (`.bak` and the like). */
   readonly backups: string;
   /** Empty if there is no file. */
   readonly text: string;

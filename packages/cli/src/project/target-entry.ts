@@ -37,7 +37,7 @@ export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   return { name: programName(command, args), entry };
 }
 
-/** What the command line gives a module that is started as a program. */
+/** The settings that the command line gives to a module that is started as a program. */
 function programOptions({ options, terminal: { io } }: Invocation): HostServer {
   const env = variablesOf(options.many("env"));
   const folder = options.text("cwd");

@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { FileWatch } from "./file-watch.js";
 
 const NAME = "module";
-/** What would end the process, and with it every connection. */
+/** The events that would end the process, and every connection with it. */
 const STRAYS = ["unhandledRejection", "uncaughtException"] as const;
 const MOST_REPORTED = 100;
 /** How long calls may go on at a server that was replaced. */

@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import type { ServerTarget } from "./target.js";
 import { tokenFile } from "./token-file.js";
 
-/** What a command adds to the options that the command line gives: answers of questions, extensions, a watcher, a tracer. */
+/** Options that a command adds to those of the command line: answers of questions, extensions, a watcher, a tracer. */
 export interface OpenOptions
   extends Pick<
     ClientOptions,
@@ -66,7 +66,7 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
   for (const watch of watchers) watch(message);
 }
 
-/** What is not an option of the client. */
+/** Members that are not options of the client. */
 interface Opening {
   readonly reader: OptionReader;
   readonly tracer: CallTracer | undefined;

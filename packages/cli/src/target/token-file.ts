@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Io } from "../terminal/io.js";
 
-/** Where this program keeps what belongs to the user: tokens, and backups of files in projects. */
+/** The folder for files of the user: tokens, and backups of files in projects. */
 export function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" | "platform">): string {
   const named = env["PARLEY_HOME"];
   if (named !== undefined && named !== "") return named;

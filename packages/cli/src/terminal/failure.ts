@@ -19,7 +19,7 @@ const UNAUTHORIZED: ReadonlySet<ErrorKind> = new Set(["auth_required", "authoriz
 
 /** The server that a command was about. */
 interface FailedTarget {
-  /** What the user calls it; advice about logins names it. */
+  /** The name that the user gave the server; advice about logins uses it. */
   readonly name: string;
   /** Whether the command line asks for a token by `--grant`. */
   readonly isGranted: boolean;
@@ -52,7 +52,7 @@ interface Described {
 }
 
 function describe(reason: unknown, target: FailedTarget | undefined): Described {
-  // What was wrong with an answer of the command line ends the call that it was for.
+  // A wrong `--answer` ends the call that it was for.
   if (McpError.is(reason) && reason.cause instanceof UsageError) return describe(reason.cause, target);
   if (reason instanceof UsageError) {
     return { kind: "usage", message: reason.message, fix: shellAdvice(reason.fix), code: EXIT.usage };

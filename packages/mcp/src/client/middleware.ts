@@ -68,7 +68,7 @@ export function tapNotices(
   transport.notify = (notification) => {
     let sent: Promise<void> | undefined;
     const send = (text: string) => {
-      // What the transport throws belongs to the sender, not to middleware.
+      // Errors of the transport belong to the sender, not to middleware.
       sent = (async () => notify({ ...notification, text }))();
     };
     throughOutgoing(stack, undefined, send, warn)(notification.text);

@@ -5,7 +5,7 @@ import { type NotificationMiddleware, passNotification, throughOutgoing } from "
 
 const MESSAGE = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: 1 } } as const;
 
-/** What becomes of one notification, and what is reported. */
+/** Passes one notification through middleware; returns the deliveries and the warnings. */
 function pass(...stack: NotificationMiddleware[]) {
   const delivered: unknown[] = [];
   const warnings: string[] = [];

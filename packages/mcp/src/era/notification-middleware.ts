@@ -83,7 +83,7 @@ export function passNotification(
   }
 }
 
-/** What middleware passes on takes the place of the parameters, whose form the receiver judges. */
+/** Replaces the parameters with those that middleware passes on; the receiver checks their form. */
 function withParams({ method }: NotificationMessage, params: object | undefined): NotificationMessage {
   return { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params: params as Params }) };
 }

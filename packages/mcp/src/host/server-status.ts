@@ -26,7 +26,7 @@ export interface ServerStatus {
   readonly protocolVersion: string | undefined;
   /** Whether it keeps sessions (`stateful`) or not (`stateless`), once it is known. */
   readonly era: string | undefined;
-  /** What the server says of itself, unverified: name and version, and title, description, website and icons if it has them. */
+  /** The implementation that the server reports, unverified: name and version, and title, description, website and icons if it has them. */
   readonly serverInfo: Readonly<Implementation> | undefined;
   /** Its own connections that stand. */
   readonly connections: number;

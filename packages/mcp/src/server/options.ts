@@ -115,7 +115,7 @@ export interface ServerOptions {
    */
   onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
   /**
-   * What becomes of requests other than `ping` that a client with a session sends before `notifications/initialized`. Default `serve`,
+   * The treatment of requests other than `ping` that a client with a session sends before `notifications/initialized`. Default `serve`,
    * with one warning, because over HTTP a request may overtake the notification.
    */
   earlyRequests?: "serve" | "refuse" | undefined;

@@ -21,7 +21,7 @@ export type TraceLayer =
 export interface TraceSpan {
   readonly side: "client" | "server";
   readonly layer: TraceLayer;
-  /** What it is about: a method and a name, a revision, a transport, progress. */
+  /** The subject: a method and a name, a revision, a transport, progress. */
   readonly detail: string;
   /** When it began, in milliseconds since the trace did. */
   readonly startMs: number;

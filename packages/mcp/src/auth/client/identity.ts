@@ -30,7 +30,7 @@ export interface IdentityNeed {
   readonly scopes: readonly string[];
 }
 
-/** What the search for an identity uses. */
+/** The parts that the search for an identity uses. */
 export interface IdentitySearch {
   readonly steps: Steps;
   readonly fetch: BoundedFetch;

@@ -13,7 +13,7 @@ import type { TokenRecord } from "./token-record.js";
 import { requestToken } from "./token-request.js";
 import { loginNeeded } from "./wanted-scopes.js";
 
-/** What a new token needs: all that a login needs, and the server that wants it. */
+/** The parts that a token request uses: those of a login, and the server that wants the token. */
 export interface ObtainParts extends LoginParts {
   /** The address of the MCP server. */
   readonly url: string;

@@ -16,7 +16,7 @@ export interface ScopeNeed {
 }
 
 /**
- * What the challenge asks for, else what the server lists, else nothing; beyond what is held already, and with what is required.
+ * Returns the scopes of the challenge, else those that the server lists, else none; with those already held and those required.
  *
  * Spec: Authorization, "Scope Selection Strategy",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy

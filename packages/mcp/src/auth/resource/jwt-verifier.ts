@@ -112,7 +112,7 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
   };
 }
 
-/** What each claim is wrong for; the others are of no interest to `jose`. */
+/** The reason for each claim that `jose` checks. */
 const CLAIMS: Readonly<Record<string, TokenRefusalReason>> = {
   exp: "expired",
   nbf: "not_yet_valid",

@@ -11,7 +11,7 @@ export interface Presented {
 const SUPPORTED = /^(?:bearer|dpop)(?: |$)/i;
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** What is wrong with where a token is; RFC 6750, 2: a request sends it in one way, once. Addresses end in logs. */
+/** The fault of the place of a token. RFC 6750, 2: a request sends it in one way, once; addresses end up in logs. */
 export function misplaced(request: AuthenticationRequest): string | undefined {
   const { path = "" } = request;
   if (path.includes("?") && /[?&]access_token=/.test(path)) {

@@ -39,7 +39,7 @@ export interface ProtectedResourceParts {
   readonly platform: Platform;
 }
 
-/** What a request is refused with, and why. */
+/** The refusal of a request, with its reason. */
 type Refused = AuthenticationRefusal & { readonly cause: RefusalCause };
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";

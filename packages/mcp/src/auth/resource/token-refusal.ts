@@ -16,9 +16,9 @@ export interface TokenRefusal {
   readonly status: AuthenticationRefusal["status"];
   /** One sentence. */
   readonly message: string;
-  /** What the token should have had, such as the audiences that are accepted. */
+  /** The value that is accepted, such as the audiences that are accepted. */
   readonly expected?: string | readonly string[] | undefined;
-  /** What it had instead. */
+  /** The value that the token had. */
   readonly got?: string | readonly string[] | undefined;
   readonly iss?: string | undefined;
   readonly aud?: string | readonly string[] | undefined;
@@ -116,7 +116,7 @@ export class RefusalReports {
   }
 }
 
-/** What a token claims of itself. */
+/** The claims of an unverified token. */
 function claimed(token = ""): Pick<TokenRefusal, "iss" | "aud" | "kid" | "alg"> {
   try {
     const { kid, alg } = decodeProtectedHeader(token);

@@ -52,13 +52,13 @@ export type TokenRefusalReason =
   | "unverifiable"
   | "rejected";
 
-/** What an operator gets to know of a token that is not accepted. */
+/** Details of a refused token, for the operator. */
 export interface InvalidTokenDetails extends ErrorOptions {
   /** Default: `rejected`. */
   readonly reason?: TokenRefusalReason | undefined;
-  /** What the token should have had. */
+  /** The value that is accepted. */
   readonly expected?: string | readonly string[] | undefined;
-  /** What it had instead; never the token itself. */
+  /** The value that the token had; never the token itself. */
   readonly got?: unknown;
 }
 

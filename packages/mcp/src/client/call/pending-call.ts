@@ -160,7 +160,7 @@ export class CallDeadlines {
   readonly #platform: Platform;
   /** What has not ended; the one that ends a wait deletes it here. */
   readonly waiting = new Set<Deadline>();
-  /** What `holdAll` holds. */
+  /** The deadlines that each `holdAll` holds. */
   readonly #growing = new Set<Deadline[]>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;

@@ -78,7 +78,7 @@ export function supportedBy(error: RpcError): readonly unknown[] {
 
 /** Codes from servers that may not support the handshake or the revision. */
 const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
-/** What servers write with these codes when it is about the revision: that they do not have it, or what another one requires. */
+/** Words of servers that refuse a revision with these codes. */
 const ABOUT_REVISIONS = /version|revision|_meta/i;
 
 /** True when a handshake was refused because of its revision, as far as the error shows. */
@@ -107,7 +107,7 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
   });
 }
 
-/** What servers with sessions write when they are asked before a handshake. */
+/** Words of servers with sessions that refuse a request before the handshake. */
 const ABOUT_SESSIONS = /initiali[sz]|session|method/i;
 
 /** The error for a probe that a server refused for another reason than its revision; undefined if the error may mean that. */

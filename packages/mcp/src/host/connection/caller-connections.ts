@@ -33,7 +33,7 @@ export class CallerConnections {
   readonly #parts: CallerConnectionParts;
   readonly #shared: (connection: RemoteConnection) => void;
   readonly #kept = new Map<unknown, Map<string, Kept>>();
-  /** What answers questions outside of calls, by the caller that a connection is for. */
+  /** Answers questions outside of calls, by the caller that a connection is for. */
   readonly #answering = new WeakMap<object, PassedCall>();
   #sweep: Timer | undefined;
 

@@ -69,7 +69,7 @@ export class RemoteConnection {
   readonly name: string;
   /** True if questions come as requests of the server while a call runs, and not in its results. */
   readonly asksByRequest: boolean;
-  /** What its callers can be asked for, as declared; undefined where the application itself answers. */
+  /** The questions that its callers can answer, as declared; undefined where the application itself answers. */
   readonly declared: ClientCapabilities | undefined;
   /** Calls in flight, the application's own included. */
   running = 0;

@@ -8,7 +8,7 @@ import { type HeldLock, takeLock } from "./lock-file.js";
 const MAX_BYTES = 4 * 1024 * 1024;
 /** How often a change is written whose lock another process took over meanwhile. */
 const MAX_WRITES = 3;
-/** What follows the name of the token file in those of its copies that are being written. */
+/** The ending of temporary copies of the token file. */
 const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**

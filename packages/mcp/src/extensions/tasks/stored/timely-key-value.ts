@@ -33,7 +33,7 @@ export function timelyKeyValue(kv: KeyValue, platform: Platform, ms = STORAGE_MS
 
 /** When a request that the storage failed may be sent again. */
 const RETRY_MS = 1000;
-/** What `data.reason` of such an error is. */
+/** The `data.reason` of such an error. */
 const AWAY = "storage_unavailable";
 
 /** Whether the storage could not be reached, or did not answer in time. */

@@ -91,7 +91,7 @@ export class SessionNodes {
     return this.#id;
   }
 
-  /** What the record of a new session names as its nodes. */
+  /** The nodes that the record of a new session names. */
   get own(): readonly string[] | undefined {
     return this.alone ? undefined : [this.id];
   }
