@@ -75,6 +75,16 @@ export interface PaginatedResult extends Result {
   nextCursor?: Cursor;
 }
 
+/** The cursor of the page after this one; undefined if it is the last page. */
+export function cursorAfter(page: object): unknown {
+  return (page as { nextCursor?: unknown }).nextCursor;
+}
+
+/** A page with the cursor of the next one; the same page if there is none. */
+export function pageBefore<T extends object>(page: T, cursor: Cursor | undefined): T & { nextCursor?: Cursor } {
+  return cursor === undefined ? page : { ...page, nextCursor: cursor };
+}
+
 /** Who may share a cached result: anyone, or only the same authorization context. */
 export type CacheScope = "public" | "private";
 

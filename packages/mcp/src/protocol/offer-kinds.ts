@@ -1,0 +1,75 @@
+/**
+ * One row per kind of offer that servers list. The name of a row is the member of the list's result; everything else that the
+ * library knows about lists of offers is derived from these rows.
+ */
+export const OFFER_KINDS = {
+  tools: {
+    list: "tools/list",
+    key: "name",
+    use: "tools/call",
+    capability: "tools",
+    changed: "notifications/tools/list_changed",
+    filter: "toolsListChanged",
+  },
+  prompts: {
+    list: "prompts/list",
+    key: "name",
+    use: "prompts/get",
+    capability: "prompts",
+    changed: "notifications/prompts/list_changed",
+    filter: "promptsListChanged",
+  },
+  resources: {
+    list: "resources/list",
+    key: "uri",
+    use: "resources/read",
+    capability: "resources",
+    changed: "notifications/resources/list_changed",
+    filter: "resourcesListChanged",
+  },
+  resourceTemplates: {
+    list: "resources/templates/list",
+    key: "uriTemplate",
+    use: undefined,
+    capability: "resources",
+    changed: "notifications/resources/list_changed",
+    filter: "resourcesListChanged",
+  },
+} as const satisfies Record<string, OfferKindRow>;
+
+interface OfferKindRow {
+  /** The method that lists offers of the kind. */
+  readonly list: string;
+  /** The member that identifies an item of the list. */
+  readonly key: string;
+  /** The method that uses an offer, with the item's key as the parameter of the same name; undefined for templates. */
+  readonly use: string | undefined;
+  /** The capability of servers with such offers. */
+  readonly capability: string;
+  /** The notification that the list has changed. */
+  readonly changed: string;
+  /** The member of a listen filter that asks for `changed`. */
+  readonly filter: string;
+}
+
+/** A kind of offer, by the member of its list's result. */
+export type OfferKind = keyof typeof OFFER_KINDS;
+
+/** The method of a list of offers. */
+export type OfferListMethod = (typeof OFFER_KINDS)[OfferKind]["list"];
+
+/** The kinds of one capability change together. */
+export type OfferCapability = (typeof OFFER_KINDS)[OfferKind]["capability"];
+
+// The table has these keys and no others.
+export const ALL_OFFER_KINDS = /* @__PURE__ */ Object.keys(OFFER_KINDS) as readonly OfferKind[];
+
+/** The kind that a method lists; undefined for any other method. */
+export function listedKind(method: string): OfferKind | undefined {
+  return ALL_OFFER_KINDS.find((kind) => OFFER_KINDS[kind].list === method);
+}
+
+/** The kinds that a notification of a changed list is about; empty for any other notification. */
+export function changedKinds(notification: string): readonly OfferKind[] {
+  return ALL_OFFER_KINDS.filter((kind) => OFFER_KINDS[kind].changed === notification);
+}
