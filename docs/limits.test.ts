@@ -30,7 +30,7 @@ const DECLARED = [
   ["the same", "transport/channel/outbox.ts", "QueueLimits", /^max/, "connection"],
   ["`serveSocket`", "node/socket/socket-server.ts", "ServeSocketOptions", /^max/, "connection"],
   ["`serveWebSocket`", "node/socket/websocket-server.ts", "ServeWebSocketOptions", /^max/, "connection"],
-  ["`connect`", "client/options.ts", "ClientOptions", /^max/, "call"],
+  ["`connect`", "client/contract/options.ts", "ClientOptions", /^max/, "call"],
   ["`isolated`, `isolatedPool`", "node/isolate/isolated.ts", "IsolatedPoolOptions", /^(memoryMb|size|queue)$/, "call"],
   ["`isolated`, a tool of a pool", "node/isolate/isolated.ts", "PooledToolOptions", /^timeoutMs$/, "call"],
   [

@@ -94,7 +94,7 @@ function inlineTheRuntime(_options, bundle) {
 const onDemand = {
   http: ["transport/http/server/fetch-core.ts"],
   questions: ["server/questions/asking.ts"],
-  client: ["client/connection/open-client.ts"],
+  client: ["client/open-client.ts"],
   channel: ["transport/channel/websocket-connection.ts"],
 };
 /** The same on Node alone; what two of them need is in the first. */

@@ -1,4 +1,4 @@
-export type { ChangeParams, ConnectedExtension, ExtendedClient, ExtendedOutcome } from "./client/extension.js";
+export type { ChangeParams, ConnectedExtension, ExtendedClient, ExtendedOutcome } from "./client/contract/extension.js";
 export {
   type DefinedExtension,
   defineExtension,

@@ -4,16 +4,16 @@ import * as message from "./server/prompts/message.js";
 /** Builds the content of results and messages: blocks, and results that are more than blocks. */
 import * as content from "./server/tools/content.js";
 
-export { ResponseCache } from "./client/call/cache.js";
 export type { Tried } from "./client/call/tried.js";
 export type { Change } from "./client/changes/change-queue.js";
-export type { ClientEvents } from "./client/changes/notifications.js";
 export type { Subscription } from "./client/changes/subscriptions.js";
 export type { Client } from "./client/client.js";
 export { type ClientOf, connect, type Target } from "./client/connect.js";
+export { ResponseCache } from "./client/contract/cache.js";
+export type { ClientEvents } from "./client/contract/events.js";
+export type { ClientMiddleware } from "./client/contract/middleware.js";
+export type { CallOptions, ClientOptions, QuestionContext } from "./client/contract/options.js";
 export { bytesOf, textOf } from "./client/features/content.js";
-export type { ClientMiddleware } from "./client/middleware.js";
-export type { CallOptions, ClientOptions, QuestionContext } from "./client/options.js";
 export type { Prior } from "./era/negotiate/prior.js";
 export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";

@@ -1,4 +1,10 @@
-export type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "./client/task-handle.js";
+export type {
+  FollowedTask,
+  SavedTask,
+  TaskFeature,
+  TaskHandle,
+  TaskWaitOptions,
+} from "./client/contract/task-handle.js";
 export type { TaskLimits, TaskOptions } from "./extensions/tasks/task-options.js";
 export { tasks } from "./extensions/tasks/tasks.js";
 export type { TaskPolicy, TaskSupport } from "./server/tools/task-policy.js";

@@ -7,7 +7,7 @@ export type {
   RequestEnded,
   RequestFollower,
   RequestStarted,
-} from "./client/observer.js";
+} from "./client/contract/observer.js";
 export type { MetricsFormat, MetricsSource } from "./http/metrics-source.js";
 export type {
   CallEnded,

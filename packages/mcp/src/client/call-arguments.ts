@@ -1,4 +1,4 @@
-import type { CallOptions } from "./options.js";
+import type { CallOptions } from "./contract/options.js";
 
 /** Tools of a server that is known only at run time. */
 export type LooseTools = { [name: string]: { args: Record<string, unknown>; result: unknown } };

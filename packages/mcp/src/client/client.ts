@@ -12,12 +12,14 @@ import type {
 import type { Root } from "../protocol/features/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features/tools.js";
 import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
+import type { ClientParts } from "./assemble.js";
 import { type Tried, tried } from "./call/tried.js";
 import type { ArgsOf, CallArguments, LoosePrompts, LooseTools, ManyOptions, ValueOf } from "./call-arguments.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
 import { ConnectedClient } from "./connected-client.js";
-import type { ClientParts } from "./connection/assemble.js";
+import type { CallOptions } from "./contract/options.js";
+import type { SavedTask, TaskHandle } from "./contract/task-handle.js";
 import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
@@ -32,8 +34,6 @@ import {
 import type { ClientRoots } from "./features/roots.js";
 import { findTask, startTask } from "./features/tasks.js";
 import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
-import type { CallOptions } from "./options.js";
-import type { SavedTask, TaskHandle } from "./task-handle.js";
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
 export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {

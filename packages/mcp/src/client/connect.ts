@@ -3,7 +3,7 @@ import type { CommandTarget } from "../transport/runtime-transports.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
 import type { LoosePrompts, LooseTools } from "./call-arguments.js";
 import type { Client } from "./client.js";
-import type { ClientOptions } from "./options.js";
+import type { ClientOptions } from "./contract/options.js";
 
 /** A server in the same process, as `connect` sees it; `types` carries what a typed client knows. */
 export interface LocalServer {
@@ -50,7 +50,7 @@ export async function connect(target: Target | LocalServer, options: ClientOptio
   const caller = new Error();
   try {
     // Loaded on first use: a program that only serves starts without the client.
-    const { openClient } = await import("./connection/open-client.js");
+    const { openClient } = await import("./open-client.js");
     return await openClient(target, options);
   } catch (error) {
     throw withCaller(error, caller);

@@ -4,12 +4,11 @@ import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { Revision } from "../protocol/revisions.js";
+import { type ClientParts, type CloseOptions, closeClient } from "./assemble.js";
 import { type ReceivedNotification, streamNotifications } from "./changes/notification-stream.js";
-import type { ClientEvents, SessionMode, Unlisten } from "./changes/notifications.js";
-import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
-import type { ConnectionState } from "./connection/connection-state.js";
-import { extensionFeature } from "./extension.js";
-import { type ClientMiddleware, tapNotices } from "./middleware.js";
+import type { ClientEvents, ConnectionState, SessionMode, Unlisten } from "./contract/events.js";
+import { extensionFeature } from "./contract/extension.js";
+import { type ClientMiddleware, tapNotices } from "./contract/middleware.js";
 
 /** What a client knows of its connection and its server, whatever the server offers. */
 export class ConnectedClient {

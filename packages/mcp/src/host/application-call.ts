@@ -1,6 +1,6 @@
 import { Answerer } from "../client/answers/answerer.js";
-import { ClientExtensions } from "../client/extension.js";
-import type { ClientOptions } from "../client/options.js";
+import { ClientExtensions } from "../client/contract/extension.js";
+import type { ClientOptions } from "../client/contract/options.js";
 import type { Question } from "../era/era.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";

@@ -1,7 +1,7 @@
 import type { Requester } from "../client/call/requester.js";
+import { type CallOptions, checkCallOptions } from "../client/contract/options.js";
 import { getPrompt } from "../client/features/prompts.js";
 import { readResource } from "../client/features/resources.js";
-import { type CallOptions, checkCallOptions } from "../client/options.js";
 import { printableLine } from "../encoding/printable.js";
 import { driftRefusal } from "../lock/drift-policy.js";
 import { McpError } from "../protocol/error.js";

@@ -1,7 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import type { Client } from "../client/client.js";
+import type { CallOptions } from "../client/contract/options.js";
 import { toolValue } from "../client/features/tool-value.js";
-import type { CallOptions } from "../client/options.js";
 import type { Platform } from "../platform/platform.js";
 import { replacedPlatform } from "../platform/replaced-platform.js";
 import { McpError } from "../protocol/error.js";

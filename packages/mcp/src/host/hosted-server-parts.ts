@@ -1,5 +1,5 @@
 import type { LocalServer, Target } from "../client/connect.js";
-import type { ClientOptions } from "../client/options.js";
+import type { ClientOptions } from "../client/contract/options.js";
 import { DriftPolicy } from "../lock/drift-policy.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";

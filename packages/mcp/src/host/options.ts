@@ -1,5 +1,5 @@
 import type { LocalServer, TransportMaker } from "../client/connect.js";
-import type { ClientOptions } from "../client/options.js";
+import type { ClientOptions } from "../client/contract/options.js";
 import type { RequestAuthorization } from "../http/request-authorization.js";
 import type { OnDrift } from "../lock/drift-policy.js";
 import { readLock } from "../lock/lock-file.js";

@@ -1,4 +1,4 @@
-import type { ClientMiddleware } from "../client/middleware.js";
+import type { ClientMiddleware } from "../client/contract/middleware.js";
 import { isObject } from "../jsonrpc/message.js";
 import { type DriftPolicy, driftRefusal, type Verdict } from "./drift-policy.js";
 import { type LockableClient, pinServer } from "./lock-of.js";

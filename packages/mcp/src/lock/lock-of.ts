@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.js";
-import type { ClientMiddleware } from "../client/middleware.js";
+import type { ClientMiddleware } from "../client/contract/middleware.js";
 import { McpError } from "../protocol/error.js";
 import { pinDefinition } from "./pin-definition.js";
 import type { PinnedItem, PinnedKind, ServerLock } from "./server-lock.js";

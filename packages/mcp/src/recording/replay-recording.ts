@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.js";
-import type { ClientOptions } from "../client/options.js";
+import type { ClientOptions } from "../client/contract/options.js";
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";

@@ -1,4 +1,4 @@
-import type { ClientOptions } from "../client/options.js";
+import type { ClientOptions } from "../client/contract/options.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import type { ElicitResult } from "../protocol/features/elicitation.js";

@@ -1,4 +1,4 @@
-import type { AnswerEnded, AnswerFollower, AnswerStarted } from "../client/observer.js";
+import type { AnswerEnded, AnswerFollower, AnswerStarted } from "../client/contract/observer.js";
 import { addSpanAttributes, operationAttributes, type Subject, serverFailure } from "./attributes.js";
 import type { ApiContext } from "./open-telemetry-api.js";
 import { type Begun, type Recorder, SERVER } from "./recorder.js";

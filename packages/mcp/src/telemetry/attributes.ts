@@ -1,4 +1,4 @@
-import type { RequestStarted } from "../client/observer.js";
+import type { RequestStarted } from "../client/contract/observer.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
 import type { CallStarted } from "../server/observer.js";

@@ -1,4 +1,4 @@
-import type { RequestEnded, RequestFollower, RequestStarted } from "../client/observer.js";
+import type { RequestEnded, RequestFollower, RequestStarted } from "../client/contract/observer.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import { addSpanAttributes, clientFailure, type Failure, operationAttributes } from "./attributes.js";
 import { contentAttributes } from "./content.js";

@@ -1,4 +1,4 @@
-import type { ClientObserver, ConnectionChange, RequestEnded, RequestFollower } from "../client/observer.js";
+import type { ClientObserver, ConnectionChange, RequestEnded, RequestFollower } from "../client/contract/observer.js";
 import { printableLine } from "../encoding/printable.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";

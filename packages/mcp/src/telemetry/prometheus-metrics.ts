@@ -5,7 +5,7 @@ import type {
   RequestEnded,
   RequestFollower,
   RequestStarted,
-} from "../client/observer.js";
+} from "../client/contract/observer.js";
 import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
 import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";

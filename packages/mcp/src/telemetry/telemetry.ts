@@ -5,7 +5,7 @@ import type {
   ConnectionChange,
   RequestFollower,
   RequestStarted,
-} from "../client/observer.js";
+} from "../client/contract/observer.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { Middleware } from "../server/middleware.js";

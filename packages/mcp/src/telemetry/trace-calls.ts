@@ -6,7 +6,7 @@ import type {
   RequestEnded,
   RequestFollower,
   RequestStarted,
-} from "../client/observer.js";
+} from "../client/contract/observer.js";
 import { type Id, isObject } from "../jsonrpc/message.js";
 import { callHook } from "../platform/call-hook.js";
 import type { Platform } from "../platform/platform.js";

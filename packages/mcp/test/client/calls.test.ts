@@ -1,7 +1,7 @@
 import { connect, type McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../../src/client/client.js";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
 import { greetsIn, type Heard, memberOf, type Pipe, type ScriptedPipe, scriptedPipe } from "./scripted-pipe.js";
 

@@ -1,6 +1,6 @@
 import { connect, McpError, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
-import { ResponseCache } from "../../src/client/call/cache.js";
+import { ResponseCache } from "../../src/client/contract/cache.js";
 import { greetsIn, memberOf, type PipeScript, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];

@@ -1,6 +1,6 @@
 import { connect } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ClientOptions, QuestionContext } from "../../src/client/options.js";
+import type { ClientOptions, QuestionContext } from "../../src/client/contract/options.js";
 import { event, json, result, type Script, scriptedServer, stream } from "../http-client/scripted-server.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
 import { greetsIn, type Heard, type Pipe, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";

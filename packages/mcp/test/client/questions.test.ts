@@ -1,6 +1,6 @@
 import { connect, McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
 import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.js";
 

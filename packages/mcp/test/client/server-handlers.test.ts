@@ -1,6 +1,6 @@
 import { connect, McpError, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import { REVISIONS } from "../../src/protocol/revisions.js";
 import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.js";
 

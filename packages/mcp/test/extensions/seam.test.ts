@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, connect, McpError, Server } from "@par
 import { defineExtension, ExtensionResult, type ServedExtension } from "@parley/mcp/extension";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ConnectedExtension } from "../../src/client/extension.js";
+import type { ConnectedExtension } from "../../src/client/contract/extension.js";
 import { greetsIn, type Heard, scriptedPipe } from "../client/scripted-pipe.js";
 
 const cleanups: (() => unknown)[] = [];

@@ -4,7 +4,7 @@ import { tasks } from "@parley/mcp/tasks";
 import { expect } from "vitest";
 import type { Change } from "../../src/client/changes/change-queue.js";
 import type { SubscriptionTarget } from "../../src/client/changes/subscription-filter.js";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import { cuttingFetch } from "../peers/programs/interop-cutting-fetch.mjs";
 import type { Feature, Row } from "./matrix.js";
 import { peerPath } from "./peer-process.js";

@@ -37,7 +37,7 @@ export const FOUND_AUTH_CLIENT: readonly Mutant[] = [
   {
     name: "login-counts-idle",
     recreates: "the time of a step-up login ends the call that needs it",
-    file: "client/connection/assemble.ts",
+    file: "client/assemble.ts",
     search: "if (call !== undefined) return call.holdFor(caller.deadlines);",
     replace: "if (call !== undefined) return () => {};",
     tests: ["test/auth/client-waiting.test.ts"],

@@ -93,7 +93,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "chosen-cache-time-ignored",
     recreates: "results without a time of the server are never kept",
-    file: "client/call/cache.ts",
+    file: "client/contract/cache.ts",
     search: "const ttlMs = allowed ? Math.min(hint, LONGEST_HINT_MS) : this.#ttlMs;",
     replace: "const ttlMs = allowed ? hint : 0 * this.#ttlMs;",
     tests: ["test/client/scenarios-in-memory.test.ts"],
@@ -101,7 +101,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "given-sender-ignored",
     recreates: "the agents that a client is given for HTTP are never used",
-    file: "client/connection/open-client.ts",
+    file: "client/open-client.ts",
     search: "own === undefined ? standard(platform) : guardedSender(own)",
     replace: "standard(platform)",
     tests: ["test/http/tls.test.ts"],

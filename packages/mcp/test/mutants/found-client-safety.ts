@@ -150,10 +150,10 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "server-hint-for-ever",
     recreates: "a result is kept for as long as a server likes",
-    file: "client/call/cache.ts",
+    file: "client/contract/cache.ts",
     search: "Math.min(hint, LONGEST_HINT_MS)",
     replace: "hint",
-    tests: ["src/client/call/cache.test.ts"],
+    tests: ["src/client/contract/cache.test.ts"],
   },
   {
     name: "changes-dropped-in-silence",
@@ -206,7 +206,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "close-does-not-drain",
     recreates: "`client.close` cannot let calls in flight end",
-    file: "client/connection/assemble.ts",
+    file: "client/assemble.ts",
     search: "await caller.drain(drainMs);",
     replace: "await caller.drain(0);",
     tests: ["test/client/ends-in-time.test.ts"],

@@ -61,7 +61,7 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
   {
     name: "rounds-as-separate-calls",
     recreates: "a trace shows each round of a call as a call of its own",
-    file: "client/call/request-observers.ts",
+    file: "client/connection/request-observers.ts",
     search: "      callId: call.firstId,",
     replace: "      callId: id,",
     tests: ["test/telemetry/trace-calls.test.ts"],

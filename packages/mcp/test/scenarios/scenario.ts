@@ -1,5 +1,5 @@
 import type { Client, Server } from "@parley/mcp";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import type { EraName, Revision } from "../../src/protocol/revisions.js";
 
 /** What a scenario works with in one cell of the grid. */

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import type { Subscription } from "../../src/client/changes/subscriptions.js";
 import type { Client } from "../../src/client/client.js";
-import { openClient } from "../../src/client/connection/open-client.js";
-import type { CallOptions, ClientOptions, ResendPolicy } from "../../src/client/options.js";
+import type { CallOptions, ClientOptions, ResendPolicy } from "../../src/client/contract/options.js";
+import { openClient } from "../../src/client/open-client.js";
 import { McpError } from "../../src/protocol/error.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import type { History } from "./history.js";

@@ -1,6 +1,6 @@
 import { type Client, Server } from "@parley/mcp";
 import { expect } from "vitest";
-import type { ClientOptions } from "../../src/client/options.js";
+import type { ClientOptions } from "../../src/client/contract/options.js";
 import type { RecordedPipe } from "./recorded-pipe.js";
 
 /** One story: what the client is told and does. */

@@ -7,7 +7,7 @@ const MEMBERS: Record<string, string[]> = {
   "server/options.ts": ["onLogLevel?:", "logging?:"],
   "server/server.ts": ["log(level"],
   "client/client.ts": ["setLogLevel(level", "get roots()", "setRoots(roots"],
-  "client/options.ts": ["onSample?:", "sampleTools?:", "roots?:", "logLevel?:", "onLog?:"],
+  "client/contract/options.ts": ["onSample?:", "sampleTools?:", "roots?:", "logLevel?:", "onLog?:"],
   "protocol/features/sampling.ts": ["includeContext?:"],
   "transport/http/server/options.ts": ["legacySse?:", "export interface LegacySseOptions"],
 };

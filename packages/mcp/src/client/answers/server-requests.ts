@@ -2,9 +2,8 @@ import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { McpError } from "../../protocol/error.js";
-import type { CallDeadlines } from "../call/pending-call.js";
-import type { RequestObservers } from "../call/request-observers.js";
 import type { ClientConnection } from "../connection/connection.js";
+import type { RequestObservers } from "../connection/request-observers.js";
 import type { Answerer } from "./answerer.js";
 
 /** Requests of the server that are answered at the same time; the user could not follow more. */
@@ -23,7 +22,7 @@ interface OpenQuestion {
 export class ServerRequests {
   readonly #connection: ClientConnection;
   readonly #answerer: Answerer;
-  readonly #deadlines: CallDeadlines;
+  readonly #hold: () => () => void;
   readonly #fault: (error: Error) => void;
   readonly #observers: RequestObservers | undefined;
   /** One that was taken back stays until its handler ends, so that no server can start more handlers than the limit. */
@@ -32,13 +31,13 @@ export class ServerRequests {
   constructor(
     connection: ClientConnection,
     answerer: Answerer,
-    deadlines: CallDeadlines,
+    hold: () => () => void,
     fault: (error: Error) => void,
     observers: RequestObservers | undefined,
   ) {
     this.#connection = connection;
     this.#answerer = answerer;
-    this.#deadlines = deadlines;
+    this.#hold = hold;
     this.#fault = fault;
     this.#observers = observers;
   }
@@ -66,7 +65,7 @@ export class ServerRequests {
       return errorText(id, INTERNAL_ERROR, `more than ${MAX_ASKED} requests wait for an answer`);
     }
     // While the server waits for this user, its silence must not count as a timeout.
-    const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: this.#deadlines.hold() };
+    const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: this.#hold() };
     this.#asked.set(id, asked);
     const respond = async () => {
       const text = await this.#answerer.respond(message, asking, asked.unwanted, about);

@@ -8,7 +8,7 @@ import type { MethodRow } from "../../protocol/methods.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import { pause } from "../../transport/reconnect.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
-import type { CallOptions, ClientOptions, Timeouts } from "../options.js";
+import type { CallOptions, ClientOptions, Timeouts } from "../contract/options.js";
 import type { CallExtras } from "./requester.js";
 
 /** Ends calls before their answer. */

@@ -1,6 +1,6 @@
 import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 
 /** How one era learns of changes. */
 export interface ChangeSource {

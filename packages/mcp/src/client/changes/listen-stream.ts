@@ -7,7 +7,7 @@ import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import { bounded, WaitHolds } from "../connection/bounded.js";
 import type { ClientConnection } from "../connection/connection.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 import type { ChangeSource } from "./change-source.js";
 import { covers, intersectionOf, isEmpty } from "./subscription-filter.js";
 

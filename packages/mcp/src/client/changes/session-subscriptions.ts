@@ -1,7 +1,7 @@
 import { isTransient } from "../../era/negotiate/refusal.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import type { CallExtras, Requester } from "../call/requester.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 import type { ChangeSource } from "./change-source.js";
 
 /**

@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  changeFor,
-  changesOf,
-  covers,
-  filterOf,
-  intersectionOf,
-  isPartOf,
-  servable,
-  unionOf,
-} from "./subscription-filter.js";
+import { isPartOf } from "../contract/cache.js";
+import { changeFor, changesOf, covers, filterOf, intersectionOf, servable, unionOf } from "./subscription-filter.js";
 
 describe("what a subscription wants", () => {
   it("becomes the wire's filter, without what is not wanted and without doubles", () => {

@@ -1,6 +1,7 @@
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
+import { isPartOf } from "../contract/cache.js";
 import type { Change } from "./change-queue.js";
 
 /** What to be told about: resources by their addresses, and lists that change. */
@@ -105,12 +106,6 @@ export function changesOf(filter: SubscriptionFilter): Change[] {
   if (filter.promptsListChanged === true) changes.push({ kind: "prompts", missed: true });
   if (filter.resourcesListChanged === true) changes.push({ kind: "resources", missed: true });
   return changes;
-}
-
-/** True when `uri` is `whole` or lies within it. */
-export function isPartOf(uri: string, whole: string): boolean {
-  if (!uri.startsWith(whole)) return false;
-  return uri.length === whole.length || whole.endsWith("/") || "/#?".includes(uri.charAt(whole.length));
 }
 
 /** The change that a notification tells, if this filter asked for it. */

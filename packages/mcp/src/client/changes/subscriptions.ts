@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import type { Caller } from "../call/caller.js";
 import type { ClientConnection } from "../connection/connection.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 import { ChangePace } from "./change-pace.js";
 import { type Change, ChangeQueue } from "./change-queue.js";
 import type { ChangeSource } from "./change-source.js";

@@ -2,17 +2,17 @@ import type { Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
 import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { methodsWith } from "../../protocol/extension.js";
 import { type Implementation, implementationIn } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
-import type { Answerer } from "../answers/answerer.js";
-import type { RequestObservers } from "../call/request-observers.js";
-import type { ClientOptions } from "../options.js";
+import type { ConnectionState } from "../contract/events.js";
+import type { ClientOptions } from "../contract/options.js";
 import type { WaitBound, WaitHolds } from "./bounded.js";
-import type { ConnectionState } from "./connection-state.js";
+import type { RequestObservers } from "./request-observers.js";
 import type { RevisionCache } from "./revision-cache.js";
 import type { ServerRoute } from "./route.js";
 
@@ -36,7 +36,8 @@ export interface ConnectionParts {
   route: ServerRoute;
   options: ClientOptions;
   platform: Platform;
-  answerer: Answerer;
+  /** What the server may ask this client for. */
+  capabilities(revision: Revision): ClientCapabilities;
   revisions: RevisionCache;
   events: ConnectionEvents;
   observers: RequestObservers | undefined;
@@ -65,7 +66,7 @@ function infoOf(options: ClientOptions): Implementation {
 
 /** What finding the era needs, from what the application said. */
 export function negotiationOf(
-  { options, platform, answerer, observers }: ConnectionParts,
+  { options, platform, capabilities, observers }: ConnectionParts,
   methods: MethodTable,
   transport: Transport,
   prior: Prior | undefined,
@@ -78,7 +79,7 @@ export function negotiationOf(
     transport: observers?.handshake(transport) ?? transport,
     self: (revision) => ({
       info: implementationIn(revision, info),
-      capabilities: answerer.capabilities(revision),
+      capabilities: capabilities(revision),
       headers,
     }),
     methods,

@@ -1,7 +1,5 @@
 import { McpError } from "../../protocol/error.js";
-
-/** Where a client's connection stands. */
-export type ConnectionState = "disconnected" | "connecting" | "ready" | "recovering" | "closed";
+import type { ConnectionState } from "../contract/events.js";
 
 /** What moves a connection from one state to the next. */
 export type ConnectionEvent = "connect" | "established" | "lost" | "failed" | "close";

@@ -11,7 +11,8 @@ import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
-import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../options.js";
+import type { ConnectionState } from "../contract/events.js";
+import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../contract/options.js";
 import { bounded, WaitHolds } from "./bounded.js";
 import {
   type ConnectionParts,
@@ -23,7 +24,7 @@ import {
   notConnected,
   receiverOf,
 } from "./connection-parts.js";
-import { type ConnectionState, transition } from "./connection-state.js";
+import { transition } from "./connection-state.js";
 import { type CurrentConnection, currentConnection } from "./current-connection.js";
 import { type Opened, openRoute, type ServerRoute } from "./route.js";
 

@@ -1,6 +1,6 @@
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { BoundedQueue } from "../changes/bounded-queue.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 
 /** Progress reports that wait for their reader; beyond it the oldest are given up. */
 const MAX_WAITING = 1000;

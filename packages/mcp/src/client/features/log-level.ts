@@ -2,7 +2,7 @@ import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 
 /**
  * Asks for log messages of this level and above: in the session where there is one, with each later request where there is

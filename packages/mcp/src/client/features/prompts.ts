@@ -4,7 +4,7 @@ import { checkCompleteResult, checkGetPromptResult, checkPromptList } from "../.
 import { operationOf } from "../call/operation.js";
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 import { walkPages } from "./pages.js";
 
 /** One page of the server's prompts. Malformed ones are left out with a warning. */

@@ -10,7 +10,7 @@ import type {
 import { checkReadResourceResult, checkResourceList, checkResourceTemplateList } from "../../protocol/results.js";
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
-import type { CallOptions } from "../options.js";
+import type { CallOptions } from "../contract/options.js";
 import { walkPages } from "./pages.js";
 
 /** One page of the server's resources. Malformed ones are left out with a warning. */

@@ -6,9 +6,9 @@ import type { DetailedTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { onAbort } from "../call/abort-watch.js";
 import { cancelled, failedIn, operationOf } from "../call/operation.js";
-import { type ClientExtensions, extensionFeature } from "../extension.js";
-import type { CallOptions } from "../options.js";
-import type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "../task-handle.js";
+import { type ClientExtensions, extensionFeature } from "../contract/extension.js";
+import type { CallOptions } from "../contract/options.js";
+import type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "../contract/task-handle.js";
 import { readToolValue, requestToolAnswer, type ToolRequests } from "./tools.js";
 
 /** Calls a tool as a task. Resolves when the server has created the task, or has answered without one. */

@@ -1,5 +1,5 @@
-import type { ExtendedClient } from "../../client/extension.js";
-import type { CallOptions } from "../../client/options.js";
+import type { ExtendedClient } from "../../client/contract/extension.js";
+import type { CallOptions } from "../../client/contract/options.js";
 import { fromBase64 } from "../../encoding/base64.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { isObject } from "../../jsonrpc/message.js";

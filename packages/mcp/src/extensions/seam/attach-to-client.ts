@@ -1,6 +1,6 @@
+import type { ClientParts } from "../../client/assemble.js";
 import { onAbort } from "../../client/call/abort-watch.js";
-import type { ClientParts } from "../../client/connection/assemble.js";
-import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
+import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { walkTools } from "../../client/features/tools.js";
 import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
 import { checkOptions } from "../../protocol/check-options.js";

@@ -1,5 +1,5 @@
-import type { ClientParts } from "../../client/connection/assemble.js";
-import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
+import type { ClientParts } from "../../client/assemble.js";
+import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
 import { attachToClient } from "./attach-to-client.js";

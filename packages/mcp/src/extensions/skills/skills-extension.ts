@@ -1,6 +1,6 @@
-import type { ExtendedClient } from "../../client/extension.js";
+import type { ExtendedClient } from "../../client/contract/extension.js";
+import type { CallOptions } from "../../client/contract/options.js";
 import { walkPages } from "../../client/features/pages.js";
-import type { CallOptions } from "../../client/options.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource } from "../../protocol/features/resources.js";

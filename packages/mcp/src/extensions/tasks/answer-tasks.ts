@@ -1,6 +1,6 @@
 import { publicText } from "../../client/answers/answerer.js";
-import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
-import type { ServerRequestHandler } from "../../client/options.js";
+import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
+import type { ServerRequestHandler } from "../../client/contract/options.js";
 import { randomName } from "../../encoding/base64.js";
 import type { Question } from "../../era/era.js";
 import {

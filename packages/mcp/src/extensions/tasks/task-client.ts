@@ -1,6 +1,6 @@
-import type { ConnectedExtension, ExtendedClient, ExtendedOutcome } from "../../client/extension.js";
-import type { CallOptions } from "../../client/options.js";
-import type { FollowedTask, TaskAnswerer, TaskFeature } from "../../client/task-handle.js";
+import type { ConnectedExtension, ExtendedClient, ExtendedOutcome } from "../../client/contract/extension.js";
+import type { CallOptions } from "../../client/contract/options.js";
+import type { FollowedTask, TaskAnswerer, TaskFeature } from "../../client/contract/task-handle.js";
 import { readTask } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";

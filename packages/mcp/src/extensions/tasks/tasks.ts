@@ -1,4 +1,4 @@
-import type { TaskFeature } from "../../client/task-handle.js";
+import type { TaskFeature } from "../../client/contract/task-handle.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import { connectTasks } from "./task-client.js";

@@ -1,7 +1,7 @@
 import type { SubscriptionTarget } from "../../client/changes/subscription-filter.js";
 import type { Client } from "../../client/client.js";
+import type { CallOptions } from "../../client/contract/options.js";
 import { collect, walkPages } from "../../client/features/pages.js";
-import type { CallOptions } from "../../client/options.js";
 import type { CacheHint } from "../../era/era.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";

@@ -1,12 +1,12 @@
 import type { QuestionForwarder } from "../../client/answers/question-forwarder.js";
+import type { ClientParts } from "../../client/assemble.js";
 import type { CallExtras, InterimResult, Requester } from "../../client/call/requester.js";
 import { Client } from "../../client/client.js";
 import type { LocalServer, Target } from "../../client/connect.js";
-import type { ClientParts } from "../../client/connection/assemble.js";
-import { openParts } from "../../client/connection/open-client.js";
+import type { CallOptions, ClientOptions } from "../../client/contract/options.js";
+import type { FollowedTask, TaskFeature } from "../../client/contract/task-handle.js";
 import { requestTool, requestToolAnswer } from "../../client/features/tools.js";
-import type { CallOptions, ClientOptions } from "../../client/options.js";
-import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
+import { openParts } from "../../client/open-client.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject, type Params } from "../../jsonrpc/message.js";

@@ -1,6 +1,6 @@
 import type { CallExtras, InterimResult } from "../../client/call/requester.js";
 import type { LocalServer, Target } from "../../client/connect.js";
-import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/options.js";
+import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/contract/options.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { DriftPolicy } from "../../lock/drift-policy.js";
 import type { Platform } from "../../platform/platform.js";

@@ -1,4 +1,4 @@
-import type { FollowedTask } from "../../client/task-handle.js";
+import type { FollowedTask } from "../../client/contract/task-handle.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";

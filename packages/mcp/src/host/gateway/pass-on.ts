@@ -1,6 +1,6 @@
 import type { CallExtras } from "../../client/call/requester.js";
 import { InterimResult } from "../../client/call/requester.js";
-import type { CallOptions } from "../../client/options.js";
+import type { CallOptions } from "../../client/contract/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
 import { learnsTasksFromLists, takesTask } from "../../era/task-shape.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";

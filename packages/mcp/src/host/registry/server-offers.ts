@@ -1,4 +1,4 @@
-import { openClient } from "../../client/connection/open-client.js";
+import { openClient } from "../../client/open-client.js";
 import { McpError } from "../../protocol/error.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { compileMatcher } from "../../uri-template/match.js";

@@ -1,4 +1,4 @@
-import type { Unlisten } from "../../client/changes/notifications.js";
+import type { Unlisten } from "../../client/contract/events.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { SupervisionEvent, SupervisionEvents } from "./supervision-event.js";

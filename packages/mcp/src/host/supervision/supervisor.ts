@@ -1,5 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
-import type { Unlisten } from "../../client/changes/notifications.js";
+import type { Unlisten } from "../../client/contract/events.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";

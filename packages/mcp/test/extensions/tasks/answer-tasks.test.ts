@@ -1,7 +1,7 @@
 import { connect, McpError } from "@parley/mcp";
 import { type TaskOptions, tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ClientOptions } from "../../../src/client/options.js";
+import type { ClientOptions } from "../../../src/client/contract/options.js";
 import { greetsIn, type Heard, type Pipe, scriptedPipe } from "../../client/scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];

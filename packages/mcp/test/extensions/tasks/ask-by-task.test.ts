@@ -3,7 +3,7 @@ import { fetchHandler } from "@parley/mcp/http";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ClientOptions } from "../../../src/client/options.js";
+import type { ClientOptions } from "../../../src/client/contract/options.js";
 import { Drive, type DriveOptions } from "../../server/drive.js";
 
 const cleanups: (() => unknown)[] = [];

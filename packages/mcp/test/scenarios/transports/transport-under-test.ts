@@ -1,5 +1,5 @@
 import type { Client, Server } from "@parley/mcp";
-import type { ClientOptions } from "../../../src/client/options.js";
+import type { ClientOptions } from "../../../src/client/contract/options.js";
 
 /** A way to reach a scenario's server. */
 export interface TransportUnderTest {

@@ -1,7 +1,7 @@
 import type { Client } from "../../../src/client/client.js";
-import { openClient } from "../../../src/client/connection/open-client.js";
-import type { ClientOptions, ResendPolicy } from "../../../src/client/options.js";
-import type { TaskHandle } from "../../../src/client/task-handle.js";
+import type { ClientOptions, ResendPolicy } from "../../../src/client/contract/options.js";
+import type { TaskHandle } from "../../../src/client/contract/task-handle.js";
+import { openClient } from "../../../src/client/open-client.js";
 import { tasks } from "../../../src/extensions/tasks/tasks.js";
 import type { Fetch } from "../../../src/platform/platform.js";
 import { McpError } from "../../../src/protocol/error.js";

@@ -1,7 +1,7 @@
 import { onAbort } from "../../../client/call/abort-watch.js";
-import type { ExtendedClient } from "../../../client/extension.js";
-import type { CallOptions } from "../../../client/options.js";
-import type { FollowedTask } from "../../../client/task-handle.js";
+import type { ExtendedClient } from "../../../client/contract/extension.js";
+import type { CallOptions } from "../../../client/contract/options.js";
+import type { FollowedTask } from "../../../client/contract/task-handle.js";
 import { neverUnhandled } from "../../../encoding/never-unhandled.js";
 import { readTask } from "../../../era/task-shape.js";
 import { McpError } from "../../../protocol/error.js";

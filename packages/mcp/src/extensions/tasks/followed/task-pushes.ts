@@ -1,5 +1,5 @@
 import { onAbort } from "../../../client/call/abort-watch.js";
-import type { ExtendedClient } from "../../../client/extension.js";
+import type { ExtendedClient } from "../../../client/contract/extension.js";
 import { isObject, type Params } from "../../../jsonrpc/message.js";
 
 /** How long a task is only looked at: a stream for a task that is soon over would cost more than it saves. */

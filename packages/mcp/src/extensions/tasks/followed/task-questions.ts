@@ -1,4 +1,4 @@
-import type { ExtendedClient } from "../../../client/extension.js";
+import type { ExtendedClient } from "../../../client/contract/extension.js";
 import type { Question } from "../../../era/era.js";
 import { McpError } from "../../../protocol/error.js";
 import type { InputRequests } from "../../../protocol/features/input.js";

@@ -1,5 +1,5 @@
 import { platform } from "#platform";
-import type { ClientOptions } from "../../../client/options.js";
+import type { ClientOptions } from "../../../client/contract/options.js";
 import { nearestName } from "../../../encoding/nearest-name.js";
 import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";

@@ -1,4 +1,4 @@
-import type { ClientOptions } from "../../../client/options.js";
+import type { ClientOptions } from "../../../client/contract/options.js";
 import { LOG_LEVELS } from "../../../protocol/features/logging.js";
 import type { ServerOptions } from "../../../server/options.js";
 import type { ServeStreamOptions } from "../../../transport/channel/stream-server.js";

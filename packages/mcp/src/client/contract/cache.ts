@@ -1,5 +1,4 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
-import { isPartOf } from "../changes/subscription-filter.js";
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
@@ -191,4 +190,10 @@ export class CachedCalls {
 /** Requests that carry answers are never served from a cache, and never fill it. */
 function isPlain(params: Params | undefined): boolean {
   return !isObject(params) || (params["inputResponses"] === undefined && params["requestState"] === undefined);
+}
+
+/** True when `uri` is `whole` or lies within it. */
+export function isPartOf(uri: string, whole: string): boolean {
+  if (!uri.startsWith(whole)) return false;
+  return uri.length === whole.length || whole.endsWith("/") || "/#?".includes(uri.charAt(whole.length));
 }

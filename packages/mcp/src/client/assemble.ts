@@ -1,26 +1,26 @@
-import { type NotificationMiddleware, passNotification } from "../../era/notification-middleware.js";
-import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
-import { callHook } from "../../platform/call-hook.js";
-import type { Platform } from "../../platform/platform.js";
-import { McpError } from "../../protocol/error.js";
-import { Answerer } from "../answers/answerer.js";
-import type { QuestionForwarder } from "../answers/question-forwarder.js";
-import { ServerRequests } from "../answers/server-requests.js";
-import { CachedCalls } from "../call/cache.js";
-import { Caller } from "../call/caller.js";
-import { observersOf } from "../call/request-observers.js";
-import { NotificationRouter, publishedName } from "../changes/notifications.js";
-import { ClientSubscriptions } from "../changes/subscriptions.js";
-import { ClientExtensions } from "../extension.js";
-import { restoreLogLevel } from "../features/log-level.js";
-import { ClientRoots } from "../features/roots.js";
-import type { ToolRequests } from "../features/tools.js";
-import { tapNotices } from "../middleware.js";
-import type { ClientOptions } from "../options.js";
-import { ClientConnection } from "./connection.js";
-import type { ConnectionEvents } from "./connection-parts.js";
-import type { RevisionCache } from "./revision-cache.js";
-import type { ServerRoute } from "./route.js";
+import { type NotificationMiddleware, passNotification } from "../era/notification-middleware.js";
+import type { Id, NotificationMessage } from "../jsonrpc/message.js";
+import { callHook } from "../platform/call-hook.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { Answerer } from "./answers/answerer.js";
+import type { QuestionForwarder } from "./answers/question-forwarder.js";
+import { ServerRequests } from "./answers/server-requests.js";
+import { Caller } from "./call/caller.js";
+import { NotificationRouter, publishedName } from "./changes/notifications.js";
+import { ClientSubscriptions } from "./changes/subscriptions.js";
+import { ClientConnection } from "./connection/connection.js";
+import type { ConnectionEvents } from "./connection/connection-parts.js";
+import { observersOf } from "./connection/request-observers.js";
+import type { RevisionCache } from "./connection/revision-cache.js";
+import type { ServerRoute } from "./connection/route.js";
+import { CachedCalls } from "./contract/cache.js";
+import { ClientExtensions } from "./contract/extension.js";
+import { tapNotices } from "./contract/middleware.js";
+import type { ClientOptions } from "./contract/options.js";
+import { restoreLogLevel } from "./features/log-level.js";
+import { ClientRoots } from "./features/roots.js";
+import type { ToolRequests } from "./features/tools.js";
 
 /** The parts of one client. */
 export interface ClientParts {
@@ -53,7 +53,15 @@ export function assemble(
   const extensions = new ClientExtensions();
   const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message), forwarder);
   const observers = observersOf(platform, options.observe);
-  const connection = new ClientConnection({ route, options, platform, answerer, revisions, events, observers });
+  const connection = new ClientConnection({
+    route,
+    options,
+    platform,
+    capabilities: (revision) => answerer.capabilities(revision),
+    revisions,
+    events,
+    observers,
+  });
   const caller = new Caller(connection, answerer, cache, extensions);
   caller.observers = observers;
   const warn = (message: string) => caller.warn(message);
@@ -67,7 +75,7 @@ export function assemble(
     requests: new ServerRequests(
       connection,
       answerer,
-      caller.deadlines,
+      () => caller.deadlines.hold(),
       (error) => router.emit("fault", error),
       observers,
     ),

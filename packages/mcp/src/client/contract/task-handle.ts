@@ -1,7 +1,7 @@
-import type { Some } from "../encoding/with-defaults.js";
-import type { Question } from "../era/era.js";
-import type { DetailedTask, TaskStatus } from "../protocol/features/tasks.js";
-import type { CallToolResult } from "../protocol/features/tools.js";
+import type { Some } from "../../encoding/with-defaults.js";
+import type { Question } from "../../era/era.js";
+import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { CallOptions, Timeouts } from "./options.js";
 
 /** What is kept of a task to find it again from another process: `client.task(saved)`. */

@@ -4,10 +4,10 @@ import { type Id, isObject, type Params, type RequestMessage } from "../../jsonr
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { runWithin } from "../../platform/run-within.js";
+import type { MethodRow } from "../../protocol/methods.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { Transport } from "../../transport/transport.js";
-import type { StateChange } from "../changes/notifications.js";
-import type { CurrentConnection } from "../connection/current-connection.js";
+import type { StateChange } from "../contract/events.js";
 import type {
   AnswerEnded,
   AnswerFollower,
@@ -16,14 +16,23 @@ import type {
   RequestEnded,
   RequestFollower,
   RequestStarted,
-} from "../observer.js";
-import type { ClientOptions } from "../options.js";
-import type { PendingCall } from "./pending-call.js";
+} from "../contract/observer.js";
+import type { ClientOptions } from "../contract/options.js";
+import type { CurrentConnection } from "./current-connection.js";
 
 /** Those who observe a client; undefined if there are none. */
 export function observersOf(platform: Platform, given: ClientOptions["observe"] = []): RequestObservers | undefined {
   const observers = [given].flat();
   return observers.length === 0 ? undefined : new RequestObservers(platform, observers);
+}
+
+/** A call whose requests are observed. */
+interface ObservedCall {
+  readonly out: OutgoingCall;
+  readonly row: MethodRow | undefined;
+  readonly resent: boolean;
+  /** The id of its first request. */
+  firstId: Id | undefined;
 }
 
 export class RequestObservers {
@@ -50,7 +59,7 @@ export class RequestObservers {
   }
 
   /** The same for the request that stands for a call now. */
-  startCall(call: PendingCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
+  startCall(call: ObservedCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
     const { out, row, resent } = call;
     call.firstId ??= id;
     const name = out.params?.[row?.nameField ?? "uri"];

@@ -1,12 +1,12 @@
-import type { ClientEra, Question } from "../era/era.js";
-import type { NotificationMiddleware } from "../era/notification-middleware.js";
-import { isObject, type Params } from "../jsonrpc/message.js";
-import { callHook } from "../platform/call-hook.js";
-import type { Platform } from "../platform/platform.js";
-import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-import { McpError } from "../protocol/error.js";
-import type { Tool } from "../protocol/features/tools.js";
-import type { Revision } from "../protocol/revisions.js";
+import type { ClientEra, Question } from "../../era/era.js";
+import type { NotificationMiddleware } from "../../era/notification-middleware.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
+import type { Platform } from "../../platform/platform.js";
+import type { ClientCapabilities, ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import type { Revision } from "../../protocol/revisions.js";
 import type { CallOptions, QuestionContext, ServerRequestHandler } from "./options.js";
 
 /** What a client lets an extension do. */

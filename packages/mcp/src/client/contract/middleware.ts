@@ -1,8 +1,8 @@
-import { type NotificationMiddleware, throughOutgoing } from "../era/notification-middleware.js";
-import type { Params } from "../jsonrpc/message.js";
-import { throughStack } from "../jsonrpc/middleware-stack.js";
-import type { Requests } from "../protocol/method-types.js";
-import type { Transport } from "../transport/transport.js";
+import { type NotificationMiddleware, throughOutgoing } from "../../era/notification-middleware.js";
+import type { Params } from "../../jsonrpc/message.js";
+import { throughStack } from "../../jsonrpc/middleware-stack.js";
+import type { Requests } from "../../protocol/method-types.js";
+import type { Transport } from "../../transport/transport.js";
 import type { CallOptions } from "./options.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
