@@ -18,6 +18,8 @@ class Recorder {
   /** Undefined while nothing is recorded. */
   #events: WalkEvent[] | undefined;
   readonly #stack: Frame[] = [];
+  /** Events so far, recorded or not: it stands still while nothing happens. */
+  count = 0;
 
   start(): void {
     this.#events = [];
@@ -30,6 +32,7 @@ class Recorder {
   }
 
   note(file: string, name: string, resumed = false): void {
+    this.count += 1;
     this.#events?.push({ file, name, resumed, under: this.#stack.map((frame) => frame.file) });
   }
 

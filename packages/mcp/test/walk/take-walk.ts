@@ -3,24 +3,32 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
+import { WALK_LANES, WALK_REVISIONS, type WalkLane, type WalkRevision } from "./bounds.js";
 import { instrument } from "./instrument.js";
-import type { WalkEvent } from "./recorder.js";
+import type { Told } from "./program.js";
 import { toWalk, type Walk } from "./trace.js";
 
 const root = resolve(import.meta.dirname, "../../../..");
 const sources = join(root, "packages/mcp/src");
 
-/** What a build for Node puts in the place of these names. */
-const alias = { "#platform": join(sources, "node/platform.ts"), "#transports": join(sources, "node/transports.ts") };
+/** A build for Node has its own files in the place of these names. */
+const alias = {
+  "#platform": join(import.meta.dirname, "platform.ts"),
+  "#transports": join(sources, "node/transports.ts"),
+};
 
-/** The walks of one call in each of the revisions, taken from an instrumented copy of the sources. */
-export async function takeWalks(revisions: readonly string[]): Promise<Walk[]> {
+/** The walks of one call of each of the lanes and revisions, taken from an instrumented copy of the sources. */
+export async function takeWalks(
+  lanes: readonly WalkLane[] = WALK_LANES,
+  revisions: readonly WalkRevision[] = WALK_REVISIONS,
+): Promise<Walk[]> {
   const folder = join(root, "node_modules/.cache/parley");
   mkdirSync(folder, { recursive: true });
   const program = join(folder, `walk-${process.pid}.mjs`);
   writeFileSync(program, await instrumentedProgram());
   try {
-    return await Promise.all(revisions.map((revision) => takeWalk(program, revision)));
+    const walks = await Promise.all(revisions.map((revision) => takeLanes(program, revision, lanes)));
+    return lanes.flatMap((lane) => walks.flat().filter((walk) => walk.lane === lane));
   } finally {
     rmSync(program);
   }
@@ -51,15 +59,16 @@ async function instrumentedProgram(): Promise<string> {
   return output[0].code;
 }
 
-async function takeWalk(program: string, revision: string): Promise<Walk> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, revision], {
-    timeout: 30_000,
-    maxBuffer: 64 * 1024 * 1024,
+async function takeLanes(program: string, revision: WalkRevision, lanes: readonly WalkLane[]): Promise<Walk[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, revision, ...lanes], {
+    timeout: 120_000,
+    maxBuffer: 256 * 1024 * 1024,
   });
   // The program prints this and nothing else.
-  const told = JSON.parse(stdout) as { revision: string; traces: WalkEvent[][] };
-  if (told.revision !== revision) throw new Error(`the call was made in ${told.revision}, not in ${revision}`);
-  return mostCommon(told.traces.map((events) => toWalk(revision, events)));
+  return (JSON.parse(stdout) as Told[]).map((told) => {
+    if (told.revision !== revision) throw new Error(`the call was made in ${told.revision}, not in ${revision}`);
+    return mostCommon(told.traces.map((events) => toWalk(told.lane, revision, events)));
+  });
 }
 
 /** Turns of the event loop fall a little differently now and then; the walk is the one that was taken most often. */

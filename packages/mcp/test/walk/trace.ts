@@ -1,3 +1,4 @@
+import type { WalkLane, WalkRevision } from "./bounds.js";
 import { type Leaf, leafOf } from "./leaves.js";
 import type { WalkEvent } from "./recorder.js";
 
@@ -23,7 +24,8 @@ export interface LeafUse {
 
 /** What one call enters, from the caller's `client.call` to its value. */
 export interface Walk {
-  readonly revision: string;
+  readonly lane: WalkLane;
+  readonly revision: WalkRevision;
   readonly visits: readonly FileVisit[];
   /** Distinct spine files. */
   readonly files: number;
@@ -35,7 +37,7 @@ export interface Walk {
 }
 
 /** Leaves taken out, each longest run of events in one file is one visit of it. */
-export function toWalk(revision: string, events: readonly WalkEvent[]): Walk {
+export function toWalk(lane: WalkLane, revision: WalkRevision, events: readonly WalkEvent[]): Walk {
   const visits: { file: string; names: string[]; depth: number; again: boolean }[] = [];
   const depths = new Map<string, number>();
   for (const event of events.filter(({ file }) => leafOf(file) === undefined)) {
@@ -52,6 +54,7 @@ export function toWalk(revision: string, events: readonly WalkEvent[]): Walk {
   const counted = visits.filter(({ file }) => file !== HANDLER);
   const files = new Set(counted.map(({ file }) => file)).size;
   return {
+    lane,
     revision,
     visits,
     files,
@@ -109,5 +112,5 @@ export function renderReentries(walk: Walk): string {
 }
 
 export function summaryOf(walk: Walk): string {
-  return `${walk.revision}: ${walk.files} files, ${walk.reentries} re-entries; ${walk.leaves.length} leaves`;
+  return `${walk.lane} ${walk.revision}: ${walk.files} files, ${walk.reentries} re-entries; ${walk.leaves.length} leaves`;
 }

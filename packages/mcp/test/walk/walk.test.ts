@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { WALK_BOUNDS, WALK_REVISIONS } from "./bounds.js";
+import { WALK_BOUNDS, WALK_LANES, WALK_REVISIONS, type WalkLane, type WalkRevision } from "./bounds.js";
 import { instrument } from "./instrument.js";
 import { LEAVES } from "./leaves.js";
 import { recorder, type WalkEvent } from "./recorder.js";
@@ -13,28 +13,47 @@ const sources = readdirSync(resolve(import.meta.dirname, "../../src"), { recursi
 );
 
 describe("one tools/call", () => {
-  const walks = new Map<string, Walk>();
+  let walks: readonly Walk[] = [];
   beforeAll(async () => {
-    for (const walk of await takeWalks(WALK_REVISIONS)) walks.set(walk.revision, walk);
+    walks = await takeWalks();
   }, 240_000);
+  const cases = WALK_LANES.flatMap((lane) => WALK_REVISIONS.map((revision) => [lane, revision] as const));
+  const find = (lane: WalkLane, revision: WalkRevision) => {
+    const walk = walks.find((one) => one.lane === lane && one.revision === revision);
+    if (walk === undefined) throw new Error(`${lane} was not traced in ${revision}`);
+    return walk;
+  };
 
-  it.each(WALK_REVISIONS)("stays within its bounds in %s", (revision) => {
-    const { files = 0, reentries = 0 } = walks.get(revision) ?? {};
+  it.each(cases)("stays within its bounds: %s in %s", (lane, revision) => {
+    const { files, reentries } = find(lane, revision);
     expect(files).toBeGreaterThan(10);
-    expect(files).toBeLessThanOrEqual(WALK_BOUNDS[revision].files);
-    expect(reentries).toBeLessThanOrEqual(WALK_BOUNDS[revision].reentries);
+    expect(files).toBeLessThanOrEqual(WALK_BOUNDS[lane][revision].files);
+    expect(reentries).toBeLessThanOrEqual(WALK_BOUNDS[lane][revision].reentries);
   });
 
-  it.each(WALK_REVISIONS)("enters the client first, then the server, and the handler once, in %s", (revision) => {
-    const files = walks.get(revision)?.visits.map(({ file }) => file) ?? [];
+  it.each(cases)("enters the client first, then the server, then the handler: %s in %s", (lane, revision) => {
+    const files = find(lane, revision).visits.map(({ file }) => file);
     expect(files[0]).toMatch(/^client\//);
-    expect(files.filter((file) => file === HANDLER)).toHaveLength(1);
+    // A question without a session is answered by a second request, which runs the handler again.
+    const runs = lane === "elicit" && revision === "2026-07-28" ? 2 : 1;
+    expect(files.filter((file) => file === HANDLER)).toHaveLength(runs);
     expect(files.findIndex((file) => file.startsWith("server/"))).toBeLessThan(files.indexOf(HANDLER));
     expect(files.findIndex((file) => file.startsWith("node/http/"))).toBeGreaterThan(0);
   });
 
-  it.each(WALK_REVISIONS)("has leaves that call nothing of the spine and never wait, in %s", (revision) => {
-    expect(walks.get(revision)?.falseLeaves).toEqual([]);
+  it.each(cases)("has leaves that call nothing of the spine and never wait: %s in %s", (lane, revision) => {
+    expect(find(lane, revision).falseLeaves).toEqual([]);
+  });
+
+  it("goes the way that its lane is named for", () => {
+    for (const revision of WALK_REVISIONS) {
+      const enters = (lane: WalkLane, path: string) =>
+        find(lane, revision).visits.some(({ file }) => file.startsWith(path));
+      expect(enters("elicit", "client/answers/")).toBe(true);
+      expect(enters("gateway", "host/gateway/")).toBe(true);
+      expect(enters("task", "extensions/tasks/")).toBe(true);
+      expect(enters("plain", "server/questions/")).toBe(false);
+    }
   });
 
   it("names no leaf that is gone", () => {
@@ -47,14 +66,19 @@ describe("counting", () => {
   const event = (file: string, name = "f", under: string[] = []): WalkEvent => ({ file, name, resumed: false, under });
 
   it("joins what is entered without another spine file between", () => {
-    const walk = toWalk("r", [event("a.ts"), event("a.ts", "g"), event("schema/parse.ts"), event("a.ts", "h")]);
+    const walk = toWalk("plain", "2026-07-28", [
+      event("a.ts"),
+      event("a.ts", "g"),
+      event("schema/parse.ts"),
+      event("a.ts", "h"),
+    ]);
     expect(walk).toMatchObject({ files: 1, reentries: 0, visits: [{ file: "a.ts", names: ["f", "g", "h"] }] });
     expect(walk.leaves).toMatchObject([{ file: "schema/parse.ts", entered: 1 }]);
   });
 
   it("counts a file that is visited again, and not the handler", () => {
     const events = [event("a.ts"), event("b.ts", "f", ["a.ts"]), event(HANDLER), event("b.ts"), event("a.ts", "g")];
-    const walk = toWalk("r", events);
+    const walk = toWalk("plain", "2026-07-28", events);
     expect(walk).toMatchObject({ files: 2, reentries: 2 });
     expect(walk.visits.map(({ depth, again }) => [depth, again])).toEqual([
       [0, false],
@@ -68,12 +92,12 @@ describe("counting", () => {
 
   it("finds a leaf that calls the spine, and one that waits", () => {
     const waits = { ...event("schema/parse.ts", "parse"), resumed: true };
-    const walk = toWalk("r", [event("a.ts", "f", ["schema/parse.ts"]), waits]);
+    const walk = toWalk("plain", "2026-07-28", [event("a.ts", "f", ["schema/parse.ts"]), waits]);
     expect(walk.falseLeaves).toEqual(["schema/parse.ts calls a.ts (f)", "schema/parse.ts waits in parse"]);
   });
 
   it("lets a leaf call back what it was given", () => {
-    expect(toWalk("r", [event("a.ts", "f", ["encoding/maybe-promise.ts"])]).falseLeaves).toEqual([]);
+    expect(toWalk("plain", "2026-07-28", [event("a.ts", "f", ["encoding/maybe-promise.ts"])]).falseLeaves).toEqual([]);
   });
 });
 
