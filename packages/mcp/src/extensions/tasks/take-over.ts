@@ -4,6 +4,7 @@ import { restoredCall } from "../../era/stored-call.js";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
 import type { TaskNodes } from "./stored/task-nodes.js";
+import { TaskCall } from "./task-call.js";
 import { ended, isOver, resumed, type TaskRecord } from "./task-record.js";
 import { type RunContext, TaskRun } from "./task-run.js";
 
@@ -121,10 +122,10 @@ export class TakeOver {
     this.#runs.set(id, run);
     const request: Call = { ...restoredCall(call, id), progressToken: id };
     const outcome = run.listen().then(() =>
-      this.#server.run(request, run.exchange(call), (prepared) => {
+      TaskCall.run(this.#server, request, run.exchange(call), run.slot, (prepared) => {
         run.prepare(prepared, record);
-        prepared.startTask = async () => true;
-        prepared.detach?.();
+        prepared.isTask();
+        prepared.detach();
       }),
     );
     void run.settle(outcome, request);

@@ -3,12 +3,12 @@ import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
-import type { SlotHolder } from "../../server/call/server-call.js";
 import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { QuestionNames } from "../../server/questions/question-names.js";
 import { recordFailure, reviveFailure } from "../../server/questions/state.js";
 import type { StepRecord } from "../../server/questions/step-record.js";
+import type { TaskSlot } from "./task-call.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./task-record.js";
 
 /** Questions that are open at the same time; a person could not follow more. */
@@ -33,50 +33,6 @@ export interface AskedTask {
 export interface BegunRun extends Pick<TaskRecord, "answers" | "steps"> {
   readonly names?: QuestionNames;
   readonly stepKeys?: Set<string>;
-}
-
-/** The slots of a task's handler, which others may use while the handler waits for answers. */
-export class TaskSlot implements SlotHolder {
-  waits = false;
-  /** Absent while no handler runs. */
-  #slot: { enter(): undefined | Promise<void>; leave(): void } | undefined;
-  #isHeld = false;
-  #questions = 0;
-
-  hold(enter: () => undefined | Promise<void>, leave: () => void): () => void {
-    const slot = { enter, leave };
-    this.#slot = slot;
-    this.#isHeld = true;
-    return () => {
-      this.#free();
-      this.#slot = undefined;
-    };
-  }
-
-  /** Frees the slots until the answer is there, or until all are that are waited for at the same time. */
-  async lend<T>(answer: Promise<T>): Promise<T> {
-    if (this.#questions++ === 0) this.#free();
-    try {
-      return await answer;
-    } finally {
-      if (--this.#questions === 0) await this.#takeBack();
-    }
-  }
-
-  #free(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#slot?.leave();
-  }
-
-  async #takeBack(): Promise<void> {
-    const slot = this.#slot;
-    if (slot === undefined) return;
-    await slot.enter();
-    // The handler may have ended meanwhile, or have asked again.
-    if (this.#slot !== slot || this.#isHeld || this.#questions > 0) slot.leave();
-    else this.#isHeld = true;
-  }
 }
 
 interface Waiting {

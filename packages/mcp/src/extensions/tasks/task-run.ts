@@ -7,15 +7,15 @@ import { longTimer } from "../../platform/long-timer.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
-import { requireCapabilities } from "../../server/questions/can-ask.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import { asJson } from "../../server/questions/state.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
+import type { ExtendedServer } from "../seam/extended-server.js";
 import { StatusMessage } from "./status-message.js";
 import { LeasedTask } from "./stored/leased-task.js";
 import { timely } from "./stored/timely-key-value.js";
-import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker, TaskSlot } from "./task-asker.js";
+import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
+import { type TaskCall, TaskSlot } from "./task-call.js";
 import { ended, type TaskRecord, withResult } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
@@ -90,13 +90,13 @@ export class TaskRun {
   }
 
   /** Makes the call of this run keep its questions and steps in the record. */
-  prepare(call: PreparedCall, recorded: BegunRun): void {
+  prepare(call: TaskCall, recorded: BegunRun): void {
     const task: AskedTask = {
       platform: this.#server.platform,
       answerMs: this.#context.answerMs,
       signal: this.#task.signal,
       slot: this.slot,
-      requireCapabilities: (needs) => requireCapabilities(call, needs),
+      requireCapabilities: (needs) => call.requireCapabilities(needs),
       change: async (change) => {
         await this.create();
         return this.#task.change(change);
@@ -104,11 +104,8 @@ export class TaskRun {
       keep: (change) => this.#task.keep(change),
     };
     this.#asker = new TaskAsker(task, recorded);
-    call.useAsker(this.#asker);
-    call.slot = this.slot;
     // From here on the number of tasks is the limit, and nothing may refuse what has been promised.
-    this.slot.waits = true;
-    call.callId = this.id;
+    call.keepIn(this.id, this.#asker);
   }
 
   /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */

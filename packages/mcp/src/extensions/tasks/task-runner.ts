@@ -5,13 +5,14 @@ import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
 import { McpError, serverClosed } from "../../protocol/error.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
-import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
+import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { newRecord } from "./new-record.js";
 import { KeptTasks } from "./stored/kept-tasks.js";
 import { Creation, startLate } from "./stored/task-creation.js";
 import { TaskNodes } from "./stored/task-nodes.js";
 import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
 import { TakeOver } from "./take-over.js";
+import { TaskCall } from "./task-call.js";
 import { TaskListeners } from "./task-listeners.js";
 import type { TaskSettings } from "./task-options.js";
 import {
@@ -94,17 +95,16 @@ export class TaskRunner implements RunContext {
     const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
     const creation = new Creation(async (recorded) => {
       await this.#create({ ...record, ...recorded }, run, call);
-      inner?.detach?.();
+      inner?.detach();
     });
-    let inner: PreparedCall | undefined;
+    let inner: TaskCall | undefined;
     const exchange = late ? run.lateExchange(call.exchange, call.request.progressToken) : run.exchange(call.exchange);
-    const outcome = this.#server.run(request, exchange, (prepared) => {
+    const outcome = TaskCall.run(this.#server, request, exchange, run.slot, (prepared) => {
       inner = prepared;
       if (late) return startLate(prepared, run, creation);
       run.create = () => creation.begin(record);
       run.prepare(prepared, record);
-      prepared.startTask = async () => true;
-      prepared.beforeTool = run.create;
+      prepared.createFirst(run.create);
     });
     const settled = outcome.then(
       (result) => ({ result }),

@@ -19,6 +19,7 @@ import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
 import { asStorageAway } from "./stored/timely-key-value.js";
+import { askThrough, onStartTask } from "./task-call.js";
 import type { TaskSettings } from "./task-options.js";
 import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
 import { TaskResults } from "./task-results.js";
@@ -107,13 +108,13 @@ class TaskServer {
         throw error;
       });
     }
-    if (rules === undefined) call.startTask = () => this.#noTask(name);
+    if (rules === undefined) onStartTask(call, () => this.#noTask(name));
     if (rules?.support === "required") throw taskRequired(name, request);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
     if (takes && listsTaskSupport(request.revision)) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
-    if (this.#asksByTask && listsTaskSupport(request.revision)) call.useAsker(new AskerByTask(this.#server, call));
+    if (this.#asksByTask && listsTaskSupport(request.revision)) askThrough(call, new AskerByTask(this.#server, call));
     return next();
   }
 

@@ -1,6 +1,6 @@
 import { neverUnhandled } from "../../../encoding/never-unhandled.js";
-import type { PreparedCall } from "../../seam/extended-server.js";
 import type { BegunRun } from "../task-asker.js";
+import type { TaskCall } from "../task-call.js";
 import type { TaskRun } from "../task-run.js";
 
 /** The one time that a task is stored, whoever needs it first. */
@@ -33,10 +33,9 @@ export class Creation {
 }
 
 /** Lets the handler make its call a task, which goes on with what the call has asked and done so far. */
-export function startLate(prepared: PreparedCall, run: TaskRun, creation: Creation): void {
+export function startLate(prepared: TaskCall, run: TaskRun, creation: Creation): void {
   let started: Promise<boolean> | undefined;
-  prepared.slot = run.slot;
-  prepared.startTask = () => {
+  prepared.onStart(() => {
     started ??= (async () => {
       const { answers = {}, steps = {}, ...same } = (await prepared.recorded()) ?? {};
       const given = Object.entries(answers).map(([name, value]) => [name, { value }] as const);
@@ -47,5 +46,5 @@ export function startLate(prepared: PreparedCall, run: TaskRun, creation: Creati
       return true;
     })();
     return neverUnhandled(started);
-  };
+  });
 }
