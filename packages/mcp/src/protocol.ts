@@ -96,6 +96,7 @@ export {
   passesLevel,
   type SetLevelRequestParams,
 } from "./protocol/features/logging.js";
+export { OFFER_KINDS, type OfferKind } from "./protocol/features/offer-kinds.js";
 export type {
   GetPromptRequestParams,
   GetPromptResult,

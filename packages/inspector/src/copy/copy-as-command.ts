@@ -1,4 +1,4 @@
-import { printableLine } from "@parley/mcp/protocol";
+import { OFFER_KINDS, printableLine } from "@parley/mcp/protocol";
 import { type CopiedRequest, isObject, methodOf, ownParams } from "./copied-request.js";
 import { copiedHeaders, urlParts } from "./secret-parts.js";
 import { isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
@@ -14,11 +14,12 @@ interface ParleyCommand {
 /** A command, or why there is none. */
 type Found = ParleyCommand | { readonly lack: string };
 
+/** The words of the command line for lists, by method. */
 const LISTS: Readonly<Record<string, string>> = {
-  "tools/list": "tools",
-  "resources/list": "resources",
-  "resources/templates/list": "templates",
-  "prompts/list": "prompts",
+  [OFFER_KINDS.tools.list]: "tools",
+  [OFFER_KINDS.resources.list]: "resources",
+  [OFFER_KINDS.resourceTemplates.list]: "templates",
+  [OFFER_KINDS.prompts.list]: "prompts",
   "skills/list": "skills",
 };
 /** Characters of a method that a comment shows. */

@@ -4,12 +4,12 @@ import { bounded } from "../client/connection/bounded.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
+import { kindsOf, OFFER_CAPABILITIES, type OfferCapability } from "../protocol/features/offer-kinds.js";
 import { shownRevision } from "../protocol/revisions.js";
 import {
   announcedLists,
   fetchLists,
   joinedLists,
-  LISTS_OF,
   NO_LISTS,
   type ServerLists,
   withoutLists,
@@ -22,10 +22,6 @@ import { RemoteServer, type RemoteServerParts } from "./connection/remote-server
 import { notListed } from "./connection/unavailable.js";
 import { RemoteWatches } from "./remote-watches.js";
 import type { HostedState, ServerProblem, ServerStatus } from "./server-status.js";
-
-type Kind = keyof typeof LISTS_OF;
-
-const KINDS = Object.keys(LISTS_OF) as Kind[];
 
 /** What a hosted server is made of beside its connections. */
 export interface HostedServerParts extends RemoteServerParts {
@@ -45,7 +41,7 @@ export interface HostedServerParts extends RemoteServerParts {
 /** What a hosted server tells its host. */
 export interface HostedServerEvents {
   /** The server has listed something; `kinds` are those in which it differs from before. */
-  listed(server: HostedServer, kinds: readonly Kind[]): void;
+  listed(server: HostedServer, kinds: readonly OfferCapability[]): void;
   /** What is known of its state has changed. */
   changed(server: HostedServer): void;
   warn(message: string): void;
@@ -139,7 +135,7 @@ export class HostedServer {
   }
 
   /** Fetches lists again, for servers that do not tell of changes. */
-  async refresh(kinds: readonly Kind[] = KINDS, signal?: AbortSignal): Promise<void> {
+  async refresh(kinds: readonly OfferCapability[] = OFFER_CAPABILITIES, signal?: AbortSignal): Promise<void> {
     const client = this.remote.leastBusy?.client;
     if (client !== undefined) await this.#fetch(client, kinds, signal);
   }
@@ -214,7 +210,7 @@ export class HostedServer {
   async #listAndFollow({ client }: RemoteConnection, signal: AbortSignal | undefined): Promise<void> {
     // Before the lists are fetched, so that no change falls between the two.
     await this.#subscribe(client, signal);
-    await this.#fetch(client, KINDS, signal, true);
+    await this.#fetch(client, OFFER_CAPABILITIES, signal, true);
     if (client.serverCapabilities.resources?.subscribe === true) this.#watches.follow(client);
   }
 
@@ -252,18 +248,13 @@ export class HostedServer {
   }
 
   /** Fetches lists and publishes them, except those that were asked for again meanwhile and are known. */
-  async #fetch(client: Client, kinds: readonly Kind[], signal?: AbortSignal, first = false): Promise<void> {
+  async #fetch(client: Client, kinds: readonly OfferCapability[], signal?: AbortSignal, first = false): Promise<void> {
     const asked = ++this.#asked;
     const lists = await fetchLists(client, kinds, { signal });
     if (first) this.stale = false;
     const outdated = kinds.filter((kind) => this.#known[kind] > asked);
     for (const kind of kinds) this.#known[kind] = Math.max(this.#known[kind], asked);
-    this.#publish(
-      withoutLists(
-        lists,
-        outdated.flatMap((kind) => LISTS_OF[kind]),
-      ),
-    );
+    this.#publish(withoutLists(lists, outdated.flatMap(kindsOf)));
   }
 
   #publish(lists: Partial<ServerLists>): void {
@@ -276,7 +267,7 @@ export class HostedServer {
     }
     // After a restart most servers list what they listed before, and nobody needs to fetch that again.
     const isOther = (list: keyof ServerLists) => !isSame(before[list], this.lists[list]);
-    const kinds = KINDS.filter((kind) => isOther("about") || LISTS_OF[kind].some(isOther));
+    const kinds = OFFER_CAPABILITIES.filter((kind) => isOther("about") || kindsOf(kind).some(isOther));
     this.#events.listed(this, kinds);
   }
 

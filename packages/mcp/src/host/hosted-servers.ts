@@ -3,6 +3,7 @@ import { neverUnhandled } from "../encoding/never-unhandled.js";
 import { atMost } from "../platform/at-most.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
+import { OFFER_CAPABILITIES, type OfferCapability } from "../protocol/features/offer-kinds.js";
 import { SavedCatalogue } from "./catalogue/catalogue-store.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { connectionSpecs, HOSTED_STATES, serverOf } from "./connection-specs.js";
@@ -28,7 +29,7 @@ export class HostedServers {
   readonly #supervisor: Supervisor;
   readonly #saved: SavedCatalogue | undefined;
   /** Lists that changed in this turn of the event loop. */
-  readonly #changed = new Set<"tools" | "prompts" | "resources">();
+  readonly #changed = new Set<OfferCapability>();
   /** Servers that are being ended, by names that others may have taken over. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #launched = new WeakMap<HostedServer, Promise<void>>();
@@ -127,7 +128,7 @@ export class HostedServers {
     this.#servers.delete(name);
     this.#catalogue.remove(name);
     this.#saved?.delete(name);
-    this.#announce(["tools", "prompts", "resources"]);
+    this.#announce(OFFER_CAPABILITIES);
     const before = this.#leaving.get(name);
     const leaving = this.#end(server, before).finally(() => {
       if (this.#leaving.get(name) === leaving) this.#leaving.delete(name);
@@ -234,7 +235,7 @@ export class HostedServers {
     if (lists !== undefined) server.remember(lists);
   }
 
-  #listed(server: HostedServer, kinds: readonly ("tools" | "prompts" | "resources")[]): void {
+  #listed(server: HostedServer, kinds: readonly OfferCapability[]): void {
     const { lists, tools, name } = server;
     if (this.#servers.get(name) !== server) return;
     this.#catalogue.set(name, {
@@ -250,7 +251,7 @@ export class HostedServers {
     this.#announce(kinds);
   }
 
-  #announce(kinds: readonly ("tools" | "prompts" | "resources")[]): void {
+  #announce(kinds: readonly OfferCapability[]): void {
     if (kinds.length === 0) return;
     if (this.#changed.size === 0) {
       this.#platform.defer(() => {

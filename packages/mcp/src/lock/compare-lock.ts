@@ -50,7 +50,7 @@ export function compareItem(
   const fields: ChangedField[] = [];
   addChanges(fields, [], before?.definition, after?.definition);
   // The name is the heading of one that came or went.
-  const key = kind === "resourceTemplate" ? "uriTemplate" : "name";
+  const key = kind === "server" ? "name" : LISTED_KINDS[kind].key;
   return { kind, name, change, fields: change === "changed" ? fields : fields.filter(({ path }) => path !== key) };
 }
 

@@ -1,5 +1,6 @@
 import type { ClientMiddleware } from "../client/contract/middleware.js";
 import { isObject } from "../jsonrpc/message.js";
+import { cursorAfter } from "../protocol/message.js";
 import { type DriftPolicy, driftRefusal, type Verdict } from "./drift-policy.js";
 import { type LockableClient, pinServer } from "./lock-of.js";
 import { pinDefinition } from "./pin-definition.js";
@@ -41,9 +42,7 @@ export class LockGuard {
       looking: undefined,
     });
     this.#judged = { tool: nothing(), prompt: nothing(), resourceTemplate: nothing() };
-    client.on("notifications/tools/list_changed", () => this.changed("tool"));
-    client.on("notifications/prompts/list_changed", () => this.changed("prompt"));
-    client.on("notifications/resources/list_changed", () => this.changed("resourceTemplate"));
+    for (const kind of KINDS) client.on(LISTED_KINDS[kind].changed, () => this.changed(kind));
     // Behind a new connection there may be another release of the server.
     client.on("state", () => KINDS.forEach((kind) => void this.changed(kind)));
     client.use(this.#middleware);
@@ -88,7 +87,7 @@ export class LockGuard {
     if (!Array.isArray(items)) return result;
     if (!isLater) judged.seen = new Set();
     const allowed = await Promise.all(items.map((item: unknown) => this.#isAllowed(kind, key, item)));
-    const isLast = result["nextCursor"] === undefined;
+    const isLast = cursorAfter(result) === undefined;
     if (isLast) this.#policy.listed(kind, judged.seen);
     if (isLast && !isLater) judged.judgedAt = changes;
     return { ...result, [member]: items.filter((_item, at) => allowed[at]) };

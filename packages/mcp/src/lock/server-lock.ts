@@ -1,3 +1,5 @@
+import { OFFER_KINDS } from "../protocol/features/offer-kinds.js";
+
 /** What a lock pins of a server. */
 export type PinnedKind = "server" | "tool" | "prompt" | "resourceTemplate";
 
@@ -28,16 +30,11 @@ export interface LockFile {
   readonly servers: Readonly<Record<string, ServerLock>>;
 }
 
-/** The kinds that a server lists, and how each is listed, keyed and used. */
+/** The kinds that a server lists and a lock pins, by their names in differences. */
 export const LISTED_KINDS = {
-  tool: { list: "tools/list", member: "tools", key: "name", use: "tools/call" },
-  prompt: { list: "prompts/list", member: "prompts", key: "name", use: "prompts/get" },
-  resourceTemplate: {
-    list: "resources/templates/list",
-    member: "resourceTemplates",
-    key: "uriTemplate",
-    use: undefined,
-  },
+  tool: { member: "tools", ...OFFER_KINDS.tools },
+  prompt: { member: "prompts", ...OFFER_KINDS.prompts },
+  resourceTemplate: { member: "resourceTemplates", ...OFFER_KINDS.resourceTemplates },
 } as const;
 
 export type ListedKind = keyof typeof LISTED_KINDS;

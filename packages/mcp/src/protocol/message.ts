@@ -80,6 +80,12 @@ export function cursorAfter(page: object): unknown {
   return (page as { nextCursor?: unknown }).nextCursor;
 }
 
+/** The page without a cursor, as if it were the last one. */
+export function lastPage(page: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { nextCursor: _nextCursor, ...rest } = page;
+  return rest;
+}
+
 /** A page with the cursor of the next one; the same page if there is none. */
 export function pageBefore<T extends object>(page: T, cursor: Cursor | undefined): T & { nextCursor?: Cursor } {
   return cursor === undefined ? page : { ...page, nextCursor: cursor };

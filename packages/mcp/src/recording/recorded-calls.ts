@@ -1,6 +1,7 @@
 import { isObject } from "../jsonrpc/message.js";
+import { listedKind, type OfferKind } from "../protocol/features/offer-kinds.js";
+import { cursorAfter } from "../protocol/message.js";
 import type { RecordedExchange, RecordedOutcome } from "./recorded-exchanges.js";
-import { LIST_MEMBERS } from "./recorded-lists.js";
 
 /** A recorded request to be sent again, with what was answered at last and what the client had answered to questions. */
 export interface RecordedCall {
@@ -27,14 +28,14 @@ export function callsOf(exchanges: readonly RecordedExchange[]): RecordedCall[] 
     let found: readonly RecordedExchange[] | undefined;
     const later: LaterExchanges = () => (found ??= exchanges.slice(at + 1).filter((other) => other.method === method));
     const answers: RecordedCall["answers"][number][] = [];
-    const last = method in LIST_MEMBERS ? joined(exchange, later) : lastRound(exchange, later, answers);
+    const kind = listedKind(method);
+    const last = kind === undefined ? lastRound(exchange, later, answers) : joined(kind, exchange, later);
     return last === undefined ? [] : [{ method, params, outcome: last, answers }];
   });
 }
 
 /** The pages of a list as one. */
-function joined(first: RecordedExchange, later: LaterExchanges): RecordedOutcome | undefined {
-  const member = LIST_MEMBERS[first.method] ?? "";
+function joined(member: OfferKind, first: RecordedExchange, later: LaterExchanges): RecordedOutcome | undefined {
   const items: unknown[] = [];
   let page: RecordedExchange | undefined = first;
   for (let count = 0; page !== undefined; count++) {
@@ -42,10 +43,10 @@ function joined(first: RecordedExchange, later: LaterExchanges): RecordedOutcome
     if (outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
-    const nextCursor: unknown = outcome.result["nextCursor"];
-    if (nextCursor === undefined) return { result: { [member]: items } };
+    const cursor = cursorAfter(outcome.result);
+    if (cursor === undefined) return { result: { [member]: items } };
     // Cursors may lead in a circle.
-    page = count < later().length ? later().find(({ params }) => params["cursor"] === nextCursor) : undefined;
+    page = count < later().length ? later().find(({ params }) => params["cursor"] === cursor) : undefined;
   }
   // The rest of the list is not known.
   return undefined;

@@ -3,11 +3,12 @@ import type { ClientOptions } from "../client/contract/options.js";
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
+import { listedKind } from "../protocol/features/offer-kinds.js";
+import { cursorAfter } from "../protocol/message.js";
 import type { WireMessage } from "../transport/watched-transport.js";
 import { callsOf, type RecordedCall } from "./recorded-calls.js";
 import { exchangesOf, type RecordedOutcome } from "./recorded-exchanges.js";
 import { recordedCapabilities } from "./recorded-handshake.js";
-import { LIST_MEMBERS } from "./recorded-lists.js";
 import type { Recording } from "./recording.js";
 import { judge, type ReplayVerdict, refusalOf } from "./replay-verdict.js";
 import { ReplayedAnswers } from "./replayed-answers.js";
@@ -122,7 +123,7 @@ class Replay {
     const { method, params } = call;
     this.#answers.begin(call);
     this.#watch.take(method);
-    const member = LIST_MEMBERS[method];
+    const member = listedKind(method);
     const items: unknown[] = [];
     let cursor: unknown;
     for (let page = 0; page < MOST_PAGES; page++) {
@@ -133,7 +134,7 @@ class Replay {
       if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
       const listed = outcome.result[member];
       if (Array.isArray(listed)) items.push(...listed);
-      cursor = outcome.result["nextCursor"];
+      cursor = cursorAfter(outcome.result);
       if (cursor === undefined) break;
     }
     return { result: { [member ?? ""]: items } };

@@ -1,3 +1,4 @@
+import { lastPage } from "../protocol/message.js";
 import type { RecordedCall } from "./recorded-calls.js";
 import type { RecordedOutcome } from "./recorded-exchanges.js";
 import { REDACTED } from "./redactor.js";
@@ -38,6 +39,6 @@ function comparable(outcome: RecordedOutcome | undefined): unknown {
   if (outcome === undefined) return undefined;
   // Codes of errors differ between revisions.
   if ("error" in outcome) return { error: outcome.error.message };
-  const { _meta, resultType, ttlMs, cacheScope, nextCursor, ...result } = outcome.result;
+  const { _meta, resultType, ttlMs, cacheScope, ...result } = lastPage(outcome.result);
   return result;
 }

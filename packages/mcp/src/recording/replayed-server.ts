@@ -2,6 +2,7 @@ import { remoteServer } from "../host/remote-server.js";
 import { INTERNAL_ERROR, INVALID_PARAMS } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
+import { changedKinds, OFFER_KINDS } from "../protocol/features/offer-kinds.js";
 import { REVISIONS } from "../protocol/revisions.js";
 import type { Server } from "../server/server.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
@@ -88,12 +89,6 @@ class RecordedServer {
 const ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 const LISTEN = "subscriptions/listen";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
-/** Which part of a filter asks for a notification. */
-const WANTED: Readonly<Record<string, string>> = {
-  "notifications/tools/list_changed": "toolsListChanged",
-  "notifications/prompts/list_changed": "promptsListChanged",
-  "notifications/resources/list_changed": "resourcesListChanged",
-};
 
 class ReplayedConnection {
   readonly #send: (message: object) => void;
@@ -166,8 +161,9 @@ class ReplayedConnection {
   async #play(step: RecordedStep, token: unknown): Promise<void> {
     const { kind, method, params } = step;
     if (kind === "question") return this.#ask(method, params);
-    const change =
-      WANTED[method] ?? (method === "notifications/resources/updated" ? "resourceSubscriptions" : undefined);
+    const [list] = changedKinds(method);
+    const ofResource = method === "notifications/resources/updated" ? "resourceSubscriptions" : undefined;
+    const change = list === undefined ? ofResource : OFFER_KINDS[list].filter;
     if (change !== undefined) this.#server.sendOnce(step, () => this.#sendChange(change, method, params));
     else if (method !== "notifications/progress") this.#send({ jsonrpc: "2.0", method, params });
     // Progress is only for requests with a token.

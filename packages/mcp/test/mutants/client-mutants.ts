@@ -134,7 +134,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "endless-pages",
     recreates: "FastMCP #3411: a cursor that comes back is followed for ever",
     file: "client/features/pages.ts",
-    search: "if (seen.has(nextCursor)) throw endless",
+    search: "if (seen.has(next)) throw endless",
     replace: "if (false) throw endless",
     tests: ["test/mutants/missing-cases.test.ts"],
   },

@@ -112,7 +112,7 @@ describe("cases that a mutant was needed to find", () => {
 
   it("a cursor that comes back ends a walk over pages", async () => {
     let pages = 0;
-    const walk = walkPages("things", async () => ({ items: [++pages], nextCursor: "again" }));
+    const walk = walkPages("things", async () => ({ items: [++pages], next: "again" }));
     await expect(collect(walk)).rejects.toMatchObject({ kind: "limit_exceeded", message: /twice/ });
     expect(pages).toBe(2);
   });

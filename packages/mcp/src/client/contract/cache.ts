@@ -1,4 +1,5 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
+import { changedKinds, OFFER_KINDS } from "../../protocol/features/offer-kinds.js";
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
@@ -94,13 +95,6 @@ export class ResponseCache {
   }
 }
 
-/** What each change of the server makes stale. */
-const CHANGES: Readonly<Record<string, readonly string[]>> = {
-  "notifications/tools/list_changed": ["tools/list"],
-  "notifications/prompts/list_changed": ["prompts/list"],
-  "notifications/resources/list_changed": ["resources/list", "resources/templates/list"],
-};
-
 /** The cache as one client sees it: which results it may keep, for how long and for whom. */
 export class CachedCalls {
   readonly #store: ResponseCache;
@@ -160,8 +154,8 @@ export class CachedCalls {
    * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-notifications
    */
   changed(notification: string, params: Params | undefined): void {
-    const methods = Object.hasOwn(CHANGES, notification) ? CHANGES[notification] : undefined;
-    if (methods !== undefined) this.#drop((entry) => methods.includes(entry.method));
+    const lists = changedKinds(notification).map((kind): string => OFFER_KINDS[kind].list);
+    if (lists.length > 0) this.#drop((entry) => lists.includes(entry.method));
     if (notification !== "notifications/resources/updated") return;
     const uri = params?.["uri"];
     // What changed may be a part of what was read.

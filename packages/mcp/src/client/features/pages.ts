@@ -1,4 +1,6 @@
 import { McpError } from "../../protocol/error.js";
+import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
+import { cursorAfter } from "../../protocol/message.js";
 
 /** Pages of one list that a walk may fetch; a server that never ends its list is cut off here. */
 const MAX_PAGES = 1000;
@@ -12,7 +14,7 @@ const MAX_PAGES = 1000;
  */
 export async function* walkPages<T>(
   list: string,
-  fetchPage: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | undefined }>,
+  fetchPage: (cursor: string | undefined) => Promise<{ items: readonly T[]; next: unknown }>,
   keyOf?: (item: T) => string,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
@@ -31,7 +33,7 @@ export async function* walkPages<T>(
       seen.clear();
       continue;
     }
-    const { items, nextCursor } = fetched;
+    const { items, next } = fetched;
     for (const item of items) {
       const key = keyOf?.(item);
       if (key !== undefined && begun === 2 && given.has(key)) continue;
@@ -39,12 +41,28 @@ export async function* walkPages<T>(
       yield item;
     }
     // An empty string is a cursor like any other.
-    if (nextCursor === undefined) return;
-    if (seen.has(nextCursor)) throw endless(list, `gave the cursor ${JSON.stringify(nextCursor)} twice`);
-    seen.add(nextCursor);
-    cursor = nextCursor;
+    if (typeof next !== "string") return;
+    if (seen.has(next)) throw endless(list, `gave the cursor ${JSON.stringify(next)} twice`);
+    seen.add(next);
+    cursor = next;
   }
   throw endless(list, `has more than ${MAX_PAGES} pages`);
+}
+
+/** Walks all pages of a list of offers, as `walkPages` does. */
+export function walkOffers<K extends OfferKind, P extends { readonly [Member in K]?: readonly object[] }>(
+  kind: K,
+  fetchPage: (cursor: string | undefined) => Promise<P>,
+): AsyncGenerator<NonNullable<P[K]>[number], void, undefined> {
+  const { list, key } = OFFER_KINDS[kind];
+  return walkPages<NonNullable<P[K]>[number]>(
+    list,
+    async (cursor) => {
+      const page = await fetchPage(cursor);
+      return { items: page[kind] ?? [], next: cursorAfter(page) };
+    },
+    (item) => String((item as Record<string, unknown>)[key]),
+  );
 }
 
 /** Everything that a walk gives. */

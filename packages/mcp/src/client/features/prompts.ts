@@ -5,7 +5,7 @@ import { operationOf } from "../call/operation.js";
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
-import { walkPages } from "./pages.js";
+import { walkOffers } from "./pages.js";
 
 /** One page of the server's prompts. Malformed ones are left out with a warning. */
 export async function listPrompts(
@@ -18,14 +18,7 @@ export async function listPrompts(
 }
 
 export function walkPrompts(requester: Requester, options?: CallOptions): AsyncGenerator<Prompt, void, undefined> {
-  return walkPages(
-    "prompts/list",
-    async (cursor) => {
-      const { prompts, nextCursor } = await listPrompts(requester, cursor, options);
-      return { items: prompts, nextCursor };
-    },
-    ({ name }) => name,
-  );
+  return walkOffers("prompts", (cursor) => listPrompts(requester, cursor, options));
 }
 
 /** The messages of one prompt. */

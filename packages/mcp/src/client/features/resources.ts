@@ -11,7 +11,7 @@ import { checkReadResourceResult, checkResourceList, checkResourceTemplateList }
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
-import { walkPages } from "./pages.js";
+import { walkOffers } from "./pages.js";
 
 /** One page of the server's resources. Malformed ones are left out with a warning. */
 export async function listResources(
@@ -35,28 +35,14 @@ export async function listResourceTemplates(
 }
 
 export function walkResources(requester: Requester, options?: CallOptions): AsyncGenerator<Resource, void, undefined> {
-  return walkPages(
-    "resources/list",
-    async (cursor) => {
-      const { resources, nextCursor } = await listResources(requester, cursor, options);
-      return { items: resources, nextCursor };
-    },
-    ({ uri }) => uri,
-  );
+  return walkOffers("resources", (cursor) => listResources(requester, cursor, options));
 }
 
 export function walkResourceTemplates(
   requester: Requester,
   options?: CallOptions,
 ): AsyncGenerator<ResourceTemplate, void, undefined> {
-  return walkPages(
-    "resources/templates/list",
-    async (cursor) => {
-      const { resourceTemplates, nextCursor } = await listResourceTemplates(requester, cursor, options);
-      return { items: resourceTemplates, nextCursor };
-    },
-    ({ uriTemplate }) => uriTemplate,
-  );
+  return walkOffers("resourceTemplates", (cursor) => listResourceTemplates(requester, cursor, options));
 }
 
 /** The contents at one address. Rejects with kind `resource_not_found` when there are none, whatever the revision's code. */

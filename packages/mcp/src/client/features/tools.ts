@@ -2,6 +2,7 @@ import type { ClientEra } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
+import { cursorAfter } from "../../protocol/message.js";
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
 import { isSessionless } from "../../protocol/tool-mode.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
@@ -13,7 +14,7 @@ import type { ClientConnection } from "../connection/connection.js";
 import type { SessionMode } from "../contract/events.js";
 import type { CallOptions } from "../contract/options.js";
 import { blockText } from "./content.js";
-import { walkPages } from "./pages.js";
+import { walkOffers } from "./pages.js";
 import { toolValue } from "./tool-value.js";
 
 /** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
@@ -61,7 +62,7 @@ export async function listTools(
   const result = readResult(checkToolList(answer), "the answer to tools/list", requester, { method: "tools/list" });
   const isSessionlessPage = result.tools.every(isSessionless);
   calls.allSessionless = isSessionlessPage && (cursor === undefined ? result.tools.length > 0 : calls.allSessionless);
-  if (result.nextCursor === undefined) await noteSessionMode(calls);
+  if (cursorAfter(result) === undefined) await noteSessionMode(calls);
   const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
 }
@@ -89,14 +90,7 @@ async function noteSessionMode(calls: ToolRequests): Promise<void> {
 
 /** All tools, page by page. */
 export function walkTools(calls: ToolRequests, options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
-  return walkPages(
-    "tools/list",
-    async (cursor) => {
-      const { tools, nextCursor } = await listTools(calls, cursor, options);
-      return { items: tools, nextCursor };
-    },
-    ({ name }) => name,
-  );
+  return walkOffers("tools", (cursor) => listTools(calls, cursor, options));
 }
 
 /** Calls a tool and gives its full result. */

@@ -5,6 +5,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource } from "../../protocol/features/resources.js";
 import { DIRECTORY_METHOD, SKILL_METHODS, SKILLS_EXTENSION, type Skill } from "../../protocol/features/skills.js";
+import { cursorAfter } from "../../protocol/message.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import { type CheckedSkill, checkSkill } from "./check-skill.js";
 import { type LoadedSkill, SkillReader } from "./loaded-skill.js";
@@ -85,7 +86,7 @@ function listSkills(client: ExtendedClient, options: CallOptions | undefined): A
         return [];
       });
       warnOf(client, "skills are left out of the list", refused);
-      return { items, nextCursor: cursorOf(result) };
+      return { items, next: cursorAfter(result) };
     },
     ({ uri }) => uri,
   );
@@ -133,7 +134,7 @@ function readDirectory(
         return isChild;
       });
       warnOf(client, `resources that are no children are left out of ${uri}`, refused);
-      return { items, nextCursor: cursorOf(result) };
+      return { items, next: cursorAfter(result) };
     },
     (child) => child.uri,
   );
@@ -166,10 +167,6 @@ function itemsOf(result: Record<string, unknown>, member: string, method: string
   throw new McpError("invalid_response", `the answer to ${method} has no list \`${member}\``, {
     operation: { method },
   });
-}
-
-function cursorOf({ nextCursor }: Record<string, unknown>): string | undefined {
-  return typeof nextCursor === "string" ? nextCursor : undefined;
 }
 
 /** Items of a page that one warning names. */

@@ -16,6 +16,7 @@ import type { Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
+import { pageBefore } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { TaskSettings } from "./task-options.js";
 import { isOver, plainTask } from "./task-record.js";
@@ -159,10 +160,7 @@ export class AnswerTasks {
     if (cursor !== undefined && start === 0) throw new McpError("invalid_params", "there is no such cursor");
     const page = tasks.slice(start, start + PAGE_SIZE);
     const last = start + PAGE_SIZE < tasks.length ? page.at(-1) : undefined;
-    return {
-      tasks: page.map((task) => this.#shown(task)),
-      ...(last === undefined ? {} : { nextCursor: last.id }),
-    };
+    return pageBefore({ tasks: page.map((task) => this.#shown(task)) }, last?.id);
   }
 
   #cancel(task: AnswerTask): object {

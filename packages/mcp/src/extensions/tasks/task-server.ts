@@ -14,6 +14,7 @@ import {
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult } from "../../protocol/features/tools.js";
+import { pageBefore } from "../../protocol/message.js";
 import type { ToolOffer } from "../../server/tools/tool.js";
 import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
@@ -188,10 +189,9 @@ class TaskServer {
     const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
-    return {
-      tasks: tasks.map((record) => shownTask(taskOf(record as TaskRecord), request.revision)),
-      ...(end < ids.length && last !== undefined ? { nextCursor: this.#server.secrets.sign(signs, last) } : {}),
-    };
+    const shown = tasks.map((record) => shownTask(taskOf(record as TaskRecord), request.revision));
+    const hasMore = end < ids.length && last !== undefined;
+    return pageBefore({ tasks: shown }, hasMore ? this.#server.secrets.sign(signs, last) : undefined);
   }
 
   /** Where the page of a cursor begins. A cursor is for the list of its owner, as long as its last task is kept. */

@@ -1,6 +1,7 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Platform, Timer } from "../../platform/platform.js";
+import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { ServerLists } from "./server-lists.js";
 
 /** Keeps a text between two runs of a program; `catalogueFile` of `@parley/mcp/node` keeps it in a file. */
@@ -116,15 +117,15 @@ export function serverKey(platform: Pick<Platform, "sha256">, facts: unknown): s
 }
 
 function isLists(value: unknown): boolean {
-  const keyed = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" };
   if (!isObject(value)) return false;
-  return Object.entries(keyed).every(([list, key]) => {
-    const items = value[list];
-    return Array.isArray(items) && items.every((item) => isItem(item, key, list));
+  return ALL_OFFER_KINDS.every((kind) => {
+    const items = value[kind];
+    return Array.isArray(items) && items.every((item) => isItem(item, kind));
   });
 }
 
 /** Whether others can rely on the members that they use without a check. */
-function isItem(item: unknown, key: string, list: string): boolean {
-  return isObject(item) && typeof item[key] === "string" && (list !== "tools" || isObject(item["inputSchema"]));
+function isItem(item: unknown, kind: OfferKind): boolean {
+  if (!isObject(item) || typeof item[OFFER_KINDS[kind].key] !== "string") return false;
+  return kind !== "tools" || isObject(item["inputSchema"]);
 }

@@ -1,13 +1,14 @@
+import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { type OfferNames, outerItem } from "../../server/mount/mounted-names.js";
 import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
-import { joinedLists, type ListKind, NO_LISTS, type ServerLists } from "./server-lists.js";
+import { joinedLists, NO_LISTS, type ServerLists } from "./server-lists.js";
 import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 
-type Item<K extends ListKind> = ServerLists[K][number];
+type Item<K extends OfferKind> = ServerLists[K][number];
 
 /** What clients of a host see, and what it is at its server. */
-export interface HostOffer<K extends ListKind = ListKind> {
+export interface HostOffer<K extends OfferKind = OfferKind> {
   readonly server: string;
   /** The name, URI or template as the server knows it. */
   readonly inner: string;
@@ -16,10 +17,7 @@ export interface HostOffer<K extends ListKind = ListKind> {
 }
 
 /** Items of all servers of one kind; bounds memory when servers list without end. */
-const MOST_ITEMS = 100_000;
-
-const KINDS: readonly ListKind[] = ["tools", "prompts", "resources", "resourceTemplates"];
-const KEYS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
+const MAX_ITEMS = 100_000;
 
 interface ListedServer {
   readonly names: OfferNames;
@@ -32,8 +30,8 @@ interface ListedServer {
 export class HostCatalogue {
   readonly #options: OuterNameOptions;
   readonly #members = new Map<string, ListedServer>();
-  readonly #offered = new Map<ListKind, Map<string, HostOffer>>();
-  readonly #lists = new Map<ListKind, readonly object[]>();
+  readonly #offered = new Map<OfferKind, Map<string, HostOffer>>();
+  readonly #lists = new Map<OfferKind, readonly object[]>();
 
   constructor(options: OuterNameOptions = {}) {
     checkedLength(options);
@@ -70,7 +68,7 @@ export class HostCatalogue {
 
   remove(server: string): void {
     this.#members.delete(server);
-    this.#forget(KINDS);
+    this.#forget(ALL_OFFER_KINDS);
   }
 
   /** Replaces lists of a server. */
@@ -78,7 +76,7 @@ export class HostCatalogue {
     const member = this.#members.get(server);
     if (member === undefined) return;
     member.lists = joinedLists(member.lists, lists);
-    this.#forget(KINDS.filter((kind) => lists[kind] !== undefined));
+    this.#forget(ALL_OFFER_KINDS.filter((kind) => lists[kind] !== undefined));
   }
 
   /** What a server listed last. */
@@ -92,7 +90,7 @@ export class HostCatalogue {
   }
 
   /** All items of one kind; the same array until one of the servers changes. */
-  all<K extends ListKind>(kind: K): readonly Item<K>[] {
+  all<K extends OfferKind>(kind: K): readonly Item<K>[] {
     let list = this.#lists.get(kind);
     if (list === undefined) {
       list = [...this.#index(kind).values()].map(({ item }) => item);
@@ -103,7 +101,7 @@ export class HostCatalogue {
   }
 
   /** What a name, URI or template that clients see stands for. */
-  find<K extends ListKind>(kind: K, outer: string): HostOffer<K> | undefined {
+  find<K extends OfferKind>(kind: K, outer: string): HostOffer<K> | undefined {
     return this.#index(kind).get(outer) as HostOffer<K> | undefined;
   }
 
@@ -127,31 +125,32 @@ export class HostCatalogue {
     return outer !== undefined && this.find("resources", outer)?.server === server;
   }
 
-  #index(kind: ListKind): Map<string, HostOffer> {
+  #index(kind: OfferKind): Map<string, HostOffer> {
     let index = this.#offered.get(kind);
     if (index !== undefined) return index;
     index = new Map<string, HostOffer>();
+    const idOf = OFFER_KINDS[kind].key;
     for (const [server, { names, uris, lists }] of this.#members) {
       for (const item of lists[kind]) {
-        if (index.size >= MOST_ITEMS) break;
+        if (index.size >= MAX_ITEMS) break;
         const listed = item as unknown as Record<string, unknown>;
         // The name of a resource is for people; its address tells it apart.
         const { name } = listed;
         const renamed = withPageUri(outerItem(names, listed), names.uri);
-        const outer = KEYS[kind] === "name" ? renamed : { ...renamed, name };
-        const key = outer[KEYS[kind]] as string;
-        const inner = (item as unknown as Record<string, string>)[KEYS[kind]] ?? key;
+        const outer = idOf === "name" ? renamed : { ...renamed, name };
+        const key = outer[idOf] as string;
+        const inner = (item as unknown as Record<string, string>)[idOf] ?? key;
         // The first server of a name keeps it, but none without a prefix takes a name of one that has it.
         const owner = index.get(key)?.server;
         const isFree = owner === undefined || (uris !== undefined && this.#members.get(owner)?.uris === undefined);
-        if (isFree) index.set(key, { server, inner, item: outer as unknown as Item<ListKind> });
+        if (isFree) index.set(key, { server, inner, item: outer as unknown as Item<OfferKind> });
       }
     }
     this.#offered.set(kind, index);
     return index;
   }
 
-  #forget(kinds: readonly ListKind[]): void {
+  #forget(kinds: readonly OfferKind[]): void {
     for (const kind of kinds) {
       this.#offered.delete(kind);
       this.#lists.delete(kind);

@@ -1,16 +1,15 @@
 import type { SubscriptionTarget } from "../../client/changes/subscription-filter.js";
 import type { Client } from "../../client/client.js";
 import type { CallOptions } from "../../client/contract/options.js";
-import { collect, walkPages } from "../../client/features/pages.js";
+import { collect, walkOffers } from "../../client/features/pages.js";
 import type { CacheHint } from "../../era/era.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { kindsOf, type OfferCapability, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { Prompt } from "../../protocol/features/prompts.js";
 import type { Resource, ResourceTemplate } from "../../protocol/features/resources.js";
 import type { Tool } from "../../protocol/features/tools.js";
-
-/** The kinds of what has a name or URI of its own. */
-export type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
+import type { CacheableResult } from "../../protocol/message.js";
 
 /** What a server says of itself. */
 export interface ServerAbout {
@@ -27,17 +26,10 @@ export interface ServerLists {
   /** Absent before the server was connected. */
   readonly about?: ServerAbout | undefined;
   /** How long each list may be cached, where the server says so. */
-  readonly hints?: Readonly<Partial<Record<ListKind, CacheHint>>> | undefined;
+  readonly hints?: Readonly<Partial<Record<OfferKind, CacheHint>>> | undefined;
 }
 
 export const NO_LISTS: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
-
-/** The lists that a change of each kind may concern. */
-export const LISTS_OF = {
-  tools: ["tools"],
-  prompts: ["prompts"],
-  resources: ["resources", "resourceTemplates"],
-} as const satisfies Record<string, readonly ListKind[]>;
 
 /** The lists whose changes a server announces, to subscribe to; undefined if there are none. */
 export function announcedLists({ tools, prompts, resources }: ServerCapabilities): SubscriptionTarget | undefined {
@@ -54,70 +46,59 @@ export function joinedLists(before: ServerLists, lists: Partial<ServerLists>): S
   return { ...before, ...lists, hints: { ...before.hints, ...lists.hints } };
 }
 
-type Fetched = Partial<ServerLists> & { hints: Partial<Record<ListKind, CacheHint>> };
+type Fetched = Partial<ServerLists> & { hints: Partial<Record<OfferKind, CacheHint>> };
 
-/** Fetches lists of a server anew; of what it does not offer, they are empty. */
+/** Fetches lists of a server again; lists that it does not offer are empty. */
 export async function fetchLists(
   client: Client,
-  kinds: readonly (keyof typeof LISTS_OF)[],
+  changed: readonly OfferCapability[],
   options: CallOptions,
 ): Promise<Partial<ServerLists>> {
   const { serverCapabilities: capabilities, instructions } = client;
-  const offered = kinds.filter((kind) => capabilities[kind] !== undefined);
-  const empty = kinds.flatMap((kind) => LISTS_OF[kind].map((list) => [list, []] as const));
   const all = await Promise.all(
-    offered.flatMap((kind) => LISTS_OF[kind].map((list) => fetchList(client, list, { ...options, cache: false }))),
+    changed.flatMap((capability) =>
+      kindsOf(capability).map((kind) =>
+        capabilities[capability] === undefined
+          ? { [kind]: [], hints: {} }
+          : fetchList(client, kind, { ...options, cache: false }),
+      ),
+    ),
   );
   const hints = Object.assign({}, ...all.map((one) => one.hints)) as Fetched["hints"];
-  return Object.assign(Object.fromEntries(empty), ...all, { about: { capabilities, instructions }, hints });
+  return Object.assign({}, ...all, { about: { capabilities, instructions }, hints });
 }
 
-async function fetchList(client: Client, list: ListKind, options: CallOptions): Promise<Fetched> {
+async function fetchList(client: Client, kind: OfferKind, options: CallOptions): Promise<Fetched> {
   const hints: Fetched["hints"] = {};
-  const page = async (cursor: string | undefined): Promise<{ items: readonly object[]; nextCursor?: string }> => {
-    const result = await pageOf(client, list, cursor, options);
-    const { ttlMs, cacheScope } = result;
+  const walk = walkOffers(kind, async (cursor) => {
+    const page = await pageOf(client, kind, cursor, options);
+    const { ttlMs, cacheScope } = page;
     if (ttlMs !== undefined) {
       const hint: CacheHint = { ttlMs, scope: cacheScope === "public" ? "public" : "private" };
-      hints[list] = narrowest([hint, hints[list]]) ?? hint;
+      hints[kind] = narrowest([hint, hints[kind]]) ?? hint;
     }
-    return { items: result[list] ?? [], ...(result.nextCursor === undefined ? {} : { nextCursor: result.nextCursor }) };
-  };
-  const walk = walkPages(
-    list,
-    async (cursor) => {
-      const { items, nextCursor } = await page(cursor);
-      return { items, nextCursor };
-    },
-    keyOf,
-  );
+    return page;
+  });
   try {
-    return { [list]: await collect(walk), hints };
+    return { [kind]: await collect(walk), hints };
   } catch (error) {
     // Many servers declare more than they have, and old ones refuse templates in ways of their own.
-    const { kind, remote } = McpError.from(error);
-    if (remote && (kind === "method_not_found" || list === "resourceTemplates")) return { [list]: [], hints };
+    const { kind: failure, remote } = McpError.from(error);
+    if (remote && (failure === "method_not_found" || kind === "resourceTemplates")) return { [kind]: [], hints };
     throw error;
   }
 }
 
-type Page = Partial<Record<ListKind, readonly object[]>> & {
-  nextCursor?: string | undefined;
-  ttlMs?: number | undefined;
-  cacheScope?: string | undefined;
-};
-
-function pageOf(client: Client, list: ListKind, cursor: string | undefined, options: CallOptions): Promise<Page> {
-  if (list === "tools") return client.listTools(cursor, options);
-  if (list === "prompts") return client.listPrompts(cursor, options);
-  if (list === "resources") return client.listResources(cursor, options);
+function pageOf(
+  client: Client,
+  kind: OfferKind,
+  cursor: string | undefined,
+  options: CallOptions,
+): Promise<CacheableResult & Partial<Record<OfferKind, readonly object[]>>> {
+  if (kind === "tools") return client.listTools(cursor, options);
+  if (kind === "prompts") return client.listPrompts(cursor, options);
+  if (kind === "resources") return client.listResources(cursor, options);
   return client.listResourceTemplates(cursor, options);
-}
-
-function keyOf(item: object): string {
-  // Checked by the client: each kind has one of them.
-  const { name, uri, uriTemplate } = item as { name?: string; uri?: string; uriTemplate?: string };
-  return uri ?? uriTemplate ?? String(name);
 }
 
 /** The shortest time, and private if one of them is. Undefined without any. */
@@ -131,7 +112,7 @@ export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint 
 }
 
 /** The same without some of the lists. */
-export function withoutLists(lists: Partial<ServerLists>, left: readonly ListKind[]): Partial<ServerLists> {
+export function withoutLists(lists: Partial<ServerLists>, left: readonly OfferKind[]): Partial<ServerLists> {
   const rest = <T extends object>(all: T) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => !(left as readonly string[]).includes(name)));
   return { ...rest(lists), hints: rest(lists.hints ?? {}) };

@@ -1,8 +1,9 @@
 import type { CacheHint } from "../../era/era.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import type { OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { ServerFacts } from "../../server/call/facts.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
-import { type ListKind, narrowest } from "../catalogue/server-lists.js";
+import { narrowest } from "../catalogue/server-lists.js";
 
 /** Characters of all instructions together; models get them with every conversation. */
 const LONGEST_INSTRUCTIONS = 32_768;
@@ -27,7 +28,7 @@ export function remoteCapabilities({ options }: ServerFacts, catalogue: HostCata
 }
 
 /** How long the joint list may be cached: as the narrowest of its parts. */
-export function remoteHint({ options, hints }: ServerFacts, catalogue: HostCatalogue, kind: ListKind): CacheHint {
+export function remoteHint({ options, hints }: ServerFacts, catalogue: HostCatalogue, kind: OfferKind): CacheHint {
   const { cache } = options;
   const isSet = cache?.ttlMs !== undefined || cache?.[kind]?.ttlMs !== undefined;
   const own = hints[kind];

@@ -1,6 +1,7 @@
 import type { Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import type { OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { Feature, MethodHandler } from "../../server/lists/feature.js";
@@ -9,7 +10,6 @@ import { allPages, ownPage } from "../../server/mount/forward.js";
 import type { MountableServer } from "../../server/mount/mount.js";
 import { type OfferNames, outerResult } from "../../server/mount/mounted-names.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ListKind } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
 import { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
@@ -41,7 +41,7 @@ const LISTS = {
   "prompts/list": { kind: "prompts", key: "name" },
   "resources/list": { kind: "resources", key: "uri" },
   "resources/templates/list": { kind: "resourceTemplates", key: "uriTemplate" },
-} as const satisfies Record<string, { kind: ListKind; key: string }>;
+} as const satisfies Record<string, { kind: OfferKind; key: string }>;
 
 type Listed = PagedList<Record<string, unknown>, object>;
 
@@ -58,7 +58,7 @@ export class RemoteOffers implements Feature {
   readonly #views: ClientViews;
   /** The servers at which clients have connections of their own. */
   readonly #isolated = new WeakMap<Peer, Set<RemoteServer>>();
-  readonly #lists = new Map<ListKind, { items: readonly object[]; list: Listed }>();
+  readonly #lists = new Map<OfferKind, { items: readonly object[]; list: Listed }>();
 
   constructor(own: MountableServer, source: GatewaySource, searched = false) {
     this.#own = own;
@@ -137,7 +137,7 @@ export class RemoteOffers implements Feature {
 
   /** The entries as the caller sees them. */
   async #liveEntries(
-    kind: ListKind,
+    kind: OfferKind,
     isolated: readonly RemoteServer[],
     call: ServerCall,
   ): Promise<readonly Record<string, unknown>[]> {
@@ -155,7 +155,7 @@ export class RemoteOffers implements Feature {
   }
 
   /** The entries of all servers; the same list until one of them changes. */
-  #entries(kind: ListKind): readonly Record<string, unknown>[] {
+  #entries(kind: OfferKind): readonly Record<string, unknown>[] {
     const { catalogue } = this.#source;
     const entries = kind === "tools" ? this.#tools.entries(catalogue.all(kind)) : catalogue.all(kind);
     return entries as unknown as readonly Record<string, unknown>[];

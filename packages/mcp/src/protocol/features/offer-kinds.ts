@@ -58,11 +58,19 @@ export type OfferKind = keyof typeof OFFER_KINDS;
 /** The method of a list of offers. */
 export type OfferListMethod = (typeof OFFER_KINDS)[OfferKind]["list"];
 
-/** The kinds of one capability change together. */
+/** A capability of servers with offers; the lists of one capability change together. */
 export type OfferCapability = (typeof OFFER_KINDS)[OfferKind]["capability"];
 
-// The table has these keys and no others.
+/** All kinds; the table has these keys and no others. */
 export const ALL_OFFER_KINDS = /* @__PURE__ */ Object.keys(OFFER_KINDS) as readonly OfferKind[];
+
+/** The capabilities with lists that change. */
+export const OFFER_CAPABILITIES: readonly OfferCapability[] = ["tools", "prompts", "resources"];
+
+/** The kinds of offers that a capability stands for. */
+export function kindsOf(capability: OfferCapability): readonly OfferKind[] {
+  return ALL_OFFER_KINDS.filter((kind) => OFFER_KINDS[kind].capability === capability);
+}
 
 /** The kind that a method lists; undefined for any other method. */
 export function listedKind(method: string): OfferKind | undefined {
