@@ -7,21 +7,21 @@ const sources = resolve(import.meta.dirname, "../packages/mcp/src");
 
 /** Where limits are declared: how a program sets them, the file, the type, which members are limits, and what one usually ends. */
 const DECLARED = [
-  ["`new Server(info, { limits })`", "server/options.ts", "ServerLimits", /./, "call"],
+  ["`new Server(info, { limits })`", "server/contract/options.ts", "ServerLimits", /./, "call"],
   [
     "a tool, or `tools` of a server",
-    "server/tools/tool-policy.ts",
+    "server/contract/tool-policy.ts",
     "ToolPolicy",
     /^(timeoutMs|maxResultBytes)$/,
     "call",
   ],
   ["a tool", "server/tools/tool.ts", "ToolDefinition", /^(concurrency|rate)$/, "call"],
-  ["`quotas`: `perPrincipal`, `perServer`", "server/limits/quota-options.ts", "Quota", /./, "request"],
-  ["`quotas`: `perPrincipal`", "server/limits/quota-options.ts", "PrincipalQuota", /./, "request"],
+  ["`quotas`: `perPrincipal`, `perServer`", "server/contract/quota-options.ts", "Quota", /./, "request"],
+  ["`quotas`: `perPrincipal`", "server/contract/quota-options.ts", "PrincipalQuota", /./, "request"],
   ["`tasks({ limits })`", "extensions/tasks/task-options.ts", "TaskLimits", /./, "call"],
   [
     "`limits` of `serveHttp`, `fetchHandler`, `nodeHandler`",
-    "transport/http/server/options.ts",
+    "transport/http/server/contract/options.ts",
     "HttpLimits",
     /./,
     "request",
@@ -58,7 +58,7 @@ const PROVOKED: Readonly<Record<string, string>> = {
     "test/http/large-clients.test.ts › is refused by name of the limit, so that few sessions cannot take the place of all",
   "ServerLimits.subscriptions":
     "src/server/changes/subscriptions.test.ts › are bounded, and the refusal names the limit",
-  "ServerLimits.subscriptionLength": 'src/server/lists/hostile-offers.test.ts › limit: "subscriptionLength"',
+  "ServerLimits.subscriptionLength": 'src/server/sources/hostile-offers.test.ts › limit: "subscriptionLength"',
   "ServerLimits.totalSubscriptionLength":
     "test/http/large-clients.test.ts › all subscribers together meet a limit, and what ends is given back",
   "ServerLimits.listensPerPeer":

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../packages/mcp/src/client/connection/connection-state.js";
-import { DEFAULT_SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
+import { DEFAULT_SERVER_LIMITS } from "../packages/mcp/src/server/contract/options.js";
 import {
   DEFAULT_EVENT_LOG,
   DEFAULT_TIMES,

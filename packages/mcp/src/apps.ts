@@ -23,4 +23,4 @@ export type {
   UiSize,
   UiVisibility,
 } from "./protocol/features/apps.js";
-export type { ToolUi } from "./server/tools/tool-ui.js";
+export type { ToolUi } from "./server/tools/tool.js";

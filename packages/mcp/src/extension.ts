@@ -11,5 +11,5 @@ export type {
   ServedExtension,
 } from "./extensions/seam/extended-server.js";
 export { declaresExtension, type Extension, requireExtension } from "./protocol/extension.js";
-export { ExtensionResult } from "./server/call/extension-result.js";
-export type { Asker } from "./server/questions/asker.js";
+export type { Asker } from "./server/call/asker.js";
+export { ExtensionResult } from "./server/call/server-call.js";

@@ -19,14 +19,14 @@ export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";
 export type { Revision } from "./protocol/revisions.js";
 export type { AnySchema, InferInput, InferOutput } from "./schema/standard.js";
-export { type ConsentHooks, consent } from "./server/consent.js";
-export type { ElicitReply, HandlerContext, RequestContext, SampleRequest } from "./server/context.js";
+export { type ConsentHooks, consent } from "./server/call/consent.js";
+export { isInputRequired } from "./server/call/input-required.js";
+export type { Middleware } from "./server/call/middleware.js";
+export { urlRequired } from "./server/call/url-required.js";
+export type { ElicitReply, HandlerContext, RequestContext, SampleRequest } from "./server/contract/context.js";
+export type { Observer } from "./server/contract/observer.js";
+export type { ServerInfo, ServerOptions } from "./server/contract/options.js";
 export type { ServerHandler } from "./server/handler/server-handler.js";
-export type { Completer } from "./server/lists/completion.js";
-export type { Offer } from "./server/lists/offers.js";
-export type { Middleware } from "./server/middleware.js";
-export type { Observer } from "./server/observer.js";
-export type { ServerInfo, ServerOptions } from "./server/options.js";
 export {
   type PromptDefinition,
   type PromptHandler,
@@ -34,8 +34,6 @@ export {
   prompt,
 } from "./server/prompts/prompt.js";
 export { promptTemplate } from "./server/prompts/template.js";
-export { isInputRequired } from "./server/questions/input-required.js";
-export { urlRequired } from "./server/questions/url-required.js";
 export {
   type ReadHandler,
   type ResourceDefinition,
@@ -47,6 +45,8 @@ export {
   type TemplateReadHandler,
 } from "./server/resources/resource.js";
 export { Server } from "./server/server.js";
+export type { Completer } from "./server/sources/completion.js";
+export type { Offer } from "./server/sources/offers.js";
 export type { Block, ToolResult } from "./server/tools/block.js";
 export {
   type ToolDefinition,

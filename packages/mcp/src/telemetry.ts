@@ -21,7 +21,7 @@ export type {
   QuestionStarted,
   SenderRefused,
   SessionClosed,
-} from "./server/observer.js";
+} from "./server/contract/observer.js";
 export { formatTrace } from "./telemetry/format-trace.js";
 export { type CallLine, type CallLogger, type LogCallsOptions, logCalls } from "./telemetry/log-calls.js";
 export type { OpenTelemetryApi } from "./telemetry/open-telemetry-api.js";

@@ -8,7 +8,7 @@ import { McpError } from "../protocol/error.js";
 import type { GetPromptResult } from "../protocol/features/prompts.js";
 import type { ReadResourceResult } from "../protocol/features/resources.js";
 import type { CallToolResult } from "../protocol/features/tools.js";
-import { outerResult } from "../server/mount/mounted-names.js";
+import { outerResult } from "../server/sources/mounted-names.js";
 import { APPLICATION } from "./application-call.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
 import type { HostedServer } from "./hosted-server.js";

@@ -1,5 +1,5 @@
 import { checkOptions } from "../protocol/check-options.js";
-import type { ServerInfo, ServerOptions } from "../server/options.js";
+import type { ServerInfo, ServerOptions } from "../server/contract/options.js";
 import type { Server } from "../server/server.js";
 import { partsOf } from "../server/server-parts.js";
 import { startHost } from "./host.js";

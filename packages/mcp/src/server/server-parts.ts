@@ -1,5 +1,5 @@
 import { McpError } from "../protocol/error.js";
-import type { MountableServer } from "./mount/mount.js";
+import type { MountableServer } from "./sources/mount.js";
 
 /** By server, because its parts are not members that users see. */
 const PARTS = new WeakMap<object, MountableServer>();

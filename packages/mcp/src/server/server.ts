@@ -6,23 +6,21 @@ import type { Revision } from "../protocol/revisions.js";
 import type { CheckedTool } from "../schema/checked-schema.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
+import { addMethod, type CustomHandler, publishChange } from "./call/custom-method.js";
 import { createEndpoint, type PeerListener } from "./call/dispatch.js";
 import { ServerFacts } from "./call/facts.js";
+import { addNotificationMiddleware, checkedMiddleware, type Middleware, tapNotifications } from "./call/middleware.js";
 import { Pipeline } from "./call/pipeline.js";
+import { Registry } from "./call/registry.js";
 import type { ListName, PublishedChange } from "./changes/change.js";
 import { Hub } from "./changes/hub.js";
-import { HandlerFeature, handlerOptions } from "./handler/handler-feature.js";
+import type { Observer } from "./contract/observer.js";
+import type { ServerInfo, ServerOptions } from "./contract/options.js";
+import { type SessionInfo, sessionInfo } from "./contract/session-info.js";
 import { handlerObjects } from "./handler/handler-objects.js";
+import { HandlerFeature, handlerOptions } from "./handler/handler-source.js";
 import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
 import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
-import { addMethod, type CustomHandler, publishChange } from "./lists/custom-method.js";
-import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
-import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./lists/offers.js";
-import { Registry } from "./lists/registry.js";
-import { addNotificationMiddleware, checkedMiddleware, type Middleware, tapNotifications } from "./middleware.js";
-import { type MountableServer, Mounts } from "./mount/mount.js";
-import type { Observer } from "./observer.js";
-import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
   ClientNamedArguments,
   ClientSchemaArguments,
@@ -42,11 +40,19 @@ import {
   resourceTemplate,
   type TemplateReadHandler,
 } from "./resources/resource.js";
-import { resourceUpdated } from "./resources/watch.js";
 import { keepParts } from "./server-parts.js";
-import { type SessionInfo, sessionInfo } from "./session-info.js";
-import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolTypes } from "./tools/tool.js";
-import { tool } from "./tools/tool.js";
+import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
+import { type MountableServer, Mounts } from "./sources/mount.js";
+import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./sources/offers.js";
+import { resourceUpdated } from "./sources/watch.js";
+import {
+  type ClientArguments,
+  type ClientResult,
+  type ToolDefinition,
+  type ToolHandler,
+  type ToolTypes,
+  tool,
+} from "./tools/tool.js";
 
 /**
  * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every

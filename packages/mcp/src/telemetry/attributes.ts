@@ -1,7 +1,7 @@
 import type { RequestStarted } from "../client/contract/observer.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
-import type { CallStarted } from "../server/observer.js";
+import type { CallStarted } from "../server/contract/observer.js";
 import type { NetworkFacts } from "../transport/network-facts.js";
 import { LONGEST_NAME } from "./known-names.js";
 

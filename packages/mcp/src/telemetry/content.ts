@@ -1,5 +1,5 @@
 import { isObject } from "../jsonrpc/message.js";
-import type { Middleware } from "../server/middleware.js";
+import type { Middleware } from "../server/call/middleware.js";
 import { type Attributes, cut } from "./attributes.js";
 import type { OpenTelemetryApi } from "./open-telemetry-api.js";
 

@@ -1,4 +1,4 @@
-import type { CallEnded } from "../server/observer.js";
+import type { CallEnded } from "../server/contract/observer.js";
 
 /** Whether there is what a call names: its handler has run. A failed result of a handler object may be about any name. */
 export function isAbout({ outcome, error, failure }: CallEnded): boolean {

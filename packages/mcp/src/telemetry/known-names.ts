@@ -1,4 +1,4 @@
-import type { SenderRefused } from "../server/observer.js";
+import type { SenderRefused } from "../server/contract/observer.js";
 
 /**
  * Names of tools, prompts and methods that may become labels and names of spans: those that a call has proved to exist. Whoever

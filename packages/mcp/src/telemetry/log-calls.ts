@@ -2,7 +2,7 @@ import type { ClientObserver, ConnectionChange, RequestEnded, RequestFollower } 
 import { printableLine } from "../encoding/printable.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
-import type { CallEnded, CallRefused, Observer } from "../server/observer.js";
+import type { CallEnded, CallRefused, Observer } from "../server/contract/observer.js";
 import { failedKind } from "./failed-kind.js";
 
 /** What `logCalls` needs of a logger: pino, winston and the console have it. */

@@ -9,7 +9,7 @@ import type {
 import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
 import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";
-import type { CallEnded, CallRefused, CallStarted, Observer, SenderRefused } from "../server/observer.js";
+import type { CallEnded, CallRefused, CallStarted, Observer, SenderRefused } from "../server/contract/observer.js";
 import { partsOf } from "../server/server-parts.js";
 import type { Storage } from "../storage/storage.js";
 import { isNamed } from "./attributes.js";

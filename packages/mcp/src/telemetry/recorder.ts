@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../jsonrpc/error.js";
 import { RESOURCE_NOT_FOUND } from "../protocol/error.js";
-import type { SenderRefused } from "../server/observer.js";
+import type { SenderRefused } from "../server/contract/observer.js";
 import { type Attributes, type Failure, isNamed, operationAttributes, type Subject } from "./attributes.js";
 import { KnownNames, MOST_NAMES, MOST_REASONS, OTHER, refusedReason } from "./known-names.js";
 import type {

@@ -9,7 +9,7 @@ import type {
   CallStarted,
   QuestionFollower,
   QuestionStarted,
-} from "../server/observer.js";
+} from "../server/contract/observer.js";
 import { addSpanAttributes, type Failure, operationAttributes, serverFailure } from "./attributes.js";
 import { ClientSpan } from "./client-span.js";
 import { isAbout } from "./is-about.js";

@@ -8,7 +8,7 @@ import type {
 } from "../client/contract/observer.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
-import type { Middleware } from "../server/middleware.js";
+import type { Middleware } from "../server/call/middleware.js";
 import type {
   CallFollower,
   CallRefused,
@@ -16,7 +16,7 @@ import type {
   Observer,
   SenderRefused,
   SessionClosed,
-} from "../server/observer.js";
+} from "../server/contract/observer.js";
 import { partsOf } from "../server/server-parts.js";
 import { AnswerSpan } from "./answer-span.js";
 import { sessionAttributes } from "./attributes.js";

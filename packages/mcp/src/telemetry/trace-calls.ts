@@ -11,7 +11,7 @@ import { type Id, isObject } from "../jsonrpc/message.js";
 import { callHook } from "../platform/call-hook.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import type { CallEnded, CallFollower, CallStarted, Observer } from "../server/observer.js";
+import type { CallEnded, CallFollower, CallStarted, Observer } from "../server/contract/observer.js";
 import type { WireMessage } from "../transport/watched-transport.js";
 import { OpenSpan, type TraceSpan } from "./trace-span.js";
 

@@ -1,4 +1,4 @@
-import type { CallLayer } from "../server/observer.js";
+import type { CallLayer } from "../server/contract/observer.js";
 
 /**
  * A layer of a trace. On the client `call` holds one `request` for each message that stands for the call, and `answers` where

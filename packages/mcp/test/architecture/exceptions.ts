@@ -9,7 +9,7 @@ export const ERA_LINES: readonly EraLine[] = [
   line("server/call/server-call.ts", "replays", "declares the member that the others read"),
   line("server/call/server-call.ts", "replays", "copies it once for each call"),
   line("server/questions/asking.ts", "replays", "chooses between the two ways to ask"),
-  line("server/questions/url-required.ts", "replays", "an error names pages where an interim result cannot"),
+  line("server/call/url-required.ts", "replays", "an error names pages where an interim result cannot"),
   line("server/tools/call.ts", "replays", "an interim result asks for pages that a handler's error names"),
   line("server/tools/result.ts", "replays", "pages that no error can name are told to the model"),
   line("server/tools/result.ts", "replays", "a missing capability has an error code of its own"),

@@ -1,7 +1,7 @@
 import { Server } from "@parley/mcp";
 import { tasks } from "@parley/mcp/tasks";
 import type { Revision } from "../../src/protocol/revisions.js";
-import type { HandlerContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/contract/context.js";
 
 const KEY = { type: "object", properties: { key: { type: "string" } }, required: ["key"] } as const;
 const NUMBER = { type: "number" } as const;

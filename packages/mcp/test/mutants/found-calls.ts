@@ -37,10 +37,10 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "middleware-returns-nothing",
     recreates: "newcomer B10: middleware without a return is blamed on somebody else",
-    file: "server/middleware.ts",
+    file: "server/call/middleware.ts",
     search: 'if (typeof result === "object" && result !== null) return result;',
     replace: 'if (typeof result !== "string") return result as object;',
-    tests: ["src/server/middleware.test.ts"],
+    tests: ["src/server/call/middleware.test.ts"],
   },
   {
     name: "strangers-read-errors",
@@ -77,7 +77,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "mounted-status-decided-late",
     recreates: "rule HTTP26-09: calls of mounted tools are not checked early",
-    file: "server/mount/mount.ts",
+    file: "server/sources/mount.ts",
     search: "    route?.check?.(call.inner(facts, route.row, { ...params, name: target.rest }));\n",
     replace: "    void [facts, route, params];\n",
     tests: ["test/http/decided-early.test.ts"],
@@ -93,15 +93,15 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "mounted-progress-apart",
     recreates: "rule PROG-03: a mounted server reports progress of its own for the same token",
-    file: "server/call/call-context.ts",
+    file: "server/questions/call-context.ts",
     search: "    if (outer !== undefined) return outer.ctx.progress(progress, options);\n",
     replace: "    void outer;\n",
-    tests: ["src/server/mount/mounted-calls.test.ts"],
+    tests: ["src/server/sources/mounted-calls.test.ts"],
   },
   {
     name: "session-of-another-era",
     recreates: "rule BASE-25: a request sees the session that an older request on its pipe opened",
-    file: "server/call/call-context.ts",
+    file: "server/questions/call-context.ts",
     search: "    const { session } = request;\n",
     replace: "    const session = exchange.peer?.session;\n",
     tests: ["src/server/call/both-eras.test.ts"],
@@ -141,10 +141,10 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "extension-methods-unserved",
     recreates: "defect D13, row A41: a method that the protocol does not have is not found",
-    file: "server/lists/custom-method.ts",
+    file: "server/call/custom-method.ts",
     search: "  facts.methods.addRequest(method);\n",
     replace: "  if (row === undefined) return;\n",
-    tests: ["src/server/lists/custom-method.test.ts"],
+    tests: ["src/server/call/custom-method.test.ts"],
   },
   {
     name: "extension-changes-for-everybody",
@@ -152,15 +152,15 @@ export const FOUND_CALLS: readonly Mutant[] = [
     file: "server/changes/hub.ts",
     search: "if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;",
     replace: "if (change.value !== undefined && LIST_FILTERS.size > 0) return;",
-    tests: ["src/server/lists/custom-method.test.ts"],
+    tests: ["src/server/call/custom-method.test.ts"],
   },
   {
     name: "unknown-tool-without-suggestion",
     recreates: "newcomer B14: an unknown tool is refused without the nearest name",
-    file: "server/lists/catalogue.ts",
+    file: "server/sources/catalogue.ts",
     search: "const visible = call.outer === undefined ? this.visible(call) : [];",
     replace: "const visible = call.outer === call ? this.visible(call) : [];",
-    tests: ["src/server/lists/refused-params.test.ts"],
+    tests: ["src/server/sources/refused-params.test.ts"],
   },
   {
     name: "questions-without-total",

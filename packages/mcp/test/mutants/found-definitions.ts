@@ -32,7 +32,7 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     file: "server/prompts/ready-prompt.ts",
     search: "    if (isStandardSchema(definition)) {",
     replace: "    if (false) {",
-    tests: ["src/server/prompts/prompts.test.ts"],
+    tests: ["src/server/sources/prompts.test.ts"],
   },
   {
     name: "extra-arguments-refused",
@@ -64,15 +64,15 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     file: "server/tools/ready-tool.ts",
     search: "const { input: schema = NO_ARGUMENTS } = definition;",
     replace: "const schema = definition.input ?? NO_ARGUMENTS;",
-    tests: ["src/server/tools/tools.test.ts"],
+    tests: ["src/server/sources/tools.test.ts"],
   },
   {
     name: "reserved-meta-published",
     recreates: "BASE-28, BASE-29: malformed and reserved keys of `_meta` are published",
-    file: "server/lists/check-listed.ts",
+    file: "server/contract/check-listed.ts",
     search: 'if (verdict === "free" ||',
     replace: "if (true ||",
-    tests: ["src/server/lists/check-listed.test.ts"],
+    tests: ["src/server/contract/check-listed.test.ts"],
   },
   {
     name: "caller-overrides-protocol-meta",
@@ -85,10 +85,10 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
   {
     name: "annotations-unchecked",
     recreates: "BASE-45: a priority of 5 is published",
-    file: "server/lists/check-listed.ts",
+    file: "server/contract/check-listed.ts",
     search: "if (!(priority >= 0 && priority <= 1))",
     replace: "if (false)",
-    tests: ["src/server/lists/check-listed.test.ts"],
+    tests: ["src/server/contract/check-listed.test.ts"],
   },
   {
     name: "header-annotation-at-the-root",

@@ -80,7 +80,7 @@ export const FOUND_EXTENSIONS: readonly Mutant[] = [
     name: "streams-not-tapped",
     recreates:
       "field notification-middleware: middleware of a server does not see what it sends on the stream of a request",
-    file: "server/middleware.ts",
+    file: "server/call/middleware.ts",
     search: "      tap(exchange, exchange.id);\n",
     replace: "",
     tests: ["test/scenarios/scenarios.test.ts"],

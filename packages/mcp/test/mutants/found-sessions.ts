@@ -165,7 +165,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "ending-loses-the-answer",
     recreates: "a handler that ends its session is not answered",
-    file: "server/call/call-context.ts",
+    file: "server/questions/call-context.ts",
     search: "end?.(reason, exchange.id)",
     replace: "end?.(reason)",
     tests: ["src/server/handler/handler-objects.test.ts"],
@@ -205,7 +205,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "handler-lists-cached-as-reads",
     recreates: "lists of a handler object have the cache hint of resources",
-    file: "server/handler/handler-feature.ts",
+    file: "server/handler/handler-source.ts",
     search: "      call.cache = hints[member];\n",
     replace: "",
     tests: ["src/server/handler/held-to-lists.test.ts"],
@@ -213,7 +213,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "handler-completes-without-limit",
     recreates: "a handler object sends more than 100 completions",
-    file: "server/handler/handler-feature.ts",
+    file: "server/handler/handler-source.ts",
     search: 'return { ...completions, ...completed("the argument", completions.completion) };',
     replace: "return completions;",
     tests: ["src/server/handler/held-to-lists.test.ts"],
@@ -221,7 +221,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "handler-output-unchecked",
     recreates: "structured content of a handler object is not checked",
-    file: "server/handler/handler-feature.ts",
+    file: "server/handler/handler-source.ts",
     search: "output: listed.output && this.#outputOf(listed.output, name, list),",
     replace: "output: undefined,",
     tests: ["src/server/handler/held-to-lists.test.ts"],
@@ -229,7 +229,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "handler-headers-unchecked",
     recreates: "headers that repeat arguments are not checked for handler objects",
-    file: "server/handler/handler-feature.ts",
+    file: "server/handler/handler-source.ts",
     search: "if (listed.headers.length > 0) await",
     replace: "if (listed.headers.length < 0) await",
     tests: ["src/server/handler/held-to-lists.test.ts"],

@@ -110,7 +110,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "open-to-strangers",
     recreates: "CVE-2026-33032 and its like: a server beyond loopback starts without anybody saying who may call",
-    file: "transport/http/server/options.ts",
+    file: "transport/http/server/contract/options.ts",
     search:
       "if (options.auth !== undefined || options.authenticate !== undefined || options.allowUnauthenticated === true) return;",
     replace: "return;",

@@ -9,7 +9,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     search:
       'if (source.session !== undefined) throw new McpError("invalid_request", "the session is already initialized");',
     replace: "",
-    tests: ["src/server/tools/tools.test.ts", "test/mutants/missing-cases.test.ts", "test/corpus/http/corpus.test.ts"],
+    tests: ["src/server/sources/tools.test.ts", "test/mutants/missing-cases.test.ts", "test/corpus/http/corpus.test.ts"],
   },
   {
     name: "state-of-another-request",
@@ -63,30 +63,30 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "prototype-names",
     recreates: "official SDK 2.4: a tool called `constructor` exists already, and `toString` can be called",
-    file: "server/lists/catalogue.ts",
+    file: "server/sources/catalogue.ts",
     search: "const item = this.#items.get(key);",
     replace: "const item = this.#items.get(key) ?? (({} as any)[key] as I | undefined);",
     tests: [
-      "src/server/lists/hostile-offers.test.ts",
+      "src/server/sources/hostile-offers.test.ts",
       "test/scenarios/scenarios.test.ts",
-      "src/server/tools/tools.test.ts",
+      "src/server/sources/tools.test.ts",
     ],
   },
   {
     name: "hidden-offers-callable",
     recreates: "CWE-862: what a caller may not know of can be called by name",
-    file: "server/lists/catalogue.ts",
+    file: "server/sources/catalogue.ts",
     search: "return item === undefined || this.allows(item, call) ? item : undefined;",
     replace: "return item;",
-    tests: ["src/server/tools/tools.test.ts", "src/server/tools/call.test.ts"],
+    tests: ["src/server/sources/tools.test.ts", "src/server/tools/call.test.ts"],
   },
   {
     name: "traversal-allowed",
     recreates: "CVE-2026-32871: `../` in a template's variable leaves the folder",
-    file: "server/resources/resources.ts",
+    file: "server/sources/resources.ts",
     search: "  if (template.allowTraversal) return undefined;",
     replace: "  return undefined;",
-    tests: ["src/server/resources/resources.test.ts", "test/scenarios/scenarios.test.ts"],
+    tests: ["src/server/sources/resources.test.ts", "test/scenarios/scenarios.test.ts"],
   },
   {
     name: "cursor-not-signed",
@@ -94,7 +94,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: "seal/secrets.ts",
     search: "return made ? new TextDecoder().decode(payload) : undefined;",
     replace: "return new TextDecoder().decode(payload);",
-    tests: ["src/server/lists/pages.test.ts", "test/scenarios/scenarios.test.ts"],
+    tests: ["src/server/sources/pages.test.ts", "test/scenarios/scenarios.test.ts"],
   },
   {
     name: "result-that-json-cannot-hold",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
-import type { HandlerContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/contract/context.js";
 
 /** A handler as data: what it asks, in which order, side by side or one after the other. */
 type Program =

@@ -2,7 +2,7 @@ import { isInputRequired, McpError, Server, ToolError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Platform } from "../../src/platform/platform.js";
-import type { HandlerContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/contract/context.js";
 import { accept, asked, drive, round } from "./stateless-driver.js";
 
 const answer = z.object({ v: z.string() });

@@ -1,7 +1,7 @@
 import { Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ServerOptions } from "../../src/server/options.js";
+import type { ServerOptions } from "../../src/server/contract/options.js";
 import { OLD_TEST_SECRET, TEST_SECRET } from "../test-secrets.js";
 import { accept, round } from "./stateless-driver.js";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { platform } from "../../src/node/platform.js";
 import type { Platform } from "../../src/platform/platform.js";
-import type { HandlerContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/contract/context.js";
 import { drive, round } from "./stateless-driver.js";
 
 const answer = z.object({ v: z.string() });

@@ -1,4 +1,4 @@
-import type { HandlerContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/contract/context.js";
 import { Server } from "../../src/server/server.js";
 import { ToolError } from "../../src/server/tools/tool.js";
 import type { Storage } from "../../src/storage/storage.js";

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const MEMBERS: Record<string, string[]> = {
-  "server/context.ts": ["log(level", "sample(request", "roots(options"],
-  "server/options.ts": ["onLogLevel?:", "logging?:"],
+  "server/contract/context.ts": ["log(level", "sample(request", "roots(options"],
+  "server/contract/options.ts": ["onLogLevel?:", "logging?:"],
   "server/server.ts": ["log(level"],
   "client/client.ts": ["setLogLevel(level", "get roots()", "setRoots(roots"],
   "client/contract/options.ts": ["onSample?:", "sampleTools?:", "roots?:", "logLevel?:", "onLog?:"],
   "protocol/features/sampling.ts": ["includeContext?:"],
-  "transport/http/server/options.ts": ["legacySse?:", "export interface LegacySseOptions"],
+  "transport/http/server/contract/options.ts": ["legacySse?:", "export interface LegacySseOptions"],
 };
 
 describe("what the protocol deprecates", () => {

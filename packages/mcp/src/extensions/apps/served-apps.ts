@@ -1,6 +1,5 @@
 import type { Tool } from "../../protocol/features/tools.js";
-import type { ToolOffer } from "../../server/tools/tool.js";
-import type { ToolUi } from "../../server/tools/tool-ui.js";
+import type { ToolOffer, ToolUi } from "../../server/tools/tool.js";
 import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
 import { ServedPages } from "./served-pages.js";
 import { checkToolUi, toolUiMeta } from "./ui-meta.js";

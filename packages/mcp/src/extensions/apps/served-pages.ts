@@ -1,10 +1,9 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { McpError } from "../../protocol/error.js";
-import type { VisibilityCaller, VisibleTo } from "../../server/lists/catalogue.js";
 import { type ReadReturn, resource } from "../../server/resources/resource.js";
-import type { ToolOffer } from "../../server/tools/tool.js";
-import type { ToolUi } from "../../server/tools/tool-ui.js";
+import type { VisibilityCaller, VisibleTo } from "../../server/sources/catalogue.js";
+import type { ToolOffer, ToolUi } from "../../server/tools/tool.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
 import { PAGE_TYPE, pageUiMeta } from "./ui-meta.js";
 

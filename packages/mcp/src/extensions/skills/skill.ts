@@ -2,7 +2,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { SkillFrontmatter } from "../../protocol/features/skills.js";
-import type { RequestContext } from "../../server/context.js";
+import type { RequestContext } from "../../server/contract/context.js";
 import { checkReservedMetadata, frontmatterProblem, readSkillText, writeSkillText } from "./frontmatter.js";
 import { pathProblem, SKILL_FILE, SkillPaths } from "./skill-path.js";
 

@@ -6,7 +6,7 @@ import { requestText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
-import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
+import type { Asker, PreparedQuestion } from "../../server/call/asker.js";
 import { unanswered } from "../../server/questions/by-request.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";

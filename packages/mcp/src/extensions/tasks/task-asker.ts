@@ -3,11 +3,9 @@ import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
-import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
+import { type Asker, type PreparedQuestion, QuestionNames, type StepRecord } from "../../server/call/asker.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
-import { QuestionNames } from "../../server/questions/question-names.js";
 import { recordFailure, reviveFailure } from "../../server/questions/state.js";
-import type { StepRecord } from "../../server/questions/step-record.js";
 import type { TaskSlot } from "./task-call.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./task-record.js";
 

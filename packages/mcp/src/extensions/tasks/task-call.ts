@@ -1,8 +1,8 @@
 // The one place where tasks touch the call of a server: whatever else changes there, changes here alone.
 
 import type { Call } from "../../era/era.js";
-import type { Asker } from "../../server/questions/asker.js";
-import { requireCapabilities } from "../../server/questions/can-ask.js";
+import type { Asker } from "../../server/call/asker.js";
+import { requireCapabilities } from "../../server/call/can-ask.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 

@@ -1,6 +1,6 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import type { TaskPolicy, TaskSupport } from "../../server/tools/task-policy.js";
+import type { TaskPolicy, TaskSupport } from "../../server/tools/tool.js";
 
 /** How calls of one tool become tasks, with every default filled in. */
 export interface TaskRules {

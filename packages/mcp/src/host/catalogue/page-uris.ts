@@ -1,5 +1,5 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { outerUri } from "../../server/mount/mounted-names.js";
+import { outerUri } from "../../server/sources/mounted-names.js";
 
 /** The scheme of pages of tools; clients take no other for a page. */
 const PAGES = "ui://";

@@ -3,8 +3,8 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Extension } from "../../protocol/extension.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
+import { canAsk } from "../../server/call/can-ask.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import { canAsk } from "../../server/questions/can-ask.js";
 
 /** What every caller together might be asked for: what a connection declares that all of them share. */
 export const ANY_QUESTION: ClientCapabilities = {

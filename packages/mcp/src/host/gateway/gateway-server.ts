@@ -2,7 +2,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import type { ServerInfo, ServerOptions } from "../../server/options.js";
+import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import { partsOf } from "../../server/server-parts.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";

@@ -4,8 +4,8 @@ import { isObject } from "../../jsonrpc/message.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import type { MountableServer } from "../../server/mount/mount.js";
-import type { TaskSupport } from "../../server/tools/task-policy.js";
+import type { MountableServer } from "../../server/sources/mount.js";
+import type { TaskSupport } from "../../server/tools/tool.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 
 /** What calls of a tool have to know of its entry in the list. */

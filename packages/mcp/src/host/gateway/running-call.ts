@@ -1,8 +1,8 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
+import { isInputRequired } from "../../server/call/input-required.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import { isInputRequired } from "../../server/questions/input-required.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { PassedCall } from "../connection/remote-connection.js";
 import type { CallTask } from "./call-task.js";

@@ -4,7 +4,7 @@ import type { AuthenticationRefusal } from "../../http/authentication.js";
 import type { HttpFacts } from "../../http/http.js";
 import type { NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import { CHANGING_LISTS, listNotice, Notice } from "../../server/changes/change.js";
-import type { CapabilityReason } from "../../server/lists/explain-capabilities.js";
+import type { CapabilityReason } from "../../server/sources/explain-capabilities.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import { absentEndpoint } from "./absent-endpoint.js";

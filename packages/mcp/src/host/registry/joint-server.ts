@@ -1,7 +1,7 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import { Mounts } from "../../server/mount/mount.js";
 import type { Server } from "../../server/server.js";
 import { partsOf } from "../../server/server-parts.js";
+import { Mounts } from "../../server/sources/mount.js";
 import type { Registered } from "./registry-http.js";
 
 /** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */

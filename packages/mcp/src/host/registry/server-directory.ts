@@ -1,6 +1,6 @@
 import { platform } from "#platform";
 import { McpError } from "../../protocol/error.js";
-import type { ServerInfo, ServerOptions } from "../../server/options.js";
+import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import type { Servable } from "../../transport/servable.js";

@@ -5,7 +5,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerInfo, ServerOptions } from "../../server/options.js";
+import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";

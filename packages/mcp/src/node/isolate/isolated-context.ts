@@ -14,7 +14,7 @@ import type {
   QuestionOptions,
   SampleRequest,
   UrlQuestionOptions,
-} from "../../server/context.js";
+} from "../../server/contract/context.js";
 import { compileSchema } from "../../server/tools/compile-schema.js";
 import { outcomeOf, type PortableError, type PortableOutcome, revivedError, unwrapped } from "./portable-outcome.js";
 import {

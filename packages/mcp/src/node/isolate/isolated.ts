@@ -1,6 +1,6 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import type { HandlerContext } from "../../server/context.js";
+import type { HandlerContext } from "../../server/contract/context.js";
 import { builtin } from "../builtin.js";
 import type { PoolSettings, WorkerPool } from "./worker-pool.js";
 

@@ -2,7 +2,7 @@ import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
-import { InputRequired, isInputRequired } from "../../server/questions/input-required.js";
+import { InputRequired, isInputRequired } from "../../server/call/input-required.js";
 import { isBlock, isToolResult, markBlock, markResult } from "../../server/tools/block.js";
 import { ToolError } from "../../server/tools/tool.js";
 

@@ -1,7 +1,7 @@
 // The program of a worker: loads the modules of isolated tools and runs their functions, one call at a time.
 import { McpError } from "../../protocol/error.js";
-import type { HandlerContext } from "../../server/context.js";
-import { isInputRequired } from "../../server/questions/input-required.js";
+import { isInputRequired } from "../../server/call/input-required.js";
+import type { HandlerContext } from "../../server/contract/context.js";
 import { builtin } from "../builtin.js";
 import { guardRejections } from "../rejection-guard.js";
 import { IsolatedContext } from "./isolated-context.js";

@@ -2,8 +2,8 @@ import type { Principal } from "../../http/authentication.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { CallDeadline } from "../../server/call/call-deadline.js";
-import type { HandlerContext } from "../../server/context.js";
-import { isInputRequired } from "../../server/questions/input-required.js";
+import { isInputRequired } from "../../server/call/input-required.js";
+import type { HandlerContext } from "../../server/contract/context.js";
 import {
   outcomeOf,
   type PortableOutcome,

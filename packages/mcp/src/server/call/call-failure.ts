@@ -2,9 +2,9 @@ import { readable, thrownMessage, traceOf } from "../../encoding/thrown-message.
 import { callHook } from "../../platform/call-hook.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { CallEnd, CallFailure, FailureKind } from "../observer.js";
-import { isInputRequired } from "../questions/input-required.js";
+import type { CallEnd, CallFailure, FailureKind } from "../contract/observer.js";
 import { ToolError } from "../tools/tool.js";
+import { isInputRequired } from "./input-required.js";
 import type { ServerCall } from "./server-call.js";
 
 /** What the client gets of an unexpected error. */

@@ -1,6 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { callHook } from "../../platform/call-hook.js";
-import type { CallLayer } from "../observer.js";
+import type { CallLayer } from "../contract/observer.js";
 import type { ServerCall } from "./server-call.js";
 
 /** Runs a part of a call, and reports its begin and end to those who follow the call. Costs one comparison if there are none. */

@@ -6,19 +6,18 @@ import { type Session, usedEarly } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
-import type { MethodHandler } from "../lists/feature.js";
-import type { Registry, Route } from "../lists/registry.js";
-import { throughMiddleware } from "../middleware.js";
-import { InputOutcome } from "../questions/input-required.js";
-import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
+import { contextOf } from "../questions/call-context.js";
 import { asking, withAsking } from "../questions/with-asking.js";
-import { contextOf } from "./call-context.js";
 import { endOf, publicFailure } from "./call-failure.js";
 import { inLayer } from "./call-layer.js";
-import { ExtensionResult } from "./extension-result.js";
 import type { ServerFacts } from "./facts.js";
+import type { MethodHandler } from "./feature.js";
+import { InputOutcome } from "./input-required.js";
+import { throughMiddleware } from "./middleware.js";
 import type { Pipeline } from "./pipeline.js";
-import { type CallMakers, ServerCall } from "./server-call.js";
+import type { Registry, Route } from "./registry.js";
+import { type CallMakers, ExtensionResult, ServerCall } from "./server-call.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
 
 /** Receives the peers of a server and their notifications; for features whose state lives longer than a call. */
 export interface PeerListener extends Partial<Pick<Endpoint, "opened" | "closed" | "sessionChanged">> {

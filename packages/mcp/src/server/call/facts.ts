@@ -10,7 +10,7 @@ import { methodsWith } from "../../protocol/extension.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { Secrets } from "../../seal/secrets.js";
-import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
+import { type CacheTopic, cacheHints } from "../contract/cache-hints.js";
 import {
   checkPageSize,
   checkServerOptions,
@@ -18,7 +18,7 @@ import {
   type ServerInfo,
   type ServerLimits,
   type ServerOptions,
-} from "../options.js";
+} from "../contract/options.js";
 
 /** What is fixed when a server is created and shared by all its calls. Frozen. */
 export class ServerFacts {

@@ -6,10 +6,10 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
 import type { Endpoint, Peer } from "../../transport/transport.js";
-import type { Middleware } from "../middleware.js";
-import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer, SenderRefused } from "../observer.js";
-import { sessionInfo } from "../session-info.js";
+import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer, SenderRefused } from "../contract/observer.js";
+import { sessionInfo } from "../contract/session-info.js";
 import { nameOf } from "./call-failure.js";
+import type { Middleware } from "./middleware.js";
 import type { ServerCall } from "./server-call.js";
 
 /** What every call of a server passes through: preparation, middleware, observers. */

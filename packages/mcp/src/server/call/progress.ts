@@ -1,5 +1,5 @@
 import type { Timer } from "../../platform/platform.js";
-import type { ProgressOptions } from "../context.js";
+import type { ProgressOptions } from "../contract/context.js";
 import type { ServerCall } from "./server-call.js";
 
 /** Notifications that are sent at once; after that at most one per interval, because a busy loop must not flood the peer. */

@@ -5,12 +5,12 @@ import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Answer, Exchange } from "../../transport/transport.js";
-import type { HandlerContext } from "../context.js";
-import type { CallEnd, CallFollower } from "../observer.js";
-import type { Asker, RecordedAnswers } from "../questions/asker.js";
-import type { InputOutcome } from "../questions/input-required.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { CallEnd, CallFollower } from "../contract/observer.js";
+import type { Asker, RecordedAnswers } from "./asker.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerFacts } from "./facts.js";
+import type { InputOutcome } from "./input-required.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
@@ -190,5 +190,17 @@ export class ServerCall {
     if (this.row.deadlineExempt === true) return;
     const text = this.request.era.notification(method, params, this.request);
     if (text !== undefined) this.exchange.say(text);
+  }
+}
+
+/** The result of a call in a form of an extension, which no middleware sees. */
+export class ExtensionResult {
+  /** The value of `resultType`, in revisions that have it. */
+  readonly resultType: string;
+  readonly members: object;
+
+  constructor(resultType: string, members: object) {
+    this.resultType = resultType;
+    this.members = members;
   }
 }

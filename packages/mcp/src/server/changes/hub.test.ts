@@ -3,7 +3,7 @@ import { type Talk, talk, turn } from "../../../test/server/talk.js";
 import { delayedStorage } from "../../storage/delayed-storage.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
-import type { ServerOptions } from "../options.js";
+import type { ServerOptions } from "../contract/options.js";
 import { Server } from "../server.js";
 
 const UPDATED = "notifications/resources/updated";

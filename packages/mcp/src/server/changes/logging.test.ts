@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { talk } from "../../../test/server/talk.js";
 import { LOG_LEVELS } from "../../protocol/features/logging.js";
-import type { ServerOptions } from "../options.js";
+import type { ServerOptions } from "../contract/options.js";
 import { Server } from "../server.js";
 
 const chatty = (options: ServerOptions = {}) =>

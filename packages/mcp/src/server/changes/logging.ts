@@ -4,8 +4,8 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
 import type { ServerFacts } from "../call/facts.js";
+import type { Feature, MethodHandler } from "../call/feature.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
 
 /** Serves `logging/setLevel`, and sends log messages that do not belong to a call. */

@@ -4,7 +4,7 @@ import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.
 import type { Peer } from "../../transport/transport.js";
 import type { PeerListener } from "../call/dispatch.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Registry } from "../lists/registry.js";
+import type { Registry } from "../call/registry.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 

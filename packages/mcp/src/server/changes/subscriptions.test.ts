@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { talk, turn } from "../../../test/server/talk.js";
-import type { ServerOptions } from "../options.js";
+import type { ServerOptions } from "../contract/options.js";
 import { prompt } from "../prompts/prompt.js";
 import { resource } from "../resources/resource.js";
 import { Server } from "../server.js";

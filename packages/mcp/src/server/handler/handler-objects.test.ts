@@ -9,9 +9,9 @@ import { channelPair } from "../../transport/channel/channel-pair.js";
 import { serveChannel } from "../../transport/channel/server.js";
 import { fetchHandler } from "../../transport/http/server/fetch-handler.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import type { HandlerContext } from "../context.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { SessionInfo } from "../contract/session-info.js";
 import { Server } from "../server.js";
-import type { SessionInfo } from "../session-info.js";
 import type { ServerHandler } from "./server-handler.js";
 
 const info = { name: "s", version: "1" };

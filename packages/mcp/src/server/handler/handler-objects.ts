@@ -7,7 +7,7 @@ import type { EndReason, Peer } from "../../transport/transport.js";
 import type { PeerListener } from "../call/dispatch.js";
 import type { Pipeline } from "../call/pipeline.js";
 import type { ServerCall } from "../call/server-call.js";
-import { type SessionInfo, sessionInfo } from "../session-info.js";
+import { type SessionInfo, sessionInfo } from "../contract/session-info.js";
 import { has, type ServerHandler, type ServerHandlerClass } from "./server-handler.js";
 
 /** The handler objects of one server: one for all calls, or one for each session. */

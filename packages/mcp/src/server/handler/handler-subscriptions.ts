@@ -1,8 +1,8 @@
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import type { MethodHandler } from "../call/feature.js";
 import type { ServerCall } from "../call/server-call.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
-import type { MethodHandler } from "../lists/feature.js";
 import type { HandlerObjects } from "./handler-objects.js";
 
 type Base = (method: string) => MethodHandler | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Drive, textOf } from "../../../test/server/drive.js";
 import { httpFacts } from "../../../test/server/http-facts.js";
 import { McpError } from "../../protocol/error.js";
-import type { RequestContext } from "../context.js";
+import type { RequestContext } from "../contract/context.js";
 import { Server } from "../server.js";
 import type { ServerHandler } from "./server-handler.js";
 

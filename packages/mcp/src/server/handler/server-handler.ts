@@ -11,12 +11,12 @@ import type {
 } from "../../protocol/features/resources.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import type { EndReason } from "../../transport/transport.js";
-import type { HandlerContext, RequestContext } from "../context.js";
-import type { Completions } from "../lists/completion.js";
-import type { ServerOptions } from "../options.js";
+import type { HandlerContext, RequestContext } from "../contract/context.js";
+import type { ServerOptions } from "../contract/options.js";
+import type { SessionInfo } from "../contract/session-info.js";
 import type { PromptReturn } from "../prompts/prompt.js";
 import type { ReadReturn } from "../resources/resource.js";
-import type { SessionInfo } from "../session-info.js";
+import type { Completions } from "../sources/completion.js";
 import type { LooseResult } from "../tools/tool.js";
 
 type MaybePromise<T> = T | Promise<T>;

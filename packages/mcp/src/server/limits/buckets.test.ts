@@ -4,8 +4,8 @@ import { platform } from "../../node/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import { memoryStorage } from "../../storage.js";
 import { fakeClock } from "../../testing/fake-clock.js";
+import type { FullRate } from "../contract/quota-options.js";
 import { NodeBuckets } from "./node-buckets.js";
-import type { FullRate } from "./quota-options.js";
 import { SharedBuckets } from "./shared-buckets.js";
 
 const rates = fc.record({

@@ -3,10 +3,10 @@ import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { QuotaOptions, ToolRate } from "../contract/quota-options.js";
 import { type CountedCaller, countedCaller, storedKey } from "./counted-caller.js";
 import { type Counts, NotCounted, nodeCounts, sharedCounts } from "./counts.js";
 import { type Limit, limitsOf, toolLimit } from "./limit.js";
-import type { QuotaOptions, ToolRate } from "./quota-options.js";
 import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
 /** When the end of another call cannot be foreseen. */

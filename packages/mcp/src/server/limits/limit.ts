@@ -1,4 +1,4 @@
-import { type FullRate, fullRate, type PrincipalQuota, type Rate, type ToolRate } from "./quota-options.js";
+import { type FullRate, fullRate, type PrincipalQuota, type Rate, type ToolRate } from "../contract/quota-options.js";
 
 /** One limit of calls, made once. */
 export interface Limit {

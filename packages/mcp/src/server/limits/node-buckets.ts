@@ -1,5 +1,5 @@
 import type { Platform } from "../../platform/platform.js";
-import type { FullRate } from "./quota-options.js";
+import type { FullRate } from "../contract/quota-options.js";
 import { takeToken } from "./take-token.js";
 
 /** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */

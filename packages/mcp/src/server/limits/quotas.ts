@@ -1,9 +1,9 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { inLayer } from "../call/call-layer.js";
-import type { MountableServer } from "../mount/mount.js";
+import { checkQuotas, type QuotaOptions, type Quotas } from "../contract/quota-options.js";
+import type { MountableServer } from "../sources/mount.js";
 import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
-import { checkQuotas, type QuotaOptions, type Quotas } from "./quota-options.js";
 
 /**
  * Limits what each caller may do, and how often tools with a `rate` are called: `new Server(info, { quotas: quotas(…) })`.

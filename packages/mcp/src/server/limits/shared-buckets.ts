@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
-import type { FullRate } from "./quota-options.js";
+import type { FullRate } from "../contract/quota-options.js";
 import { takeToken } from "./take-token.js";
 
 /** Times that a write may lose against other nodes; then its calls are refused for now. */

@@ -1,4 +1,4 @@
-import type { FullRate } from "./quota-options.js";
+import type { FullRate } from "../contract/quota-options.js";
 
 // A bucket is one number: the time at which it will be full again. A full bucket is one that was never used, so that what is
 // forgotten or has expired on a storage is the same as what was there.

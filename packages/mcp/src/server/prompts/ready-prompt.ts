@@ -6,10 +6,10 @@ import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/featur
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { HandlerContext } from "../context.js";
-import type { Offered } from "../lists/catalogue.js";
-import { checkMeta } from "../lists/check-listed.js";
-import type { CompletableArguments, Completer } from "../lists/completion.js";
+import { checkMeta } from "../contract/check-listed.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { Offered } from "../sources/catalogue.js";
+import type { CompletableArguments, Completer } from "../sources/completion.js";
 import { compileSchema } from "../tools/compile-schema.js";
 import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "./prompt.js";
 import { isPromptTemplate } from "./template.js";

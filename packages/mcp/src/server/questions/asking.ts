@@ -1,11 +1,11 @@
 // All that asks a client, as one part that the first question of a process loads; see `with-asking.ts`.
 import type { McpError } from "../../protocol/error.js";
+import type { Asker } from "../call/asker.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Asker } from "./asker.js";
+import { visitsOf } from "../call/url-required.js";
 import { Replay } from "./by-replay.js";
 import { requestAsker } from "./by-request.js";
 import { elicitUrl } from "./questions.js";
-import { visitsOf } from "./url-required.js";
 
 export { openReplay } from "./by-replay.js";
 export { elicit, elicitUrl, forwardQuestion, roots, sample, tryElicit } from "./questions.js";

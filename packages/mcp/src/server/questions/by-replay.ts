@@ -4,14 +4,18 @@ import { isObject } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import {
+  type Asker,
+  type PreparedQuestion,
+  QuestionNames,
+  type RecordedAnswers,
+  type StepRecord,
+} from "../call/asker.js";
+import { requireCapabilities } from "../call/can-ask.js";
+import { InputOutcome, InputRequired, isInputRequired } from "../call/input-required.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Asker, PreparedQuestion, RecordedAnswers } from "./asker.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
-import { requireCapabilities } from "./can-ask.js";
-import { InputOutcome, InputRequired, isInputRequired } from "./input-required.js";
-import { QuestionNames } from "./question-names.js";
 import { openState, type QuestionState, recordFailure, reviveFailure, sealState } from "./state.js";
-import type { StepRecord } from "./step-record.js";
 
 /** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;

@@ -4,8 +4,8 @@ import type { InboundRequest } from "../../jsonrpc/inbound.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { serveChannel } from "../../transport/channel/server.js";
-import type { HandlerContext } from "../context.js";
-import type { ServerOptions } from "../options.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { ServerOptions } from "../contract/options.js";
 import { Server } from "../server.js";
 import { loadAsking } from "./with-asking.js";
 

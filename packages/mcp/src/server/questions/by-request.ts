@@ -3,12 +3,14 @@ import { notificationText } from "../../era/notification.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
+import { callHook } from "../../platform/call-hook.js";
+import { runWithin } from "../../platform/run-within.js";
 import { McpError, USER_REJECTED } from "../../protocol/error.js";
-import { readTrace, traceMeta } from "../../protocol/trace-context.js";
+import { readTrace, type TraceContext, traceMeta } from "../../protocol/trace-context.js";
+import type { Asker } from "../call/asker.js";
+import { requireCapabilities } from "../call/can-ask.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Asker } from "./asker.js";
-import { requireCapabilities } from "./can-ask.js";
-import { followQuestion } from "./follow-question.js";
+import type { QuestionEnded, QuestionFollower, QuestionStarted } from "../contract/observer.js";
 
 /** Asks by requests to the client on the stream of the call. */
 export function requestAsker(call: ServerCall): Asker {
@@ -141,4 +143,46 @@ export function normalise(value: unknown): unknown {
 
 export function malformedAnswer(method: string): McpError {
   return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
+}
+
+/** A question that is followed. */
+export interface FollowedQuestion {
+  /** The trace to send with it. */
+  readonly trace: TraceContext | undefined;
+  /** Sends it and tells how it ended. */
+  send(ask: () => Promise<unknown>): Promise<unknown>;
+}
+
+/** Tells those who follow a call of a question that is about to be sent; undefined if none of them wants to follow it. */
+export function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
+  const { platform } = call.facts;
+  const followers: QuestionFollower[] = [];
+  for (const ofCall of call.followers ?? []) {
+    callHook(platform, "question", () => {
+      const follower = ofCall.question?.(started);
+      if (follower !== undefined) followers.push(follower);
+      return follower;
+    });
+  }
+  if (followers.length === 0) return undefined;
+  return {
+    trace: followers.find(({ trace }) => trace !== undefined)?.trace,
+    send(ask) {
+      const since = platform.monotonic();
+      const end = (outcome: QuestionEnded["outcome"], error?: unknown) => {
+        const ended: QuestionEnded = { ...started, durationMs: platform.monotonic() - since, outcome, error };
+        for (const follower of followers) callHook(platform, "ended", () => follower.ended?.(ended));
+      };
+      return runWithin(platform, followers, ask).then(
+        (answer) => {
+          end("ok");
+          return answer;
+        },
+        (error: unknown) => {
+          end("error", error);
+          throw error;
+        },
+      );
+    },
+  };
 }

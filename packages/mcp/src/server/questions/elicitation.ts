@@ -6,7 +6,7 @@ import { standardFormats } from "../../schema/json-schema/formats.js";
 import { describeIssues, type Parser } from "../../schema/parse.js";
 import type { AnySchema } from "../../schema/standard.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { ElicitReply } from "../context.js";
+import type { ElicitReply } from "../contract/context.js";
 import { compileSchema } from "../tools/compile-schema.js";
 import { toForm } from "./form.js";
 

@@ -5,9 +5,9 @@ import { McpError } from "../../protocol/error.js";
 import type { ToolResultContent } from "../../protocol/features/sampling.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { AnySchema } from "../../schema/standard.js";
-import type { SampleRequest } from "../context.js";
+import { urlRequired } from "../call/url-required.js";
+import type { SampleRequest } from "../contract/context.js";
 import { Server } from "../server.js";
-import { urlRequired } from "./url-required.js";
 
 const info = { name: "s", version: "1" };
 const ABLE = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} };

@@ -7,7 +7,7 @@ import type { Root } from "../../protocol/features/roots.js";
 import type { CreateMessageResult } from "../../protocol/features/sampling.js";
 import type { AnySchema } from "../../schema/standard.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../context.js";
+import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../contract/context.js";
 import { type Answered, formOf, readElicitReply } from "./elicitation.js";
 import { readSample, sampleQuestion } from "./sampling.js";
 

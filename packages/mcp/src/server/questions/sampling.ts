@@ -7,7 +7,7 @@ import type {
   SamplingMessage,
   SamplingMessageContentBlock,
 } from "../../protocol/features/sampling.js";
-import type { SampleRequest } from "../context.js";
+import type { SampleRequest } from "../contract/context.js";
 
 /** A sampling request with the client capabilities that it needs. */
 export function sampleQuestion(request: SampleRequest): AskedQuestion {

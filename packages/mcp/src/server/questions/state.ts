@@ -3,9 +3,9 @@ import { canonicalJson } from "../../encoding/canonical-json.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
+import type { StepFailure, StepRecord } from "../call/asker.js";
 import type { ServerCall } from "../call/server-call.js";
 import { ToolError } from "../tools/tool.js";
-import type { StepFailure, StepRecord } from "./step-record.js";
 
 /** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
 export interface QuestionState {

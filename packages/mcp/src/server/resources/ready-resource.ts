@@ -6,11 +6,11 @@ import type { Resource as WireResource, ResourceTemplate as WireTemplate } from 
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
 import { parseUriTemplate, type TemplatePart } from "../../uri-template/parse.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { HandlerContext } from "../context.js";
-import { cacheHint } from "../lists/cache-hints.js";
-import type { Offered } from "../lists/catalogue.js";
-import { checkAnnotations, checkMeta } from "../lists/check-listed.js";
-import type { CompletableArguments } from "../lists/completion.js";
+import { cacheHint } from "../contract/cache-hints.js";
+import { checkAnnotations, checkMeta } from "../contract/check-listed.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { Offered } from "../sources/catalogue.js";
+import type { CompletableArguments } from "../sources/completion.js";
 import type {
   ReadHandler,
   ResourceOffer,

@@ -11,13 +11,13 @@ import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { Answer } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { HandlerContext } from "../context.js";
-import type { Offered } from "../lists/catalogue.js";
-import { checkMeta } from "../lists/check-listed.js";
+import { checkMeta } from "../contract/check-listed.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { ToolPolicy } from "../contract/tool-policy.js";
+import type { Offered } from "../sources/catalogue.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
 import type { ToolDefinition, ToolOffer } from "./tool.js";
-import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
 /** A tool compiled at registration, so that calls do not compile anything. */

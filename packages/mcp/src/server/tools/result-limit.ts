@@ -4,8 +4,8 @@ import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { ToolPolicy } from "../contract/tool-policy.js";
 import type { OverflowStore } from "./overflow-store.js";
-import type { ToolPolicy } from "./tool-policy.js";
 
 /** How large a result may be, and what happens to a larger one. */
 export interface ResultLimit {

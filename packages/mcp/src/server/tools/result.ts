@@ -9,7 +9,7 @@ import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { publicFailure } from "../call/call-failure.js";
 import type { ServerCall } from "../call/server-call.js";
-import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../call/url-required.js";
 import { isBlock, isToolResult, type ToolResult } from "./block.js";
 import { result } from "./content.js";
 import type { OutputParser } from "./ready-tool.js";

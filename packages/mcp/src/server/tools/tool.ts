@@ -1,17 +1,16 @@
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
+import type { UiCsp, UiPermission, UiVisibility } from "../../protocol/features/apps.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { ToolMode } from "../../protocol/tool-mode.js";
 import type { CheckedTool } from "../../schema/checked-schema.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
-import type { HandlerContext } from "../context.js";
-import type { ToolRate } from "../limits/quota-options.js";
-import type { VisibleTo } from "../lists/catalogue.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { ToolRate } from "../contract/quota-options.js";
+import type { ToolPolicy } from "../contract/tool-policy.js";
+import type { VisibleTo } from "../sources/catalogue.js";
 import type { Block, ToolResult } from "./block.js";
-import type { TaskPolicy, TaskSupport } from "./task-policy.js";
-import type { ToolPolicy } from "./tool-policy.js";
-import type { ToolUi } from "./tool-ui.js";
 
 /** Describes a tool to clients, and sets how its calls are treated. */
 export interface ToolDefinition<
@@ -145,4 +144,55 @@ export class ToolError extends Error {
   static is(value: unknown): value is ToolError {
     return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[TOOL_ERROR] === true;
   }
+}
+
+/** Whether a tool runs as a task: where the client can take one, always, or never. */
+export type TaskSupport = "optional" | "required" | "never";
+
+/**
+ * How a tool runs as a task.
+ *
+ * With a `storage` that processes share, a task outlives its process: another one runs the handler again from its beginning, where
+ * finished steps and answered questions resolve with what is stored. A step runs at most once, and the work between steps may be
+ * repeated. A task that ended stays as it ended, and one that expires ends its handler by `ctx.signal`.
+ */
+export interface TaskPolicy {
+  /** Where the client can take a task, or always: calls of other clients are then refused. */
+  support: TaskSupport;
+  /**
+   * When the task begins: with the call, or when the handler calls `ctx.startTask()`. Questions before that are part of the
+   * call. Default: `call`.
+   */
+  begin?: "call" | "handler" | undefined;
+  /** Milliseconds from its creation that the task and its result are kept. Default: that of the extension. */
+  ttlMs?: number | undefined;
+  /** Milliseconds that clients should wait between two looks at it. Default: that of the extension. */
+  pollIntervalMs?: number | undefined;
+  /**
+   * How often the handler may begin again after its process ended before the first step was done or in the middle of a step, which
+   * then runs once more. Default: 0, because such work may have been done; the task fails and says so. After a finished step or a
+   * question it goes on without that, unless ten processes in a row ended with it and it got no further.
+   */
+  retry?: number | undefined;
+}
+
+/** The page that shows a tool and its results in hosts with MCP Apps. */
+export interface ToolUi {
+  /** The address of the page, `ui://…`. */
+  uri: string;
+  /**
+   * The page itself, as HTML; whoever sees the tool may read it. Default: the server has a resource with this address, or
+   * another tool brings the page.
+   */
+  html?: string | (() => string | Promise<string>) | undefined;
+  /** Who may call the tool: the model, the page, or both. Default: both. */
+  visibility?: readonly UiVisibility[] | undefined;
+  /** What the page may reach. Default: nothing outside of it. */
+  csp?: UiCsp | undefined;
+  /** What the page may use of the browser, if the host agrees. Default: nothing. */
+  permissions?: readonly UiPermission[] | undefined;
+  /** The host name that the host should give the page; each host has its own rules for it. Default: the host decides. */
+  domain?: string | undefined;
+  /** Whether the host should draw a border. Default: the host decides. */
+  prefersBorder?: boolean | undefined;
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { platform as nodePlatform } from "../../../src/node/platform.js";
 import type { Platform } from "../../../src/platform/platform.js";
 import { TASKS } from "../../../src/protocol/features/task-methods.js";
-import { ExtensionResult } from "../../../src/server/call/extension-result.js";
+import { ExtensionResult } from "../../../src/server/call/server-call.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

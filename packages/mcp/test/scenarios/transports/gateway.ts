@@ -2,7 +2,7 @@ import { connect, type Server } from "@parley/mcp";
 import { Host } from "../../../src/host/host.js";
 import { SKILLS_EXTENSION } from "../../../src/protocol/features/skills.js";
 import { type EraName, NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
-import type { ServerOptions } from "../../../src/server/options.js";
+import type { ServerOptions } from "../../../src/server/contract/options.js";
 import { partsOf } from "../../../src/server/server-parts.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 

@@ -1,5 +1,5 @@
 import { tasks } from "../../../src/extensions/tasks/tasks.js";
-import type { HandlerContext } from "../../../src/server/context.js";
+import type { HandlerContext } from "../../../src/server/contract/context.js";
 import { Server } from "../../../src/server/server.js";
 import { ToolError } from "../../../src/server/tools/tool.js";
 import type { ServerParts } from "../sim-server.js";

@@ -3,7 +3,7 @@ import type { ClientOptions } from "../../../client/contract/options.js";
 import { nearestName } from "../../../encoding/nearest-name.js";
 import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
-import type { ServerOptions } from "../../../server/options.js";
+import type { ServerOptions } from "../../../server/contract/options.js";
 import type { HostOptions } from "../../options.js";
 import { isRecord } from "../config-dialect.js";
 import { type ConfigProblem, ProblemList, shownName } from "../config-problem.js";

@@ -1,0 +1,54 @@
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { CORE_TABLE } from "../../protocol/methods.js";
+import type { PublishedChange } from "../changes/change.js";
+import type { Hub } from "../changes/hub.js";
+import type { HandlerContext } from "../contract/context.js";
+import type { ServerFacts } from "./facts.js";
+import type { Registry } from "./registry.js";
+
+/** Serves a method that the protocol does not have. Returns the result, or throws an `McpError`. */
+export type CustomHandler<D = Record<string, unknown>> = (
+  params: Params,
+  ctx: HandlerContext<D>,
+) => object | Promise<object>;
+
+/** Serves a method of an extension, or one that only this server has. */
+export function addMethod(facts: ServerFacts, registry: Registry, method: string, handler: CustomHandler): void {
+  const row = facts.methods.get(method);
+  const fault =
+    typeof handler !== "function"
+      ? "has no function to serve it"
+      : CORE_TABLE.get(method) !== undefined
+        ? "is a method of the protocol"
+        : row !== undefined && (row.kind !== "request" || row.sender === "server")
+          ? "is not a request of clients"
+          : registry.handlers.has(method)
+            ? "is served already"
+            : undefined;
+  if (fault !== undefined) {
+    throw new McpError("invalid_definition", `"${method}" ${fault}`, {
+      fix: 'Pass a name of your own and a function, such as `server.handle("com.example/count", (params) => ({ n: 1 }))`.',
+    });
+  }
+  facts.methods.addRequest(method);
+  registry.handlers.set(method, async (call) => {
+    const result: unknown = await handler(call.request.params, call.ctx);
+    if (isObject(result)) return result;
+    throw new McpError("misuse", `the handler of ${method} returned no object`, {
+      fix: "Return an object, `{}` at least.",
+    });
+  });
+  registry.changed();
+}
+
+/** Notifies the subscribers of a filter that an extension of this server adds. */
+export function publishChange({ options }: ServerFacts, hub: Hub, change: PublishedChange): void {
+  const filters = (options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
+  if (!filters.includes(change.filter)) {
+    throw new McpError("invalid_definition", `no extension of this server has the filter "${change.filter}"`, {
+      fix: "List it in `listenFilters` of an extension in `extensions`; lists and resources have `listChanged` and `resourceUpdated`.",
+    });
+  }
+  hub.publish(change);
+}

@@ -1,0 +1,136 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import {
+  checkedNotificationMiddleware,
+  type NotificationMiddleware,
+  passNotification,
+  throughOutgoing,
+} from "../../era/notification-middleware.js";
+import { throughStack } from "../../jsonrpc/middleware-stack.js";
+import { McpError } from "../../protocol/error.js";
+import type { Requests } from "../../protocol/method-types.js";
+import type { Endpoint, Exchange, Peer } from "../../transport/transport.js";
+import type { RequestContext } from "../contract/context.js";
+import { inLayer } from "./call-layer.js";
+import type { ServerFacts } from "./facts.js";
+import type { ServerCall } from "./server-call.js";
+
+/** A call as middleware gets it. Narrow by `method` to get the type of `params`. */
+export type MiddlewareCall<D = Record<string, unknown>> = {
+  [M in keyof Requests & string]: {
+    readonly method: M;
+    readonly params: Requests[M]["params"];
+    readonly ctx: RequestContext<D>;
+  };
+}[keyof Requests & string];
+
+/**
+ * Runs around every call, outermost first. It returns the result of `next()`, changed or not, or a result of its own, or
+ * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty object, and
+ * what middleware returns is ignored: it runs again with the answer.
+ */
+export type Middleware<D = Record<string, unknown>> = (
+  call: MiddlewareCall<D>,
+  next: () => Promise<object>,
+) => object | Promise<object>;
+
+/** Runs `innermost` inside all middleware. */
+export function throughMiddleware(
+  stack: readonly Middleware[],
+  call: ServerCall,
+  innermost: () => object | Promise<object>,
+): Promise<object> {
+  // The method table and the era made sure that params fit the method as far as a structural check can tell.
+  const { method, params } = call.request;
+  const seen = { method, params, ctx: call.ctx } as unknown as MiddlewareCall;
+  return throughStack<Middleware, MiddlewareCall, object>(seen, {
+    stack,
+    enter: (middleware, given, next) => {
+      const made = inLayer(call, "middleware", () => middleware(given, () => next(given)), middleware.name);
+      return isThenable(made) ? made.then((result) => checked(result, method)) : checked(made, method);
+    },
+    innermost,
+    again: false,
+  });
+}
+
+/** Throws when middleware forgot its `return`, which the compiler cannot tell JavaScript programs. */
+function checked(result: object | undefined, method: string): object {
+  if (typeof result === "object" && result !== null) return result;
+  throw new McpError(
+    "misuse",
+    `middleware returned ${result === undefined ? "nothing" : typeof result} for ${method}`,
+    {
+      fix: "Write `return next();`, or return a result.",
+    },
+  );
+}
+
+/** The functions, whatever they take for `ctx.data`. Throws for what is none when it is added, where its author sees the error. */
+export function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
+  for (const one of middleware) {
+    if (typeof one === "function") continue;
+    throw new McpError(
+      "invalid_definition",
+      `middleware must be a function, not ${one === null ? "null" : typeof one}`,
+      {
+        fix: "Write `server.use((call, next) => next())`.",
+      },
+    );
+  }
+  // What middleware puts into `ctx.data` is of the type that the server was given.
+  return middleware as readonly Middleware[];
+}
+
+/** Adds middleware around notifications. Throws for what is no function, and once the server has an endpoint, which was made without. */
+export function addNotificationMiddleware(
+  stack: NotificationMiddleware[],
+  middleware: readonly NotificationMiddleware[],
+  endpoint: Endpoint | undefined,
+): void {
+  stack.push(...checkedNotificationMiddleware(middleware));
+  if (endpoint === undefined) return;
+  throw new McpError("misuse", "middleware of notifications was added to a server that is served already", {
+    fix: "Call `useNotifications` before the server is served, connected to or mounted.",
+  });
+}
+
+/** The parts of a server that its notifications need. */
+interface NotifyingServer {
+  readonly facts: Pick<ServerFacts, "platform">;
+  readonly pipeline: { readonly notifications: readonly NotificationMiddleware[] };
+}
+
+/**
+ * Lets the notifications of a server pass middleware: those that clients send, and those of the server on the streams of requests and
+ * on the connections of peers. Nothing is between a server without such middleware and its transports.
+ */
+export function tapNotifications(
+  endpoint: Endpoint,
+  { facts, pipeline: { notifications } }: NotifyingServer,
+): Endpoint {
+  if (notifications.length === 0) return endpoint;
+  const warn = (line: string) => facts.platform.warn(line);
+  const tapped = new WeakSet<Exchange | Peer>();
+  const tap = (stream: Exchange | Peer | undefined, about?: Exchange["id"]) => {
+    if (stream === undefined || tapped.has(stream)) return;
+    tapped.add(stream);
+    // In place, because transports and features know exchanges and peers by identity.
+    stream.say = throughOutgoing(notifications, about, stream.say.bind(stream), warn);
+  };
+  return {
+    ...endpoint,
+    request(accepted, exchange) {
+      tap(exchange, exchange.id);
+      tap(exchange.peer);
+      return endpoint.request(accepted, exchange);
+    },
+    notification(message, peer) {
+      const place = { direction: "incoming", about: undefined } as const;
+      passNotification(notifications, message, place, (passed) => endpoint.notification(passed, peer), warn);
+    },
+    opened(peer) {
+      tap(peer);
+      endpoint.opened(peer);
+    },
+  };
+}

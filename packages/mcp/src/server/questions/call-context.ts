@@ -1,0 +1,223 @@
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import type { Principal } from "../../http/authentication.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
+import type { Root } from "../../protocol/features/roots.js";
+import type { CreateMessageResult } from "../../protocol/features/sampling.js";
+import { readTrace, type TraceContext } from "../../protocol/trace-context.js";
+import type { Coercion } from "../../schema/coerce.js";
+import type { AnySchema, InferOutput } from "../../schema/standard.js";
+import { nameOf } from "../call/call-failure.js";
+import { canAsk } from "../call/can-ask.js";
+import { ProgressReporter } from "../call/progress.js";
+import type { ServerCall } from "../call/server-call.js";
+import type {
+  ClientFacts,
+  ElicitReply,
+  HandlerContext,
+  HttpContext,
+  ProgressOptions,
+  QuestionOptions,
+  SampleRequest,
+  UrlQuestionOptions,
+} from "../contract/context.js";
+import { type Asking, askWith, withAsking } from "./with-asking.js";
+
+/** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
+class CallContext implements HandlerContext {
+  readonly #call: ServerCall;
+  #data: Record<string, unknown> | undefined;
+  #client: ClientFacts | undefined;
+  #progress: ProgressReporter | undefined;
+  /** Names of the questions and steps that have not settled yet. */
+  #open: string[] | undefined;
+
+  constructor(call: ServerCall) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get requestId() {
+    return this.#call.request.id;
+  }
+
+  get method(): string {
+    return this.#call.request.method;
+  }
+
+  get protocolVersion(): string {
+    return this.#call.request.revision;
+  }
+
+  get client(): ClientFacts {
+    this.#client ??= clientFacts(this.#call);
+    return this.#client;
+  }
+
+  get session(): HandlerContext["session"] {
+    const { exchange, request } = this.#call;
+    const { session } = request;
+    if (session === undefined) return undefined;
+    return { initialized: session.initialized, end: (reason = "ended") => exchange.peer?.end?.(reason, exchange.id) };
+  }
+
+  get http(): HttpContext | undefined {
+    const { http, pause } = this.#call.exchange;
+    if (http === undefined) return undefined;
+    return {
+      method: http.method,
+      path: http.path,
+      header: (name) => http.header(name.toLowerCase()),
+      headers: () => http.headers(),
+      ...(http.remoteAddress === undefined ? {} : { remoteAddress: http.remoteAddress }),
+      pause: (retryMs) => {
+        pause?.call(this.#call.exchange, retryMs);
+        return pause !== undefined;
+      },
+    };
+  }
+
+  get auth(): Principal | undefined {
+    return this.#call.exchange.principal ?? this.#call.exchange.peer?.principal;
+  }
+
+  get meta(): Readonly<Record<string, unknown>> {
+    const meta = this.#call.request.params["_meta"];
+    return isObject(meta) ? meta : {};
+  }
+
+  get coercions(): readonly Coercion[] {
+    return this.#call.coercions;
+  }
+
+  get trace(): TraceContext | undefined {
+    return readTrace(this.meta);
+  }
+
+  get data(): Record<string, unknown> {
+    this.#data ??= this.#call.outer?.ctx.data ?? {};
+    return this.#data;
+  }
+
+  progress(progress: number, options?: ProgressOptions): void {
+    const { outer } = this.#call;
+    // One token has one reporter, so that its values increase whoever reports.
+    if (outer !== undefined) return outer.ctx.progress(progress, options);
+    this.#progress ??= new ProgressReporter(this.#call);
+    this.#progress.report(progress, options);
+  }
+
+  log(level: LoggingLevel, data: unknown, logger?: string): void {
+    const { request, facts } = this.#call;
+    if (!facts.logging) return;
+    if (request.logLevel === undefined || !passesLevel(level, request.logLevel)) return;
+    this.#call.notify("notifications/message", { level, logger, data });
+  }
+
+  elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
+  elicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<unknown> {
+    return this.#ask("elicit", (asking, call) => asking.elicit(call, message, schema, options));
+  }
+
+  tryElicit<const S extends AnySchema>(
+    message: string,
+    schema: S,
+    options?: QuestionOptions,
+  ): Promise<ElicitReply<InferOutput<S>>>;
+  tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
+    return this.#ask("tryElicit", (asking, call) => asking.tryElicit(call, message, schema, options));
+  }
+
+  elicitUrl(message: string, url: string, options: UrlQuestionOptions = {}): Promise<void> {
+    return this.#ask("elicitUrl", (asking, call) => asking.elicitUrl(call, message, url, options));
+  }
+
+  elicitationComplete(elicitationId: string): void {
+    const { request, exchange } = this.#call;
+    const text = request.era.notification("notifications/elicitation/complete", { elicitationId }, request);
+    if (text === undefined) return;
+    // The visit may end long after the call was answered, so the notice goes to the peer if there is one.
+    if (exchange.peer === undefined) exchange.say(text);
+    else exchange.peer.say(text);
+  }
+
+  sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
+    return this.#ask("sample", (asking, call) => asking.sample(call, request, options));
+  }
+
+  roots(options: QuestionOptions = {}): Promise<Root[]> {
+    return this.#ask("roots", (asking, call) => asking.roots(call, options));
+  }
+
+  get callId(): string {
+    return this.#call.callId;
+  }
+
+  startTask(): Promise<boolean> {
+    return this.#call.root.startTask?.() ?? Promise.resolve(false);
+  }
+
+  step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+  step(key: string, work: () => unknown): Promise<unknown> {
+    const call = this.#call;
+    if (call.row.mayAsk !== true) return this.#mayNotAsk();
+    return this.#watched(
+      "step",
+      withAsking(() => call.asker.step(key, work)),
+    );
+  }
+
+  /** Rejects instead of throwing, because a `.catch` of the handler would miss a synchronous throw. */
+  #ask<T>(name: string, question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
+    const call = this.#call;
+    if (call.row.mayAsk !== true) return this.#mayNotAsk();
+    return this.#watched(
+      name,
+      askWith(call, (asking) => question(asking, call)),
+    );
+  }
+
+  /** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
+  #watched<T>(name: string, asked: Promise<T>): Promise<T> {
+    const { root, facts } = this.#call;
+    const open = this.#open ?? [];
+    if (this.#open === undefined) {
+      this.#open = open;
+      root.whenAnswered((ok) => {
+        if (!ok || open.length === 0 || root.interim !== undefined || root.failure !== undefined) return;
+        const what = nameOf(root) ?? root.request.method;
+        facts.warnOnce(
+          `\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
+        );
+      });
+    }
+    open.push(name);
+    const settled = () => void open.splice(open.indexOf(name), 1);
+    asked.then(settled, settled);
+    return asked;
+  }
+
+  #mayNotAsk(): Promise<never> {
+    return neverUnhandled(Promise.reject(mayNotAsk(this.method)));
+  }
+}
+
+/** The context of a call, for `CallMakers`. */
+export function contextOf(call: ServerCall): CallContext {
+  return new CallContext(call);
+}
+
+function clientFacts(call: ServerCall): ClientFacts {
+  const { clientInfo, clientCapabilities } = call.request;
+  return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(call, capability) };
+}
+
+function mayNotAsk(method: string): McpError {
+  return new McpError("misuse", `a handler of ${method} cannot ask the client`, {
+    fix: "Ask in the handler of a tool, a prompt or a resource.",
+  });
+}

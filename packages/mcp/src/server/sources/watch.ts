@@ -1,0 +1,88 @@
+import { guarded, isThenable } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { callHook } from "../../platform/call-hook.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { PublishedChange } from "../changes/change.js";
+import type { Hub, TopicWatcher } from "../changes/hub.js";
+import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import type { Watch } from "../resources/resource.js";
+import type { Resources } from "./resources.js";
+
+/** The change that subscribers of a resource receive. */
+export function resourceUpdated(uri: string): PublishedChange {
+  return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
+}
+
+interface Watched {
+  readonly watch: Watch | undefined;
+  stop(): void;
+}
+
+/** Calls the hooks for the first and the last subscriber of each URI. */
+export class ResourceWatches implements TopicWatcher {
+  readonly #facts: ServerFacts;
+  readonly #hub: Hub;
+  readonly #resources: Resources;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(facts: ServerFacts, hub: Hub, resources: Resources) {
+    this.#facts = facts;
+    this.#hub = hub;
+    this.#resources = resources;
+  }
+
+  watched(uri: string): void {
+    this.#start(uri, this.#resources.watchOf(uri));
+    const { options, platform } = this.#facts;
+    if (options.onSubscribe !== undefined) callHook(platform, "onSubscribe", () => options.onSubscribe?.(uri));
+  }
+
+  changeOf(uri: string): PublishedChange {
+    return resourceUpdated(uri);
+  }
+
+  unwatched(uri: string): void {
+    const known = this.#watched.get(uri);
+    this.#watched.delete(uri);
+    known?.stop();
+    const { options, platform } = this.#facts;
+    if (options.onUnsubscribe !== undefined) callHook(platform, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
+  }
+
+  /** Restarts the hooks of resources that were replaced while they have subscribers. */
+  refresh(): void {
+    for (const [uri, known] of [...this.#watched]) {
+      const watch = this.#resources.watchOf(uri);
+      if (watch === known.watch) continue;
+      known.stop();
+      this.#start(uri, watch);
+    }
+  }
+
+  #start(uri: string, watch: Watch | undefined): void {
+    if (watch === undefined) {
+      this.#watched.set(uri, { watch, stop: () => {} });
+      return;
+    }
+    const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${thrownMessage(error)}`);
+    let stop: ReturnType<Watch>;
+    try {
+      // Every process with subscribers has its own watch, so the change is not published to the others.
+      stop = watch(uri, () => this.#hub.deliver(resourceUpdated(uri)));
+    } catch (error) {
+      stop = undefined;
+      failed(error);
+    }
+    this.#watched.set(uri, {
+      watch,
+      stop() {
+        // That the watch itself failed was told when it did.
+        Promise.resolve(stop).then(
+          (settled) => guarded(() => settled?.(), failed),
+          () => {},
+        );
+      },
+    });
+    if (isThenable(stop)) Promise.resolve(stop).catch(failed);
+  }
+}
