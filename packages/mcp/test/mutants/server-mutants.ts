@@ -9,7 +9,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     search:
       'if (source.session !== undefined) throw new McpError("invalid_request", "the session is already initialized");',
     replace: "",
-    tests: ["src/server/sources/tools.test.ts", "test/mutants/missing-cases.test.ts", "test/corpus/http/corpus.test.ts"],
+    tests: [
+      "src/server/sources/tools.test.ts",
+      "test/mutants/missing-cases.test.ts",
+      "test/corpus/http/corpus.test.ts",
+    ],
   },
   {
     name: "state-of-another-request",
