@@ -1,5 +1,3 @@
-import type { Platform } from "../platform/platform.js";
-
 /** Encodes bytes as Base64, as content blocks contain it. */
 export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
@@ -30,6 +28,6 @@ export function fromBase64Url(text: string): Uint8Array | undefined {
 }
 
 /** An unguessable name of characters that need no escaping in headers and URLs. */
-export function randomName(platform: Pick<Platform, "randomBytes">, bytes: number): string {
-  return toBase64Url(platform.randomBytes(bytes));
+export function randomName(source: { randomBytes(count: number): Uint8Array }, bytes: number): string {
+  return toBase64Url(source.randomBytes(bytes));
 }

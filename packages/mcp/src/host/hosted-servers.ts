@@ -1,6 +1,6 @@
 import { nearestName } from "../encoding/nearest-name.js";
 import { neverUnhandled } from "../encoding/never-unhandled.js";
-import { atMost } from "../platform/at-most.js";
+import { atMost } from "../platform/pause.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { OFFER_CAPABILITIES, type OfferCapability } from "../protocol/features/offer-kinds.js";

@@ -1,5 +1,5 @@
 import { thrownMessage } from "../encoding/thrown-message.js";
-import { atMost } from "../platform/at-most.js";
+import { atMost } from "../platform/pause.js";
 import type { Platform } from "../platform/platform.js";
 import type { Endpoint } from "../transport/transport.js";
 import { builtin } from "./builtin.js";

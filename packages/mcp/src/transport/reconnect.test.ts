@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualTime } from "../../test/http-client/virtual-time.js";
-import { clampRetry, pause, ReconnectPacer } from "./reconnect.js";
+import { clampRetry, ReconnectPacer } from "./reconnect.js";
 
 describe("the pace of reconnecting", () => {
   it.each([
@@ -60,16 +60,5 @@ describe("the pace of reconnecting", () => {
     expect([stand(30_000), stand(0)]).toEqual([1_000, 2_000]);
     pacer.progressed();
     expect(pacer.ended(true)).toBe(1_000);
-  });
-
-  it("pauses no longer once the signal aborts, and leaves no timer", async () => {
-    const time = virtualTime();
-    const controller = new AbortController();
-    const paused = pause(time.platform, 1e9, controller.signal, false);
-    expect(time.pending()).toBe(1);
-    controller.abort();
-    await paused;
-    await pause(time.platform, 1e9, controller.signal, false);
-    expect(time.pending()).toBe(0);
   });
 });

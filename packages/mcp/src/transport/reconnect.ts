@@ -1,4 +1,4 @@
-import type { Platform, Timer } from "../platform/platform.js";
+import type { Platform } from "../platform/platform.js";
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
@@ -79,19 +79,4 @@ export class ReconnectPacer {
     const [a = 0, b = 0] = this.#platform.randomBytes(2);
     return (a * 256 + b) / 65_535;
   }
-}
-
-/** Resolves after `ms`, or at once when `signal` aborts. */
-export function pause(platform: Platform, ms: number, signal: AbortSignal, keepAlive: boolean): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    let timer: Timer | undefined;
-    const done = () => {
-      timer?.cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    signal.addEventListener("abort", done);
-    timer = platform.timer(ms, done, keepAlive);
-  });
 }

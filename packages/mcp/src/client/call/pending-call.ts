@@ -1,12 +1,12 @@
 import type { OutgoingCall } from "../../era/era.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
+import { pause } from "../../platform/pause.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
-import { pause } from "../../transport/reconnect.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import type { CallOptions, ClientOptions, Timeouts } from "../contract/options.js";
 import type { CallExtras } from "./requester.js";

@@ -1,6 +1,6 @@
 import { isObject } from "../../jsonrpc/message.js";
+import { pause } from "../../platform/pause.js";
 import type { McpError } from "../../protocol/error.js";
-import { pause } from "../../transport/reconnect.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 

@@ -1,6 +1,6 @@
 import type { Outcome, OutgoingCall, Question } from "../../era/era.js";
+import { pause } from "../../platform/pause.js";
 import { McpError } from "../../protocol/error.js";
-import { pause } from "../../transport/reconnect.js";
 import type { Answerer } from "../answers/answerer.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";

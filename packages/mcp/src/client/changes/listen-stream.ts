@@ -1,9 +1,10 @@
 import { isTransient } from "../../era/negotiate/refusal.js";
 import { type Id, isObject, type NotificationMessage } from "../../jsonrpc/message.js";
+import { pause } from "../../platform/pause.js";
 import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import { META } from "../../protocol/meta.js";
-import { pause, ReconnectPacer } from "../../transport/reconnect.js";
+import { ReconnectPacer } from "../../transport/reconnect.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import { bounded, WaitHolds } from "../connection/bounded.js";
 import type { ClientConnection } from "../connection/connection.js";

@@ -1,10 +1,10 @@
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { isFinalStatus, TASKS } from "../../protocol/features/task-methods.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
-import { onAbort } from "../call/abort-watch.js";
 import { cancelled, failedIn, operationOf } from "../call/operation.js";
 import { type ClientExtensions, extensionFeature } from "../contract/extension.js";
 import type { CallOptions } from "../contract/options.js";
@@ -60,8 +60,7 @@ function handleOf(
   abandoned?: AbortSignal,
 ): TaskHandle {
   const abandon = () => void followed.cancel().catch(() => {});
-  if (abandoned?.aborted === true) abandon();
-  const unwatch = abandoned === undefined ? undefined : onAbort(abandoned, abandon);
+  const unwatch = onAbort(abandoned, abandon);
   let known: { value: unknown } | undefined;
   const result = async (options: TaskWaitOptions = {}) => {
     if (known !== undefined) return known.value;
@@ -72,7 +71,7 @@ function handleOf(
     } catch (error) {
       throw failedIn(error, operationOf("tools/call", tool === undefined ? undefined : { name: tool }));
     } finally {
-      if (followed.task !== undefined && isFinalStatus(followed.task.status)) unwatch?.();
+      if (followed.task !== undefined && isFinalStatus(followed.task.status)) unwatch();
     }
   };
   return {
@@ -103,9 +102,7 @@ async function waitFor(
   const leaves: (() => void)[] = [];
   for (const signal of [abandoned, options.signal]) {
     if (signal === undefined) continue;
-    const abort = () => over.abort(cancelled("the wait for the task", signal));
-    if (signal.aborted) abort();
-    else leaves.push(onAbort(signal, abort));
+    leaves.push(onAbort(signal, () => over.abort(cancelled("the wait for the task", signal))));
   }
   if (ms !== Number.POSITIVE_INFINITY) {
     const timer = platform.timer(ms, () => over.abort(late(ms)));

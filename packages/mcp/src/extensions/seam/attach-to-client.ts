@@ -1,8 +1,8 @@
 import type { ClientParts } from "../../client/assemble.js";
-import { onAbort } from "../../client/call/abort-watch.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { walkTools } from "../../client/features/tools.js";
 import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
+import { onAbort } from "../../platform/on-abort.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
 import type { Revision } from "../../protocol/revisions.js";
@@ -59,9 +59,7 @@ function extendedClient(parts: ClientParts): ExtendedClient {
       const unwanted = new AbortController();
       const closing = connection.closing.signal;
       const withdraw = () => unwanted.abort((signal?.aborted === true ? signal : closing).reason);
-      const ends = signal === undefined ? [closing] : [signal, closing];
-      const leaves = ends.map((end) => onAbort(end, withdraw));
-      if (signal?.aborted === true || closing.aborted) withdraw();
+      const leaves = [onAbort(signal, withdraw), onAbort(closing, withdraw)];
       try {
         return await answerer.answer(question, connection.established, unwanted);
       } finally {

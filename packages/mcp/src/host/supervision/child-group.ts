@@ -1,5 +1,5 @@
+import { pause } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
-import { pause } from "../../transport/reconnect.js";
 import type { SupervisedChild } from "./supervised-child.js";
 
 /** The way from some children being down to all being up, in order. A new one replaces it. */

@@ -1,6 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
-import { atMost } from "../../platform/at-most.js";
 import { callHook } from "../../platform/call-hook.js";
+import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { type ChildExit, type ChildSpec, DEFAULT_STOP_MS, failure } from "./child-spec.js";
 import { isNestedSupervisor } from "./nested-supervisor.js";

@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import { atMost } from "../../platform/at-most.js";
+import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { EndReason, Peer } from "../../transport/transport.js";

@@ -1,6 +1,6 @@
 import type { Platform } from "../../platform/platform.js";
+import { takeToken } from "../../platform/token-bucket.js";
 import type { FullRate } from "../contract/quota-options.js";
-import { takeToken } from "./take-token.js";
 
 /** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
 export class NodeBuckets {

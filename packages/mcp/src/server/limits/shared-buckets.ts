@@ -1,8 +1,8 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { Platform } from "../../platform/platform.js";
+import { takeToken } from "../../platform/token-bucket.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { FullRate } from "../contract/quota-options.js";
-import { takeToken } from "./take-token.js";
 
 /** Times that a write may lose against other nodes; then its calls are refused for now. */
 const ATTEMPTS = 20;

@@ -1,7 +1,7 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { atMost } from "../../platform/at-most.js";
+import { atMost } from "../../platform/pause.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import {

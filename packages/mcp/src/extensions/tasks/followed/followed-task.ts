@@ -1,9 +1,9 @@
-import { onAbort } from "../../../client/call/abort-watch.js";
 import type { ExtendedClient } from "../../../client/contract/extension.js";
 import type { CallOptions } from "../../../client/contract/options.js";
 import type { FollowedTask } from "../../../client/contract/task-handle.js";
 import { neverUnhandled } from "../../../encoding/never-unhandled.js";
 import { readTask } from "../../../era/task-shape.js";
+import { onAbort } from "../../../platform/on-abort.js";
 import { McpError } from "../../../protocol/error.js";
 import type { DetailedTask } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
@@ -280,9 +280,7 @@ function end({ pushes, questions }: Looks): void {
 function withSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(McpError.from(signal.reason));
-    if (signal.aborted) abort();
-    const unwatch = onAbort(signal, abort);
+    const unwatch = onAbort(signal, () => reject(McpError.from(signal.reason)));
     work.then(resolve, reject).finally(unwatch);
   });
 }

@@ -1,6 +1,6 @@
-import { onAbort } from "../../../client/call/abort-watch.js";
 import type { ExtendedClient } from "../../../client/contract/extension.js";
 import { isObject, type Params } from "../../../jsonrpc/message.js";
+import { onAbort } from "../../../platform/on-abort.js";
 
 /** How long a task is only looked at: a stream for a task that is soon over would cost more than it saves. */
 const LISTEN_AFTER_MS = 3000;

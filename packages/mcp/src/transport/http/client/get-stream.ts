@@ -1,7 +1,8 @@
 import type { CancelRequest, SendResponse } from "../../../http/http.js";
 import { type Classified, classify, parseMessage } from "../../../jsonrpc/message.js";
+import { pause } from "../../../platform/pause.js";
 import { McpError } from "../../../protocol/error.js";
-import { pause, ReconnectPacer } from "../../reconnect.js";
+import { ReconnectPacer } from "../../reconnect.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { protocolFault } from "./failure.js";
 import type { HandshakeFacts, HttpRequests } from "./requests.js";

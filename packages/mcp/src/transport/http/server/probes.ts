@@ -1,5 +1,5 @@
 import { thrownMessage } from "../../../encoding/thrown-message.js";
-import { atMost } from "../../../platform/at-most.js";
+import { atMost } from "../../../platform/pause.js";
 import { type Storage, StorageError } from "../../../storage/storage.js";
 import type { Incoming } from "./incoming.js";
 import type { ServerState } from "./state.js";

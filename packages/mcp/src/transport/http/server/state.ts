@@ -1,4 +1,5 @@
 import { withDefaults } from "../../../encoding/with-defaults.js";
+import { KeyCounts } from "../../../platform/key-counts.js";
 import type { Platform } from "../../../platform/platform.js";
 import { RepeatedWarnings } from "../../../platform/repeated-warnings.js";
 import type { Answer, Endpoint } from "../../transport.js";
@@ -213,20 +214,5 @@ export class ServerState {
     this.#overdue.close();
     this.keepAlive.close();
     this.#storageWarnings.close();
-  }
-}
-
-/** Counts by key; a key without any costs nothing. */
-export class KeyCounts {
-  readonly #counts = new Map<string, number>();
-
-  get(key: string): number {
-    return this.#counts.get(key) ?? 0;
-  }
-
-  change(key: string, by: number): void {
-    const count = this.get(key) + by;
-    if (count > 0) this.#counts.set(key, count);
-    else this.#counts.delete(key);
   }
 }

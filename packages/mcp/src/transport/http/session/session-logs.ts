@@ -1,8 +1,9 @@
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
+import { KeyCounts } from "../../../platform/key-counts.js";
 import { type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
-import { KeyCounts, type ServerState } from "../server/state.js";
+import type { ServerState } from "../server/state.js";
 import type { EntryQueue } from "./entry-queue.js";
 import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";

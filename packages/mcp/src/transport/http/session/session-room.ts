@@ -1,5 +1,6 @@
 import { guarded } from "../../../encoding/maybe-promise.js";
-import { KeyCounts, type ServerState } from "../server/state.js";
+import { KeyCounts } from "../../../platform/key-counts.js";
+import type { ServerState } from "../server/state.js";
 import type { IdleSweep } from "./idle-sweep.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import type { PrincipalShares } from "./principal-shares.js";

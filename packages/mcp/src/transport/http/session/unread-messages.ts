@@ -1,4 +1,4 @@
-import type { KeyCounts } from "../server/state.js";
+import type { KeyCounts } from "../../../platform/key-counts.js";
 
 /** How much is kept for a client that does not read. */
 interface UnreadLimits {

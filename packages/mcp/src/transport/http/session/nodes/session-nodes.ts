@@ -1,7 +1,7 @@
 import { randomName, toBase64Url } from "../../../../encoding/base64.js";
 import type { MaybePromise } from "../../../../encoding/maybe-promise.js";
 import type { ErrorMessage, ResultMessage } from "../../../../jsonrpc/message.js";
-import { atMost } from "../../../../platform/at-most.js";
+import { atMost } from "../../../../platform/pause.js";
 import { MemoryKeyValue } from "../../../../storage/memory-key-value.js";
 import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "../../../../storage/storage.js";
 import type { ServerState } from "../../server/state.js";

@@ -1,7 +1,7 @@
 import type { Principal } from "../../../../http/authentication.js";
 import type { ErrorMessage, ResultMessage } from "../../../../jsonrpc/message.js";
+import { KeyCounts } from "../../../../platform/key-counts.js";
 import { type KeyValue, StorageError, StorageFailure } from "../../../../storage/storage.js";
-import { KeyCounts } from "../../server/state.js";
 
 type AnswerMessage = ResultMessage | ErrorMessage;
 

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { TokenBucket, takeToken } from "./token-bucket.js";
+
+describe("TokenBucket", () => {
+  it("starts full, gains tokens at its rate, and holds no more than its burst", () => {
+    let now = 5_000;
+    const bucket = new TokenBucket({ monotonic: () => now }, { intervalMs: 100, burst: 2 });
+    expect([bucket.take(), bucket.take(), bucket.take(), bucket.waitMs]).toEqual([0, 0, 100, 100]);
+    now += 100;
+    expect([bucket.waitMs, bucket.take(), bucket.take()]).toEqual([0, 0, 100]);
+    now += 1_000_000;
+    expect([bucket.take(), bucket.take(), bucket.take()]).toEqual([0, 0, 100]);
+  });
+
+  it("has a token for a caller that waited as long as it was told, whatever the fractions", () => {
+    for (const perSecond of [0.1, 0.3, 3, 7, 333]) {
+      let now = 0.1;
+      const bucket = new TokenBucket({ monotonic: () => now }, { intervalMs: 1000 / perSecond, burst: 1 });
+      for (let calls = 0; calls < 100; calls++) {
+        now += bucket.waitMs;
+        expect(bucket.take()).toBe(0);
+      }
+    }
+  });
+
+  it("locks nobody out after a clock was set back", () => {
+    expect(takeToken(1e12, 0, { intervalMs: 10, burst: 3 }).waitMs).toBe(10);
+  });
+});
