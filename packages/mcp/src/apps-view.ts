@@ -4,8 +4,8 @@ export {
   connectToHost,
   type HostRequestOptions,
 } from "./extensions/apps/view/connect-to-host.js";
+export type { ViewElement, ViewWindow } from "./extensions/apps/view/host-dialogue.js";
 export { HostError } from "./extensions/apps/view/host-dialogue.js";
-export type { ViewElement, ViewWindow } from "./extensions/apps/view/view-window.js";
 export type {
   UiDisplayMode,
   UiHostCapabilities,

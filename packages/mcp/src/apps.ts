@@ -3,13 +3,15 @@ export { type AppsOptions, apps } from "./extensions/apps/apps.js";
 export { contentPolicy } from "./extensions/apps/content-policy.js";
 export type {
   AppHooks,
+  AppLimits,
   AppRefusal,
   AppServer,
   AppToolCall,
+  HostElement,
+  HostFrame,
+  HostWindow,
   ShowAppOptions,
 } from "./extensions/apps/host/app-options.js";
-export type { HostElement, HostFrame, HostWindow } from "./extensions/apps/host/host-dom.js";
-export type { AppLimits } from "./extensions/apps/host/message-limits.js";
 export { type SandboxPage, type SandboxPageOptions, sandboxPage } from "./extensions/apps/host/sandbox-page.js";
 export { type ShownApp, showApp } from "./extensions/apps/host/show-app.js";
 export { showsApps } from "./extensions/apps/ui-meta.js";

@@ -1,7 +1,6 @@
-export { type ChangedField, compareLock, type LockDifference } from "./lock/compare-lock.js";
+export { type ChangedField, compareLock, driftText, type LockDifference, visibleText } from "./lock/compare-lock.js";
 export type { OnDrift } from "./lock/drift-policy.js";
-export { driftText, visibleText } from "./lock/drift-text.js";
-export { type EnforcedLock, type EnforceLockOptions, enforceLock } from "./lock/enforce-lock.js";
 export { readLock, writeLock } from "./lock/lock-file.js";
-export { type LockableClient, lockOf } from "./lock/lock-of.js";
+export { type EnforcedLock, type EnforceLockOptions, enforceLock } from "./lock/lock-guard.js";
 export type { LockFile, PinnedItem, PinnedKind, ServerLock } from "./lock/server-lock.js";
+export { type LockableClient, lockOf } from "./lock/server-lock.js";

@@ -22,10 +22,10 @@ export type {
   SenderRefused,
   SessionClosed,
 } from "./server/contract/observer.js";
-export { formatTrace } from "./telemetry/format-trace.js";
 export { type CallLine, type CallLogger, type LogCallsOptions, logCalls } from "./telemetry/log-calls.js";
 export type { OpenTelemetryApi } from "./telemetry/open-telemetry-api.js";
 export { type Metrics, prometheusMetrics } from "./telemetry/prometheus-metrics.js";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.js";
 export { type CallTracer, type TraceCallsOptions, traceCalls } from "./telemetry/trace-calls.js";
 export type { TraceLayer, TraceSpan } from "./telemetry/trace-span.js";
+export { formatTrace } from "./telemetry/trace-span.js";

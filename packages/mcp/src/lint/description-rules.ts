@@ -1,6 +1,5 @@
 import { isObject } from "../jsonrpc/message.js";
-import type { LintRule } from "./lint-rule.js";
-import { shownKey } from "./tool-texts.js";
+import { type LintRule, shownKey } from "./lint-rule.js";
 
 const SHORTEST = 10;
 /** OpenAI refuses longer ones. */

@@ -1,4 +1,6 @@
+import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
+import { subschemasOf } from "../schema/json-schema/dialect.js";
 
 /** How bad a finding is: tools that fail or deceive, tools that work worse than they could, and what is good to know. */
 export type Severity = "error" | "warning" | "note";
@@ -48,4 +50,74 @@ export interface LintedTools {
 export interface LintRule extends RuleInfo {
   readonly each?: (tool: Tool, all: LintedTools) => Iterable<Problem>;
   readonly all?: (all: LintedTools) => Iterable<Problem>;
+}
+
+/** A part of a schema, and where it is. */
+interface PlacedSchema {
+  readonly path: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** A text that a model may read, and where it is. */
+export interface PlacedText {
+  readonly path: string;
+  readonly text: string;
+}
+
+const MOST_SCHEMAS = 5_000;
+const DEEPEST = 64;
+const LONGEST_TEXT = 100_000;
+
+/** The schemas of a tool's arguments and results with all schemas inside, as far as they are within bounds. */
+export function schemasOf({ inputSchema, outputSchema }: Tool): PlacedSchema[] {
+  const found: PlacedSchema[] = [];
+  collect(found, inputSchema, "inputSchema", 0);
+  collect(found, outputSchema, "outputSchema", 0);
+  return found;
+}
+
+function collect(found: PlacedSchema[], schema: unknown, path: string, depth: number): void {
+  if (!isObject(schema) || depth > DEEPEST || found.length >= MOST_SCHEMAS) return;
+  found.push({ path, schema });
+  for (const [keyword, value] of Object.entries(schema)) {
+    const held = subschemasOf(keyword);
+    const here = `${path}.${keyword}`;
+    if (held === "schemas" && Array.isArray(value)) {
+      for (const [at, one] of value.entries()) collect(found, one, `${here}[${at}]`, depth + 1);
+    } else if (held === "schemas") collect(found, value, here, depth + 1);
+    else if (held === "map" && isObject(value)) {
+      for (const [name, one] of Object.entries(value)) collect(found, one, `${here}.${shownKey(name)}`, depth + 1);
+    }
+  }
+}
+
+/** A name in a path. */
+export function shownKey(name: string): string {
+  return /^[\w$-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** Every text of a tool that may reach a model: names, titles, descriptions, names and values of arguments. */
+export function textsOf(tool: Tool): PlacedText[] {
+  const { name, title, description, annotations } = tool;
+  const texts: PlacedText[] = [];
+  const add = (path: string, value: unknown) => {
+    if (typeof value === "string" && value !== "") texts.push({ path, text: value.slice(0, LONGEST_TEXT) });
+  };
+  add("name", name);
+  add("title", title);
+  add("description", description);
+  add("annotations.title", annotations?.title);
+  for (const { path, schema } of schemasOf(tool)) {
+    for (const keyword of ["title", "description", "$comment", "default", "const", "pattern"]) {
+      add(`${path}.${keyword}`, schema[keyword]);
+    }
+    for (const keyword of ["enum", "examples"]) {
+      const values = schema[keyword];
+      if (Array.isArray(values)) values.forEach((one, at) => void add(`${path}.${keyword}[${at}]`, one));
+    }
+    if (isObject(schema["properties"])) {
+      for (const key of Object.keys(schema["properties"])) add(`${path}.properties.${shownKey(key)}`, key);
+    }
+  }
+  return texts;
 }

@@ -5,13 +5,11 @@ import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { Tool } from "../protocol/features/tools.js";
 import { ANNOTATION_RULES } from "./annotation-rules.js";
-import { COST_RULES, estimateTokens } from "./cost-rules.js";
 import { DESCRIPTION_RULES } from "./description-rules.js";
 import { INJECTION_RULES } from "./injection-rules.js";
 import type { Finding, LintedTools, LintRule, Problem, RuleInfo } from "./lint-rule.js";
 import { NAME_RULES } from "./name-rules.js";
-import { PROVIDER_RULES } from "./provider-rules.js";
-import { SCHEMA_RULES } from "./schema-rules.js";
+import { PROVIDER_RULES, SCHEMA_RULES } from "./schema-rules.js";
 
 /** How tools are linted. All options are optional. */
 export interface LintOptions {
@@ -23,6 +21,49 @@ export interface LintOptions {
   countTokens?: ((text: string) => number) | undefined;
   /** Tokens that the definition of one tool may cost. Default: 400. */
   maxTokens?: number | undefined;
+}
+
+/** Some hosts warn of more, for all tools together. */
+const MAX_TOTAL_TOKENS = 25_000;
+
+/** Rules about what definitions cost a model with every request. */
+const COST_RULES: readonly LintRule[] = [
+  {
+    id: "token-cost",
+    severity: "warning",
+    summary: "The definition of the tool costs more than 400 tokens.",
+    *each(tool, { countTokens, maxTokens }) {
+      const tokens = countTokens(definitionText(tool));
+      if (tokens <= maxTokens) return;
+      yield {
+        message: `the definition costs about ${tokens} tokens, more than ${maxTokens}`,
+        fix: "Shorten descriptions, or split the tool.",
+      };
+    },
+  },
+  {
+    id: "token-total",
+    severity: "warning",
+    summary: `All definitions together cost more than ${MAX_TOTAL_TOKENS.toLocaleString("en")} tokens.`,
+    *all({ tools, countTokens }) {
+      const tokens = tools.reduce((sum, tool) => sum + countTokens(definitionText(tool)), 0);
+      if (tokens <= MAX_TOTAL_TOKENS) return;
+      yield {
+        message: `the definitions of ${tools.length} tools cost about ${tokens} tokens`,
+        fix: "Offer fewer tools, or let models search for them.",
+      };
+    },
+  },
+];
+
+/** What a provider is sent for a tool. */
+function definitionText({ name, description, inputSchema }: Tool): string {
+  return JSON.stringify({ name, description, inputSchema });
+}
+
+/** Tokens by characters: four of English text or JSON are about one. */
+function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4);
 }
 
 const RULES: readonly LintRule[] = [
@@ -38,9 +79,9 @@ const RULES: readonly LintRule[] = [
 /** Every rule, in the order of its findings. */
 export const LINT_RULES: readonly RuleInfo[] = RULES.map(({ id, severity, summary }) => ({ id, severity, summary }));
 
-const MOST_TOKENS = 400;
+const MAX_TOKENS = 400;
 /** Findings of one rule for one tool; a schema can repeat a fault without end. */
-const MOST_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 
 /**
  * Checks definitions of tools, as a server lists them, for what models, hosts and providers stumble over and for texts that deceive.
@@ -49,7 +90,7 @@ const MOST_FINDINGS = 20;
  */
 export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Finding[] {
   checkOptions("lintTools", options, "only ignore countTokens maxTokens");
-  const { only, ignore = [], countTokens = estimateTokens, maxTokens = MOST_TOKENS } = options;
+  const { only, ignore = [], countTokens = estimateTokens, maxTokens = MAX_TOKENS } = options;
   for (const id of [...(only ?? []), ...ignore]) checkRule(id);
   const rules = RULES.filter(({ id }) => only?.includes(id) !== false && !ignore.includes(id));
   // What is no tool at all is left to the client, which leaves it out of its lists.
@@ -59,7 +100,7 @@ export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Fi
   const ofAll = rules.flatMap((rule) => bounded(rule, rule.all?.(all) ?? [], undefined, Number.POSITIVE_INFINITY));
   const byTool = listed.flatMap((tool) => [
     ...ofAll.filter(({ tool: name }) => name === tool.name),
-    ...rules.flatMap((rule) => bounded(rule, rule.each?.(tool, all) ?? [], tool.name, MOST_FINDINGS)),
+    ...rules.flatMap((rule) => bounded(rule, rule.each?.(tool, all) ?? [], tool.name, MAX_FINDINGS)),
   ]);
   return [...ofAll.filter(({ tool }) => tool === undefined), ...new Set(byTool)];
 }

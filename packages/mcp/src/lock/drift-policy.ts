@@ -1,8 +1,7 @@
 import { platform } from "#platform";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import { McpError } from "../protocol/error.js";
-import { compareItem, type LockDifference, ownItem } from "./compare-lock.js";
-import { driftSummary } from "./drift-text.js";
+import { compareItem, driftSummary, type LockDifference, ownItem } from "./compare-lock.js";
 import { checkServerLock } from "./lock-file.js";
 import { LISTED_KINDS, type PinnedItem, type PinnedKind, type ServerLock } from "./server-lock.js";
 

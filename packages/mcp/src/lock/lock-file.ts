@@ -2,9 +2,8 @@ import { canonicalJson } from "../encoding/canonical-json.js";
 import { printableLine } from "../encoding/printable.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import { visibleJson } from "./drift-text.js";
-import { definitionDigest } from "./pin-definition.js";
-import { LISTED_KINDS, type LockFile, type ServerLock } from "./server-lock.js";
+import { visibleJson } from "./compare-lock.js";
+import { definitionDigest, LISTED_KINDS, type LockFile, type ServerLock } from "./server-lock.js";
 
 const VERSION = 1;
 const LONGEST_FILE = 64 * 1024 * 1024;

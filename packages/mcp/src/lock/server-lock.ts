@@ -1,3 +1,9 @@
+import { platform } from "#platform";
+import type { Client } from "../client/client.js";
+import type { ClientMiddleware } from "../client/contract/middleware.js";
+import { canonicalJson } from "../encoding/canonical-json.js";
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
 import { OFFER_KINDS } from "../protocol/features/offer-kinds.js";
 
 /** What a lock pins of a server. */
@@ -38,3 +44,141 @@ export const LISTED_KINDS = {
 } as const;
 
 export type ListedKind = keyof typeof LISTED_KINDS;
+
+type Definition = Readonly<Record<string, unknown>>;
+
+/** The members that decide what a model or a user is told, by kind. `_meta`, icons and versions change without harm. */
+const PINNED: Readonly<Record<PinnedKind, readonly string[]>> = {
+  server: ["name", "instructions"],
+  tool: ["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
+  prompt: ["name", "title", "description", "arguments"],
+  resourceTemplate: ["uriTemplate", "name", "title", "description", "mimeType"],
+};
+
+/** Pins what an entry of a list says: the same for the same meaning, whatever the order of members and the white space. */
+export function pinDefinition(kind: PinnedKind, entry: Definition): PinnedItem {
+  const members = PINNED[kind].flatMap((name): [string, unknown][] => {
+    const value = Object.hasOwn(entry, name) ? entry[name] : undefined;
+    return value === undefined || value === null ? [] : [[name, canonicalMember(name, value)]];
+  });
+  // Through JSON, so that what is pinned now equals what a file gives back later.
+  const definition = JSON.parse(canonicalJson(Object.fromEntries(members))) as Definition;
+  return { digest: definitionDigest(definition), definition };
+}
+
+/** The digest of a canonical definition. */
+export function definitionDigest(definition: unknown): string {
+  // JSON spells halves of surrogate pairs, which UTF-8 would make equal.
+  const bytes = platform.sha256(new TextEncoder().encode(canonicalJson(definition)));
+  return `sha256-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function canonicalMember(name: string, value: unknown): unknown {
+  if (typeof value === "string") return PROSE.has(name) ? plainText(value) : value;
+  if (name === "arguments" && Array.isArray(value)) return byName(value);
+  return name.endsWith("Schema") ? canonicalSchema(value, 0) : value;
+}
+
+/** Text for people and models, in which the width of white space says nothing. Other characters than ASCII's stay: they can hide. */
+function plainText(text: string): string {
+  return text.replace(/[ \t\r\n]+/g, " ").trim();
+}
+
+function byName(list: readonly unknown[]): unknown {
+  const args = list.filter(isObject).map((one) => [String(one["name"]), proseOf(one)] as const);
+  return Object.fromEntries(args);
+}
+
+function proseOf(members: Definition): Definition {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, canonicalMember(name, value)]));
+}
+
+const PROSE = new Set(["title", "description", "instructions", "$comment"]);
+/** Keywords whose lists are sets. */
+const SETS = new Set(["required", "type", "enum", "anyOf", "oneOf", "allOf", "examples"]);
+/** Keywords that hold values, not schemas. */
+const VALUES = new Set(["const", "default", "enum", "examples"]);
+/** Keywords that hold schemas by names of the author. */
+const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+/** Deeper parts are pinned as they are. */
+const DEEPEST = 200;
+
+function canonicalSchema(schema: unknown, depth: number): unknown {
+  if (depth > DEEPEST) return schema;
+  if (Array.isArray(schema)) return schema.map((one) => canonicalSchema(one, depth + 1));
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, canonicalKeyword(keyword, value, depth + 1)]),
+  );
+}
+
+function canonicalKeyword(keyword: string, value: unknown, depth: number): unknown {
+  if (typeof value === "string") return PROSE.has(keyword) ? plainText(value) : value;
+  if (MAPS.has(keyword) && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, canonicalSchema(one, depth)]));
+  }
+  const inner = VALUES.has(keyword) ? value : canonicalSchema(value, depth);
+  return SETS.has(keyword) && Array.isArray(inner) ? sorted(inner) : inner;
+}
+
+function sorted(values: readonly unknown[]): unknown[] {
+  const keyed = values.map((value) => [canonicalJson(value), value] as const);
+  return keyed.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)).map(([, value]) => value);
+}
+
+/** What a lock needs of a client, whatever tools it is typed for. */
+export interface LockableClient
+  extends Pick<
+    Client,
+    | "serverInfo"
+    | "instructions"
+    | "serverCapabilities"
+    | "tools"
+    | "prompts"
+    | "resourceTemplates"
+    | "subscribe"
+    | "on"
+  > {
+  use(...middleware: ClientMiddleware[]): unknown;
+}
+
+/**
+ * Pins what a server offers now: its name and instructions, its tools, prompts and resource templates. Lists all of them anew.
+ * A client with an enforced lock lists only what that lock lets pass.
+ */
+export async function lockOf(client: LockableClient): Promise<ServerLock> {
+  const { tools, prompts, resources } = client.serverCapabilities;
+  const anew = { cache: false };
+  return {
+    server: pinServer(client),
+    tools: await pinAll("tool", tools && client.tools(anew), ({ name }) => name),
+    prompts: await pinAll("prompt", prompts && client.prompts(anew), ({ name }) => name),
+    resourceTemplates: await pinAll(
+      "resourceTemplate",
+      resources && client.resourceTemplates(anew),
+      ({ uriTemplate }) => uriTemplate,
+    ),
+  };
+}
+
+/** Pins what a server says of itself. */
+export function pinServer({ serverInfo, instructions }: LockableClient): PinnedItem {
+  return pinDefinition("server", { name: serverInfo?.name, instructions });
+}
+
+async function pinAll<T extends object>(
+  kind: PinnedKind,
+  list: AsyncIterable<T> | undefined,
+  keyOf: (item: T) => string,
+): Promise<Record<string, PinnedItem>> {
+  const pinned = new Map<string, PinnedItem>();
+  try {
+    // Safe: members are looked up by name, and none is assumed to be there.
+    for await (const item of list ?? []) pinned.set(keyOf(item), pinDefinition(kind, item as Record<string, unknown>));
+  } catch (error) {
+    // Many servers declare resources or prompts and refuse to list some of them.
+    const { kind: failure, remote } = McpError.from(error);
+    if (kind === "tool" || !remote || failure !== "method_not_found") throw error;
+  }
+  return Object.fromEntries([...pinned].sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,6 +1,6 @@
 import { utf8Bytes } from "../encoding/json-bytes.js";
-import { handshakeOf } from "./recorded-handshake.js";
 import {
+  handshakeOf,
   MAX_RECORDING_BYTES,
   RECORDING_FORMAT,
   RECORDING_VERSION,

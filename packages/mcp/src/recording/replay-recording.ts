@@ -3,15 +3,17 @@ import type { ClientOptions } from "../client/contract/options.js";
 import { METHOD_NOT_FOUND } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
+import type { ElicitResult } from "../protocol/features/elicitation.js";
 import { listedKind } from "../protocol/features/offer-kinds.js";
-import { cursorAfter } from "../protocol/message.js";
+import type { ListRootsResult } from "../protocol/features/roots.js";
+import type { CreateMessageResult } from "../protocol/features/sampling.js";
+import { cursorAfter, lastPage } from "../protocol/message.js";
 import type { WireMessage } from "../transport/watched-transport.js";
 import { callsOf, type RecordedCall } from "./recorded-calls.js";
-import { exchangesOf, type RecordedOutcome } from "./recorded-exchanges.js";
-import { recordedCapabilities } from "./recorded-handshake.js";
-import type { Recording } from "./recording.js";
-import { judge, type ReplayVerdict, refusalOf } from "./replay-verdict.js";
-import { ReplayedAnswers } from "./replayed-answers.js";
+import { exchangesOf, type RecordedExchange, type RecordedOutcome } from "./recorded-exchanges.js";
+import { type Recording, recordedCapabilities } from "./recording.js";
+import { REDACTED } from "./redactor.js";
+import { type Difference, differencesOf } from "./result-differences.js";
 
 /** Options of a client that a recording is sent with; pass all of them to `connect`. */
 export type ReplayClientOptions = Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots" | "onMessage">;
@@ -170,4 +172,93 @@ class AnswerWatch {
     this.#last.delete(method);
     return last;
   }
+}
+
+/** Why a recorded request is not sent: its parameters were redacted, or its tool does not say that it changes nothing. */
+export type SkipReason = "redacted" | "may_change";
+
+/** What became of one request. */
+export interface ReplayVerdict {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  readonly verdict: "same" | "different" | "skipped";
+  /** Why it was not sent; absent if it was. */
+  readonly reason?: SkipReason;
+  readonly differences: readonly Difference[];
+}
+
+/** Why a request is not sent again; undefined if it may be. `readOnly` says whether a tool changes nothing. */
+function refusalOf({ method, params }: RecordedCall, readOnly: (tool: string) => boolean): SkipReason | undefined {
+  if (JSON.stringify(params).includes(REDACTED)) return "redacted";
+  if (method !== "tools/call" || readOnly(String(params["name"]))) return undefined;
+  return "may_change";
+}
+
+/** Compares the answer of a server with the recorded one. */
+function judge(call: RecordedCall, now: RecordedOutcome | undefined, ignored: readonly string[]): ReplayVerdict {
+  const { method, params, outcome } = call;
+  const differences = differencesOf(comparable(outcome), comparable(now), ignored);
+  return { method, params, verdict: differences.length === 0 ? "same" : "different", differences };
+}
+
+/** What of an answer says something about the server: neither its era nor how long it may be kept. */
+function comparable(outcome: RecordedOutcome | undefined): unknown {
+  if (outcome === undefined) return undefined;
+  // Codes of errors differ between revisions.
+  if ("error" in outcome) return { error: outcome.error.message };
+  const { _meta, resultType, ttlMs, cacheScope, ...result } = lastPage(outcome.result);
+  return result;
+}
+
+/** Answers questions of the server as the recorded client did. */
+class ReplayedAnswers {
+  readonly #roots: ListRootsResult["roots"];
+  #left: RecordedCall["answers"][number][] = [];
+
+  constructor(exchanges: readonly RecordedExchange[]) {
+    this.#roots = recordedRoots(exchanges);
+  }
+
+  /** The questions of this call come next. */
+  begin({ answers }: RecordedCall): void {
+    this.#left = [...answers];
+  }
+
+  /** What declares the same as the recorded client did, and answers as it did. */
+  options({
+    elicitation,
+    sampling,
+    roots,
+  }: Readonly<Record<string, unknown>>): Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots"> {
+    const elicitUrls = isObject(elicitation) && "url" in elicitation;
+    // What was recorded as an answer of a client was one of the form that the protocol has.
+    return {
+      ...(elicitation === undefined
+        ? {}
+        : { onElicit: () => this.#next("elicitation/create") as unknown as ElicitResult, elicitUrls }),
+      ...(sampling === undefined
+        ? {}
+        : { onSample: () => this.#next("sampling/createMessage") as unknown as CreateMessageResult }),
+      ...(roots === undefined ? {} : { roots: this.#roots }),
+    };
+  }
+
+  #next(method: string): Record<string, unknown> {
+    const at = this.#left.findIndex((answer) => answer.method === method);
+    const [found] = at < 0 ? [] : this.#left.splice(at, 1);
+    if (found !== undefined) return found.result;
+    throw new McpError("declined", `the recording has no further answer to ${method}`);
+  }
+}
+
+/** The folders that the recorded client told; servers also ask for them between calls. */
+function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult["roots"] {
+  const steps = exchanges.flatMap((exchange) => [...exchange.steps, ...exchange.after]);
+  const question = steps.find(
+    (step) => step.kind === "question" && step.method === "roots/list" && isObject(step.answer),
+  );
+  const result = question?.kind === "question" ? question.answer?.["result"] : undefined;
+  const roots: unknown = isObject(result) ? result["roots"] : undefined;
+  // As above: the form was the protocol's when it was recorded.
+  return Array.isArray(roots) ? (roots as ListRootsResult["roots"]) : [];
 }

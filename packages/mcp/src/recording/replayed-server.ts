@@ -8,9 +8,8 @@ import type { Server } from "../server/server.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { channelTransport } from "../transport/channel/client.js";
 import type { Transport } from "../transport/transport.js";
-import type { RecordedExchange, RecordedStep } from "./recorded-exchanges.js";
-import { exchangesOf } from "./recorded-exchanges.js";
-import { recordedList, withoutOpenCursor } from "./recorded-lists.js";
+import { recordedList, withoutOpenCursor } from "./recorded-calls.js";
+import { exchangesOf, type RecordedExchange, type RecordedStep } from "./recorded-exchanges.js";
 import type { Recording } from "./recording.js";
 import { RequestMatcher, requestLine } from "./request-matcher.js";
 

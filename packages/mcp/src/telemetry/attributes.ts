@@ -1,9 +1,8 @@
 import type { RequestStarted } from "../client/contract/observer.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
-import type { CallStarted } from "../server/contract/observer.js";
+import type { CallEnded, CallStarted, SenderRefused } from "../server/contract/observer.js";
 import type { NetworkFacts } from "../transport/network-facts.js";
-import { LONGEST_NAME } from "./known-names.js";
 
 /** Attributes by the names of the semantic conventions. */
 export type Attributes = Record<string, string | number>;
@@ -105,4 +104,60 @@ export function clientFailure(error: unknown): Failure {
   }
   if (McpError.is(error)) return { type: error.kind, code: undefined, message: error.message };
   return { type: "_OTHER", code: undefined, message: undefined };
+}
+
+/** Why a call failed: how its handler did, or the kind of its error. */
+export function failedKind({ outcome, error, failure }: CallEnded): string {
+  if (failure !== undefined) return failure;
+  return outcome === "tool_error" ? "tool_error" : McpError.from(error).kind;
+}
+
+/** Whether there is what a call names: its handler has run. A failed result of a handler object may be about any name. */
+export function isAbout({ outcome, error, failure }: CallEnded): boolean {
+  if (outcome === "ok" || outcome === "input_required" || failure !== undefined) return true;
+  return outcome === "tool_error" && error !== undefined;
+}
+
+/**
+ * Names of tools, prompts and methods that may become labels and names of spans: those that a call has proved to exist. Whoever
+ * calls what does not exist could otherwise create any number of them.
+ */
+export class KnownNames {
+  readonly #names = new Set<string>();
+  readonly #most: number;
+
+  /** `most` is how many names are learnt; all later ones stay unknown. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Learns a name that exists. Returns whether it is known now. */
+  learn(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= this.#most || name.length > LONGEST_NAME) return false;
+    this.#names.add(name);
+    return true;
+  }
+}
+
+/** Longer names are never labels. The protocol recommends at most 128 characters. */
+const LONGEST_NAME = 128;
+
+/** How many names of one kind are learnt. */
+export const MOST_NAMES = 2000;
+
+/** In place of a name that is not known. */
+export const OTHER = "_OTHER";
+
+/** How many reasons for refused senders are learnt; the library has some 25, an `authenticate` may have others. */
+export const MOST_REASONS = 100;
+
+/** The label for why a sender was refused; the status where no reason was given. */
+export function refusedReason({ status, reason }: SenderRefused, reasons: KnownNames): string {
+  if (typeof reason !== "string") return `http_${status}`;
+  return reasons.learn(reason) ? reason : OTHER;
 }

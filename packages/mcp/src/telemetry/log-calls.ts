@@ -3,7 +3,7 @@ import { printableLine } from "../encoding/printable.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, Observer } from "../server/contract/observer.js";
-import { failedKind } from "./failed-kind.js";
+import { failedKind } from "./attributes.js";
 
 /** What `logCalls` needs of a logger: pino, winston and the console have it. */
 export interface CallLogger {

@@ -1,30 +1,48 @@
 import type {
+  AnswerEnded,
   AnswerFollower,
   AnswerStarted,
   ClientObserver,
   ConnectionChange,
+  RequestEnded,
   RequestFollower,
   RequestStarted,
 } from "../client/contract/observer.js";
+import { INTERNAL_ERROR } from "../jsonrpc/error.js";
+import { isObject } from "../jsonrpc/message.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
+import { CORE_METHODS } from "../protocol/methods.js";
+import { notFoundCodeOf, type Revision } from "../protocol/revisions.js";
+import type { TraceContext } from "../protocol/trace-context.js";
 import type { Middleware } from "../server/call/middleware.js";
 import type {
+  CallEnded,
   CallFollower,
   CallRefused,
   CallStarted,
   Observer,
+  QuestionFollower,
+  QuestionStarted,
   SenderRefused,
   SessionClosed,
 } from "../server/contract/observer.js";
 import { partsOf } from "../server/server-parts.js";
-import { AnswerSpan } from "./answer-span.js";
-import { sessionAttributes } from "./attributes.js";
-import { ClientSpan } from "./client-span.js";
-import { recordCall } from "./content.js";
-import type { OpenTelemetryApi } from "./open-telemetry-api.js";
-import { Recorder } from "./recorder.js";
-import { refusedSpan, ServerSpan } from "./server-span.js";
+import {
+  type Attributes,
+  addSpanAttributes,
+  clientFailure,
+  cut,
+  type Failure,
+  isAbout,
+  OTHER,
+  operationAttributes,
+  type Subject,
+  serverFailure,
+  sessionAttributes,
+} from "./attributes.js";
+import type { ApiContext, ApiSpanContext, OpenTelemetryApi } from "./open-telemetry-api.js";
+import { type Begun, CLIENT, Recorder, SERVER } from "./recorder.js";
 
 /** What `telemetry` records. */
 export interface TelemetryOptions {
@@ -84,3 +102,214 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
 }
 
 const HTTP = { transport: "tcp", protocol: "http" } as const;
+
+/** Longest JSON of arguments or of a result on a span, in characters. */
+const LONGEST_CONTENT = 16 * 1024;
+/** Most arguments of a prompt that a span gets. */
+const MOST_VARIABLES = 32;
+
+/** What a span says of the arguments and the result of a tool or a prompt, in the names of the conventions. */
+function contentAttributes(method: string, params: object | undefined, result: unknown): Attributes {
+  const attributes: Attributes = {};
+  const { arguments: args } = (params ?? {}) as { arguments?: unknown };
+  if (method === "tools/call") {
+    addJson(attributes, "gen_ai.tool.call.arguments", args);
+    if (isObject(result) && result["isError"] !== true) addJson(attributes, "gen_ai.tool.call.result", result);
+  }
+  if (method === "prompts/get" && isObject(args)) {
+    for (const [name, value] of Object.entries(args).slice(0, MOST_VARIABLES)) {
+      attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = cut(
+        typeof value === "string" ? value : jsonOf(value),
+      );
+    }
+  }
+  return attributes;
+}
+
+function addJson(attributes: Attributes, key: string, value: unknown): void {
+  if (value === undefined) return;
+  attributes[key] = jsonOf(value).slice(0, LONGEST_CONTENT);
+}
+
+/** What cannot be written as JSON fails where it is sent, not here. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** Middleware that adds arguments and results to the span of a call. */
+function recordCall(api: OpenTelemetryApi): Middleware {
+  return async ({ method, params }, next) => {
+    const span = api.trace.getSpan(api.context.active());
+    if (span?.isRecording() !== true) return next();
+    span.setAttributes(contentAttributes(method, params, undefined));
+    const result = await next();
+    span.setAttributes(contentAttributes(method, undefined, result));
+    return result;
+  };
+}
+
+type Ended = Pick<RequestEnded, "durationMs" | "outcome" | "error">;
+
+/** One request as the span of the side that sends it, and as a duration. */
+class ClientSpan implements RequestFollower {
+  readonly #recorder: Recorder;
+  readonly #request: RequestStarted;
+  readonly #begun: Begun | undefined;
+  readonly trace: TraceContext | undefined;
+  readonly content?: NonNullable<RequestFollower["content"]>;
+
+  /** `call` is the context of the call that the request belongs to, for where the ambient context is lost. */
+  constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean, call?: ApiContext) {
+    this.#recorder = recorder;
+    this.#request = request;
+    const { api, carrier } = recorder;
+    const ambient = api.context.active();
+    const given = () => call ?? (request.trace === undefined ? ambient : carrier.received(ambient, request.trace));
+    const parent = api.trace.getSpanContext(ambient) === undefined ? given() : ambient;
+    const attributes = operationAttributes(request, undefined);
+    addSpanAttributes(attributes, request);
+    const begun = recorder.begin(CLIENT, request, attributes, parent);
+    this.#begun = begun;
+    this.trace = begun && carrier.toSend(begun.context, begun.span.spanContext());
+    if (hasContent) this.content = (params, result) => this.#record(params, result);
+  }
+
+  within(run: () => void): void {
+    if (this.#begun === undefined) run();
+    else this.#recorder.api.context.with(this.#begun.context, run);
+  }
+
+  ended(ended: Ended): void {
+    const failure = failureOf(ended.outcome, () => clientFailure(ended.error));
+    const exists = ended.outcome === "ok" || ended.outcome === "input_required";
+    this.#recorder.end(this.#begun, this.#request, failure, exists);
+    this.#recorder.record("client", ended.durationMs, this.#request, failure, this.#begun?.context);
+  }
+
+  #record(params: object | undefined, result: unknown): void {
+    this.#begun?.span.setAttributes(contentAttributes(this.#request.method, params, result));
+  }
+}
+
+/** In the context of a call: the trace that it was received with. */
+const RECEIVED = Symbol("parley.received");
+
+/** One call to a server as a span, and as a duration. */
+class ServerSpan implements CallFollower {
+  readonly #recorder: Recorder;
+  readonly #call: CallStarted;
+  readonly #begun: Begun | undefined;
+  readonly #context: ApiContext;
+
+  constructor(recorder: Recorder, call: CallStarted) {
+    this.#recorder = recorder;
+    this.#call = call;
+    const { parent, linked } = parentOf(recorder, call);
+    const attributes = operationAttributes(call, undefined);
+    addSpanAttributes(attributes, call);
+    if (call.remoteAddress !== undefined) attributes["client.address"] = call.remoteAddress;
+    this.#begun = recorder.begin(SERVER, call, attributes, parent, linked);
+    this.#context = this.#begun?.context ?? parent;
+  }
+
+  within(run: () => void): void {
+    this.#recorder.api.context.with(this.#context, run);
+  }
+
+  ended(ended: CallEnded): void {
+    const { outcome, error, protocolVersion } = ended;
+    const isAborted = ended.failure === "aborted";
+    const failure = failureOf(outcome, () => serverFailure(error, codeOf(error, protocolVersion), isAborted));
+    this.#recorder.end(this.#begun, this.#call, failure, isAbout(ended));
+    this.#recorder.record("server", ended.durationMs, ended, failure, this.#begun?.context);
+  }
+
+  question({ method, requestId }: QuestionStarted): QuestionFollower {
+    const { protocolVersion, sessionId, network } = this.#call;
+    const request = { method, requestId, protocolVersion, sessionId, network, name: undefined };
+    const asked = { ...request, callId: requestId, attempt: 1, trace: undefined, target: "" };
+    return new ClientSpan(this.#recorder, asked, false, this.#context);
+  }
+}
+
+/** A request that was refused before it became a call: a span without length, under a name that its sender did not choose. */
+function refusedSpan(recorder: Recorder, { method, requestId, error }: CallRefused): void {
+  const subject = { method: knownMethod(method), name: undefined, protocolVersion: undefined, network: undefined };
+  const attributes = operationAttributes(subject, undefined);
+  if (requestId !== undefined) attributes["jsonrpc.request.id"] = String(requestId).slice(0, 128);
+  const failure = serverFailure(error, McpError.from(error).code, false);
+  recorder.end(recorder.begin(SERVER, subject, attributes, recorder.api.context.active()), subject, failure, false);
+  recorder.record("server", 0, subject, failure);
+}
+
+/** A method of the protocol, or what stands for all others, which peers choose. */
+function knownMethod(method: string): string {
+  return CORE_METHODS.some((row) => row.method === method) ? method : OTHER;
+}
+
+/**
+ * The caller's trace, with a link to the span that is active here, such as that of the HTTP request. What is active is the parent
+ * if the caller sent no trace, or if this call is a part of one that has the caller's trace already.
+ */
+function parentOf(
+  recorder: Recorder,
+  { trace }: Pick<CallStarted, "trace">,
+): { parent: ApiContext; linked?: ApiSpanContext } {
+  const ambient = recorder.api.context.active();
+  if (trace === undefined || ambient.getValue(RECEIVED) === (trace.traceparent ?? trace.baggage)) {
+    return { parent: ambient };
+  }
+  const parent = recorder.carrier.received(ambient, trace).setValue(RECEIVED, trace.traceparent ?? trace.baggage);
+  const linked = recorder.api.trace.getSpanContext(ambient);
+  const isOther = linked !== undefined && trace.spanId !== undefined && linked.spanId !== trace.spanId;
+  return isOther ? { parent, linked } : { parent };
+}
+
+function failureOf(outcome: CallEnded["outcome"] | Ended["outcome"], ofError: () => Failure): Failure | undefined {
+  if (outcome === "tool_error") return { type: "tool_error", code: undefined, message: undefined };
+  return outcome === "error" ? ofError() : undefined;
+}
+
+/** The code that the caller gets. */
+function codeOf(error: unknown, protocolVersion: string): number {
+  if (!McpError.is(error)) return INTERNAL_ERROR;
+  // Calls have a revision that the server speaks.
+  return error.kind === "resource_not_found" ? notFoundCodeOf(protocolVersion as Revision) : error.code;
+}
+
+/** One request of a server as a span of the client that answers it, and as a duration. */
+class AnswerSpan implements AnswerFollower {
+  readonly #recorder: Recorder;
+  readonly #subject: Subject;
+  readonly #begun: Begun | undefined;
+  readonly #context: ApiContext;
+
+  constructor(recorder: Recorder, started: AnswerStarted) {
+    this.#recorder = recorder;
+    const { protocolVersion, requestId, sessionId } = started;
+    const { transport, protocol } = started.network ?? {};
+    // The address is that of the side that asks, which is not the one that serves here.
+    const network = { transport, protocol };
+    const subject = { method: knownMethod(started.method), name: undefined, protocolVersion, network };
+    const { parent, linked } = parentOf(recorder, started);
+    const attributes = operationAttributes(subject, undefined);
+    addSpanAttributes(attributes, { ...subject, requestId, sessionId });
+    this.#subject = subject;
+    this.#begun = recorder.begin(SERVER, subject, attributes, parent, linked);
+    this.#context = this.#begun?.context ?? parent;
+  }
+
+  within(run: () => void): void {
+    this.#recorder.api.context.with(this.#context, run);
+  }
+
+  ended({ outcome, error, durationMs }: AnswerEnded): void {
+    const failure = outcome === "ok" ? undefined : serverFailure(undefined, error?.code ?? 0, outcome === "cancelled");
+    this.#recorder.end(this.#begun, this.#subject, failure, true);
+    this.#recorder.record("server", durationMs, this.#subject, failure, this.#begun?.context);
+  }
+}

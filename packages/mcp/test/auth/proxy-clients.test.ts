@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { hostname } from "node:os";
 import { oauthProxy } from "@parley/mcp/auth";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { addressClass } from "../../src/auth/url/address-class.js";
+import { addressClass } from "../../src/auth/url/url-policy.js";
 import { ProxyUnderAttack, SECRET } from "./proxy-under-attack.js";
 
 const DOCUMENT = "https://app.example/client.json";

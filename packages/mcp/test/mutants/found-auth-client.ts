@@ -21,7 +21,7 @@ export const FOUND_AUTH_CLIENT: readonly Mutant[] = [
   {
     name: "secret-unbound",
     recreates: "a secret without an issuer is sent to every authorization server that a server names",
-    file: "auth/client/issuer-bindings.ts",
+    file: "auth/client/identity.ts",
     search: "if (!secret || (named",
     replace: "if (secret || !secret || (named",
     tests: ["test/auth/client-secrets.test.ts"],

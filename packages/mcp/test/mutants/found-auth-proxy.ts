@@ -31,7 +31,7 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
   {
     name: "proxy-hidden-characters",
     recreates: "the name of a client turns the direction of the text on the page that asks for consent",
-    file: "auth/proxy/proxy-client.ts",
+    file: "auth/proxy/proxy-clients.ts",
     search: '.replace(UNSEEN, "")',
     replace: "",
     tests: PAGES,
@@ -39,7 +39,7 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
   {
     name: "proxy-repeated-parameter",
     recreates: "a parameter that comes twice is read by its first value",
-    file: "auth/proxy/repeated-parameter.ts",
+    file: "auth/proxy/proxy-reply.ts",
     search: "!== [...parameters.keys()].length",
     replace: "> [...parameters.keys()].length",
     tests: PAGES,

@@ -5,7 +5,7 @@ export const FOUND_AUTH_RESOURCE: readonly Mutant[] = [
   {
     name: "proofs-of-one-key-lock-out-all",
     recreates: "used proofs are limited for all keys together, so that one caller makes those of others be refused",
-    file: "auth/resource/seen-proofs.ts",
+    file: "auth/resource/dpop-proof.ts",
     search: "if (known !== undefined && known.ends.size >= most) {",
     replace: "if (isFull) {\n      if (known === undefined) throw new TooManyProofs(1);",
     tests: ["src/auth/resource/seen-proofs.test.ts"],
@@ -22,7 +22,7 @@ export const FOUND_AUTH_RESOURCE: readonly Mutant[] = [
   {
     name: "evicts-honest-proofs",
     recreates: "when too many proofs are remembered, those of a key with few are forgotten, and can be used again",
-    file: "auth/resource/seen-proofs.ts",
+    file: "auth/resource/dpop-proof.ts",
     search: "const [greediest] = this.#bySize[this.#largest] ?? [];",
     replace: "const [greediest] = this.#keys.values();",
     tests: ["src/auth/resource/seen-proofs.test.ts"],
@@ -38,7 +38,7 @@ export const FOUND_AUTH_RESOURCE: readonly Mutant[] = [
   {
     name: "revocation-stays-on-node",
     recreates: "a login that is revoked on one node keeps its streams on others",
-    file: "auth/proxy/revocations.ts",
+    file: "auth/proxy/proxy-grants.ts",
     search: "await this.#storage.pubsub.publish(TOPIC, key);",
     replace: "",
     tests: ["src/auth/proxy/revocations.test.ts"],
@@ -46,7 +46,7 @@ export const FOUND_AUTH_RESOURCE: readonly Mutant[] = [
   {
     name: "revocation-missed-in-gap",
     recreates: "a login that is revoked while messages are lost keeps its streams",
-    file: "auth/proxy/revocations.ts",
+    file: "auth/proxy/proxy-grants.ts",
     search: "() => void this.#check([...this.#watchers.keys()]),",
     replace: "() => {},",
     tests: ["src/auth/proxy/revocations.test.ts"],

@@ -5,7 +5,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "second-authorization-header",
     recreates: "of two Authorization headers the first decides, and a proxy may have looked at the other",
-    file: "auth/resource/presented-token.ts",
+    file: "auth/resource/protected-resource.ts",
     search: '(request.headerCount?.("authorization") ?? 0) > 1',
     replace: '(request.headerCount?.("authorization") ?? 0) > 9',
     tests: ["test/auth/resource-streams.test.ts"],
@@ -13,7 +13,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "token-in-address",
     recreates: "a token in the address is ignored where the header has one too",
-    file: "auth/resource/presented-token.ts",
+    file: "auth/resource/protected-resource.ts",
     search: 'if (path.includes("?") && /[?&]access_token=/.test(path)) {',
     replace: 'if (path === "?access_token=") {',
     tests: ["test/auth/resource-answers.test.ts"],
@@ -85,7 +85,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "dpop-nonce-of-anybody",
     recreates: "a proof may repeat any nonce",
-    file: "auth/resource/dpop-nonce.ts",
+    file: "auth/resource/dpop-proof.ts",
     search: "return age === 0 || age === 1;",
     replace: "return !(age > 1);",
     tests: ["test/auth/resource-dpop.test.ts"],

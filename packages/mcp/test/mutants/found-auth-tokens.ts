@@ -13,7 +13,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-unbound-resource",
     recreates: "a code, a refresh token or consent for one resource is good at the proxy of another",
-    file: "auth/proxy/sealed-json.ts",
+    file: "auth/proxy/proxy-grants.ts",
     search: "this.#audience = audience;",
     replace: "this.#audience = audience.slice(0, 0);",
     tests: FLOWS,
@@ -21,7 +21,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-denial-leaves-mark",
     recreates: "each login that a stranger begins leaves a key in the storage until it is full",
-    file: "auth/proxy/used-marks.ts",
+    file: "auth/proxy/proxy-grants.ts",
     search: "return sum % LISTS;",
     replace: "return sum;",
     tests: FLOWS,
@@ -29,7 +29,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-consent-many-times",
     recreates: "several answers to one question lead to the provider",
-    file: "auth/proxy/used-marks.ts",
+    file: "auth/proxy/proxy-grants.ts",
     search: "ifVersion: stored?.version ?? 0 }",
     replace: "}",
     tests: FLOWS,
@@ -37,7 +37,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-renewal-on-every-node",
     recreates: "several nodes use the provider's refresh token at once, and the provider ends the login",
-    file: "auth/proxy/upstream-access.ts",
+    file: "auth/proxy/upstream.ts",
     search: "if (lease?.value !== HELD) {",
     replace: "if (polls >= 0) {",
     tests: RENEWAL,
@@ -45,7 +45,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-lease-without-end",
     recreates: "a node that crashes while it renews a token blocks the others",
-    file: "auth/proxy/upstream-access.ts",
+    file: "auth/proxy/upstream.ts",
     search: "ttlMs: LEASE_MS, ifVersion: lease",
     replace: "ttlMs: 1e9, ifVersion: lease",
     tests: RENEWAL,
@@ -53,7 +53,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-lease-not-extended",
     recreates: "a provider that answers slowly gets its refresh token from a second node",
-    file: "auth/proxy/upstream-access.ts",
+    file: "auth/proxy/upstream.ts",
     search: "await kv.touch(key, LEASE_MS);",
     replace: "await kv.touch(key, 1);",
     tests: RENEWAL,
@@ -77,7 +77,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-document-of-another",
     recreates: "a document that names another client describes this one",
-    file: "auth/proxy/client-documents.ts",
+    file: "auth/proxy/proxy-clients.ts",
     search: 'if (document["client_id"] !== clientId)',
     replace: 'if (document["client_id"] === undefined)',
     tests: CLIENTS,
@@ -85,7 +85,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-document-redirected",
     recreates: "the address of a client leads to the document of somebody else by a redirect",
-    file: "auth/proxy/client-documents.ts",
+    file: "auth/proxy/proxy-clients.ts",
     search: "followRedirects: false",
     replace: "followRedirects: true",
     tests: CLIENTS,
@@ -102,7 +102,7 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
   {
     name: "proxy-documents-pile-up",
     recreates: "strangers let the proxy read any number of slow documents at once",
-    file: "auth/proxy/client-documents.ts",
+    file: "auth/proxy/proxy-clients.ts",
     search: "alike.length >= most ||",
     replace: "",
     tests: CLIENTS,

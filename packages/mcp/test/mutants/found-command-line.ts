@@ -13,7 +13,7 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
   {
     name: "lacking-scope-as-missing-login",
     recreates: "a token without a scope is reported as if there were no login",
-    file: "auth/client/wanted-scopes.ts",
+    file: "auth/client/obtain-token.ts",
     search: "  if (held === undefined) return steps.failure(",
     replace: "  if (held === undefined || scopes.length > 0) return steps.failure(",
     tests: ["packages/cli/test/login/login.test.ts"],
@@ -21,7 +21,7 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
   {
     name: "login-keeps-lacking-token",
     recreates: "`parley login --scope` asks for nothing where a login without the scope is kept",
-    file: "auth/client/wanted-scopes.ts",
+    file: "auth/client/obtain-token.ts",
     search: "  return requiredScopes.some((scope) => !scopes.includes(scope));",
     replace: "  return requiredScopes.length < 0 && scopes.length < 0;",
     tests: ["packages/cli/test/login/login.test.ts"],

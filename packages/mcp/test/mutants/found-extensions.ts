@@ -63,7 +63,7 @@ export const FOUND_EXTENSIONS: readonly Mutant[] = [
     name: "nested-skill-left-out",
     recreates:
       "field nested-skills: the entry of a skill does not list the files of a skill that is served inside of it",
-    file: "extensions/skills/skill-tree.ts",
+    file: "extensions/skills/served-skill.ts",
     search: "if (outer !== undefined) checkNested(skill, outer);",
     replace: "",
     tests: ["test/extensions/skills/nested-skills.test.ts"],

@@ -13,7 +13,7 @@ export const FOUND_LOGINS: readonly Mutant[] = [
   {
     name: "hook-closes-connection",
     recreates: "an error of a function that a login calls is reported as a broken connection",
-    file: "auth/discovery/hook-result.ts",
+    file: "auth/discovery/steps.ts",
     search: "if (McpError.is(error) || isKnown?.(error) === true) throw error;",
     replace: 'if (name !== "") throw error;',
     tests: ["test/auth/client-hooks.test.ts"],
@@ -21,7 +21,7 @@ export const FOUND_LOGINS: readonly Mutant[] = [
   {
     name: "hook-shows-response",
     recreates: "the cause of a failed login holds an error of a library, with the response that it read",
-    file: "auth/discovery/hook-result.ts",
+    file: "auth/discovery/steps.ts",
     search: "...(carriesResponse(error) ? {} : { cause: error }),",
     replace: "cause: error,",
     tests: ["test/auth/client-hooks.test.ts"],

@@ -1,19 +1,20 @@
 import * as oauth from "oauth4webapi";
 import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
-import { hookResult } from "../discovery/hook-result.js";
-import { type Steps, saidBy } from "../discovery/steps.js";
+import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { Identities, IdentitySearch } from "./identity.js";
 import type { Login } from "./login.js";
 import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
-import { mayPass, peerText, tokenFailure } from "./token-failure.js";
 import {
   againWithNonce,
   type GrantedToken,
+  mayPass,
+  peerText,
   requestOptions,
   requestToken,
   type TokenRequestParts,
+  tokenFailure,
   withoutSecrets,
 } from "./token-request.js";
 

@@ -3,14 +3,19 @@ import { printableLine } from "../../encoding/printable.js";
 import { isWebAddress } from "../../encoding/web-address.js";
 import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
-import { hookResult } from "../discovery/hook-result.js";
-import { type Steps, saidBy } from "../discovery/steps.js";
+import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
 import type { LoggedIn, LoginParts } from "./code-flow.js";
 import { DEVICE_GRANT } from "./identity.js";
 import type { Login } from "./login.js";
 import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
-import { mayPass, tokenFailure } from "./token-failure.js";
-import { type GrantedToken, requestOptions, requestToken, withoutSecrets } from "./token-request.js";
+import {
+  type GrantedToken,
+  mayPass,
+  requestOptions,
+  requestToken,
+  tokenFailure,
+  withoutSecrets,
+} from "./token-request.js";
 
 type DeviceLogin = Extract<Login, { kind: "device" }>;
 

@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi";
 import type { Discovered } from "../discovery/discover.js";
-import { hookResult } from "../discovery/hook-result.js";
+import { hookResult } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { postTokenRequest } from "./token-request.js";

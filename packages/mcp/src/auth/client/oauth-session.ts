@@ -3,20 +3,24 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
 import { type Discovered, discover } from "../discovery/discover.js";
-import { isHookFailure } from "../discovery/hook-result.js";
-import { Steps, saidBy } from "../discovery/steps.js";
+import { isHookFailure, Steps, saidBy } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
-import { DpopKey, wantsDpop } from "./dpop.js";
 import { Identities } from "./identity.js";
 import type { OAuthClient } from "./oauth-client.js";
-import type { OAuthSettings } from "./oauth-settings.js";
-import { obtainToken } from "./obtain-token.js";
+import { lacksRequired, type OAuthSettings, obtainToken, wantedScopes } from "./obtain-token.js";
 import { Renewal, type TokenWaiter } from "./renewal.js";
-import { ENDED, tokenFailure } from "./token-failure.js";
-import { StoredTokens, type TokenRecord } from "./token-record.js";
-import { type GrantedToken, requestToken, revokeToken, splitScopes } from "./token-request.js";
-import { lacksRequired, wantedScopes } from "./wanted-scopes.js";
+import {
+  DpopKey,
+  ENDED,
+  type GrantedToken,
+  requestToken,
+  revokeToken,
+  splitScopes,
+  tokenFailure,
+  wantsDpop,
+} from "./token-request.js";
+import { StoredTokens, type TokenRecord } from "./token-store.js";
 
 /** Why a request was refused. */
 export interface Refused {

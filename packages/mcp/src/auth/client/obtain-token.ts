@@ -1,20 +1,76 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import type { Challenge } from "../discovery/challenge.js";
 import type { Discovered } from "../discovery/discover.js";
-import { hookResult } from "../discovery/hook-result.js";
-import { saidBy } from "../discovery/steps.js";
+import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
 import { type LoggedIn, type LoginParts, loginByCode } from "./code-flow.js";
 import { loginByDevice } from "./device-flow.js";
 import type { Grant } from "./grant.js";
-import type { OAuthSettings } from "./oauth-settings.js";
-import { peerText, tokenFailure } from "./token-failure.js";
-import type { TokenRecord } from "./token-record.js";
-import { requestToken } from "./token-request.js";
-import { loginNeeded } from "./wanted-scopes.js";
+import type { IdentityOptions, IssuerBindings } from "./identity.js";
+import type { Login } from "./login.js";
+import { peerText, requestToken, splitScopes, tokenFailure } from "./token-request.js";
+import type { TokenRecord, TokenStore } from "./token-store.js";
+
+/** The options of `oauth` with their defaults filled in. */
+export interface OAuthSettings {
+  readonly login: Login | undefined;
+  readonly grant: Grant | undefined;
+  readonly identity: IdentityOptions;
+  readonly store: TokenStore;
+  /** Shared by all servers: a secret is bound once. */
+  readonly bindings: IssuerBindings;
+  readonly scopes: readonly string[] | undefined;
+  readonly requiredScopes: readonly string[];
+  readonly offlineAccess: boolean;
+  readonly dpop: boolean | "auto";
+  readonly allowPrivateNetwork: boolean;
+  readonly chooseServer: ((issuers: readonly string[]) => string | undefined) | undefined;
+}
+
+/** What the scopes of the next token depend on. */
+interface ScopeNeed {
+  readonly status: 401 | 403;
+  readonly challenge: Challenge | undefined;
+  readonly found: Discovered;
+  /** The token that lacks a scope. */
+  readonly held: TokenRecord | undefined;
+}
+
+/**
+ * Returns the scopes of the challenge, else those that the server lists, else none; with those already held and those required.
+ *
+ * Spec: Authorization, "Scope Selection Strategy",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy
+ */
+export function wantedScopes({ status, challenge, found, held }: ScopeNeed, settings: OAuthSettings): string[] {
+  const challenged = challenge?.params.get("scope");
+  const basic = settings.scopes ?? found.scopes ?? [];
+  const wanted = challenged === undefined ? basic : splitScopes(challenged);
+  const scopes = new Set([...(status === 403 ? (held?.scopes ?? []) : []), ...wanted, ...settings.requiredScopes]);
+  const isOffline = found.server.scopes_supported?.includes("offline_access") === true;
+  if (isOffline && settings.offlineAccess && settings.login !== undefined) scopes.add("offline_access");
+  return [...scopes];
+}
+
+/** Whether a token was requested without one of the scopes that every token must have. */
+export function lacksRequired({ scopes }: TokenRecord, { requiredScopes }: OAuthSettings): boolean {
+  return requiredScopes.some((scope) => !scopes.includes(scope));
+}
+
+/** The error of a client that has no way to get a token: it has none, or `held` lacks some of these scopes. */
+function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord | undefined, steps: Steps): McpError {
+  const fix = "Pass `login` or `grant` to `oauth`.";
+  if (held === undefined) return steps.failure(`${url} wants a user to log in`, fix, "login_needed");
+  const missing = scopes.filter((scope) => !held.scopes.includes(scope));
+  return new McpError("insufficient_scope", `${url} needs a token with the scope ${missing.join(" ")}`, {
+    fix,
+    data: { scopes: missing },
+  });
+}
 
 /** The parts that a token request uses: those of a login, and the server that wants the token. */
-export interface ObtainParts extends LoginParts {
+interface ObtainParts extends LoginParts {
   /** The address of the MCP server. */
   readonly url: string;
   readonly platform: Platform;

@@ -1,7 +1,13 @@
+import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
+import { toBase64Url } from "../../encoding/base64.js";
+import { printableLine } from "../../encoding/printable.js";
 import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { Challenge } from "../discovery/challenge.js";
+import type { Discovered } from "../discovery/discover.js";
+import type { Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
-import type { DpopKey } from "./dpop.js";
 import { clientAuthentication, formEncoded, type OAuthClient, secretsOf } from "./oauth-client.js";
 
 /** What every request to a token endpoint is made of. */
@@ -37,7 +43,7 @@ export function requestOptions(fetch: BoundedFetch) {
 }
 
 /** The members of a token response, checked by `oauth4webapi`. */
-export type TokenResponse = oauth.TokenEndpointResponse;
+type TokenResponse = oauth.TokenEndpointResponse;
 
 /**
  * Posts to a token endpoint and reads its answer, in which null members and the identity token are ignored. Rejects with the error
@@ -160,4 +166,137 @@ export async function revokeToken(
   if (server.revocation_endpoint === undefined) return;
   const me: oauth.Client = { client_id: client.clientId };
   await oauth.revocationRequest(server, me, clientAuthentication(client, server), token, requestOptions(fetch));
+}
+
+const ALGORITHM = "ES256";
+const MAX_NONCES = 32;
+
+/** A key that tokens are bound to (RFC 9449), so that a stolen token is worth nothing. */
+export class DpopKey {
+  readonly #private: CryptoKey;
+  readonly #public: CryptoKey;
+  readonly #publicJwk: JsonWebKey;
+  /** The newest nonce of each server. */
+  readonly #nonces = new Map<string, string>();
+
+  private constructor(privateKey: CryptoKey, publicKey: CryptoKey, publicJwk: JsonWebKey) {
+    this.#private = privateKey;
+    this.#public = publicKey;
+    this.#publicJwk = publicJwk;
+  }
+
+  static async create(): Promise<DpopKey> {
+    const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+    return new DpopKey(privateKey, publicKey, await exportJWK(publicKey));
+  }
+
+  static async from(stored: JsonWebKey): Promise<DpopKey> {
+    const { d: _private, key_ops: _uses, ...publicJwk } = stored;
+    // `importJWK` gives bytes for symmetric keys only, and these are key pairs of `create`.
+    const read = async (jwk: JsonWebKey) =>
+      (await importJWK(jwk as never, ALGORITHM, { extractable: true })) as CryptoKey;
+    return new DpopKey(await read(stored), await read(publicJwk), publicJwk);
+  }
+
+  /** The private key, for a store that keeps secrets. */
+  export(): Promise<JsonWebKey> {
+    return exportJWK(this.#private);
+  }
+
+  /** For requests that `oauth4webapi` makes. */
+  handle(client: oauth.Client): oauth.DPoPHandle {
+    return oauth.DPoP(client, { privateKey: this.#private, publicKey: this.#public });
+  }
+
+  /** Remembers the nonce that a server wants in the next proof. */
+  learn(origin: string, nonce: string): void {
+    if (this.#nonces.size >= MAX_NONCES) this.#nonces.clear();
+    this.#nonces.set(origin, nonce);
+  }
+
+  /** The proof that goes with one request. */
+  async proof(method: string, address: string, accessToken: string, platform: Platform): Promise<string> {
+    const { origin, pathname } = new URL(address);
+    const nonce = this.#nonces.get(origin);
+    const digest = platform.sha256(new TextEncoder().encode(accessToken));
+    const claims = {
+      htm: method,
+      htu: `${origin}${pathname}`,
+      ath: toBase64Url(digest),
+      ...(nonce === undefined ? {} : { nonce }),
+    };
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: ALGORITHM, typ: "dpop+jwt", jwk: this.#publicJwk as never })
+      .setJti(toBase64Url(platform.randomBytes(16)))
+      .setIssuedAt(Math.floor(platform.now() / 1_000))
+      .sign(this.#private);
+  }
+}
+
+/** Whether the next token is to be bound to a key: where the program, the server or its metadata asks for it and both sides can. */
+export function wantsDpop(
+  setting: boolean | "auto",
+  { server, requiresDpop }: Discovered,
+  challenge: Challenge | undefined,
+  steps: Steps,
+): boolean {
+  const isAsked = setting === true || (setting === "auto" && (requiresDpop || challenge?.scheme === "dpop"));
+  const algorithms = server.dpop_signing_alg_values_supported;
+  if (!isAsked || algorithms === undefined || algorithms.includes("ES256")) return isAsked;
+  steps.note("proof of possession", `the server supports ${algorithms.join(", ").slice(0, 200)}, not ES256`);
+  return false;
+}
+
+/** Why an authorization server gave no token, without anything of what it answered but its own words. */
+interface TokenFailure {
+  /** The `error` of the answer, such as `invalid_grant`; undefined if it had none. */
+  readonly code: string | undefined;
+  readonly text: string;
+}
+
+/** Errors after which a refresh token is good for nothing. Any other may pass. */
+export const ENDED: ReadonlySet<string | undefined> = new Set([
+  "invalid_grant",
+  "invalid_client",
+  "unauthorized_client",
+  "unsupported_grant_type",
+]);
+
+/**
+ * Reads an error of `oauth4webapi`, or undefined for any other. Only this is passed on: such errors carry whole responses, with
+ * tokens and secrets in them.
+ */
+export function tokenFailure(error: unknown): TokenFailure | undefined {
+  if (error instanceof oauth.ResponseBodyError) {
+    const { error: code, error_description: description } = error;
+    return { code, text: peerText(typeof description === "string" ? `${code}: ${description}` : code) };
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError) {
+    // RFC 6749, 5.2: the answer to a client that the server does not know, or that proved itself in the wrong way.
+    const code = error.status === 401 ? "invalid_client" : undefined;
+    return { code, text: `HTTP ${error.status}${code === undefined ? "" : `, which means ${code}`}` };
+  }
+  const isOther = error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
+  return isOther ? { code: undefined, text: peerText(error.message) } : undefined;
+}
+
+/** Codes of answers that are not those of an authorization server, but of something in front of it. */
+const NOT_ITS_ANSWER: ReadonlySet<string | undefined> = new Set([
+  oauth.RESPONSE_IS_NOT_CONFORM,
+  oauth.RESPONSE_IS_NOT_JSON,
+  oauth.PARSE_ERROR,
+]);
+
+/** Whether a token request may succeed if it is repeated: there was no answer, or none of the authorization server itself. */
+export function mayPass(error: unknown): boolean {
+  if (McpError.is(error) || error instanceof oauth.WWWAuthenticateChallengeError) return false;
+  if (error instanceof oauth.ResponseBodyError) {
+    return error.status === 429 || error.error === "temporarily_unavailable" || error.error === "server_error";
+  }
+  return error instanceof oauth.OperationProcessingError ? NOT_ITS_ANSWER.has(error.code) : error instanceof Error;
+}
+
+/** Text of a peer that is repeated in an error. */
+export function peerText(text: string): string {
+  return printableLine(text.slice(0, 300));
 }

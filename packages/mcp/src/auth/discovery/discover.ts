@@ -3,10 +3,9 @@ import { McpError } from "../../protocol/error.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { Challenge } from "./challenge.js";
-import { hookResult } from "./hook-result.js";
-import { canonicalResource, findResourceMetadata, type ResourceMetadata } from "./resource-metadata.js";
+import { listMember, readMetadata, textMember } from "./metadata-document.js";
 import { defaultServer, findServerMetadata } from "./server-metadata.js";
-import type { Steps } from "./steps.js";
+import { hookResult, type Steps } from "./steps.js";
 
 /** All that a client must know to ask for a token. */
 export interface Discovered {
@@ -18,7 +17,7 @@ export interface Discovered {
 }
 
 /** What discovery needs. */
-export interface DiscoveryParts {
+interface DiscoveryParts {
   readonly url: string;
   readonly fetch: BoundedFetch;
   readonly policy: UrlPolicy;
@@ -106,4 +105,92 @@ async function withoutMetadata({ url, fetch, policy, steps }: DiscoveryParts): P
   if (found !== undefined) return found;
   steps.note("authorization server", "no metadata anywhere; the default paths are used", origin);
   return defaultServer(origin);
+}
+
+/** What a protected server says about its authorization (RFC 9728). */
+interface ResourceMetadata {
+  /** The resource, character for character as published; it goes into every request for a token. */
+  readonly resource: string;
+  readonly authorizationServers: readonly string[];
+  readonly scopes: readonly string[] | undefined;
+  readonly requiresDpop: boolean;
+}
+
+const WHAT = "protected resource metadata";
+
+/**
+ * Finds the metadata of a server: at the address in its challenge, else at the well-known address with its path, else at the
+ * root. Undefined if there is none. Throws if the document speaks of another server.
+ *
+ * Spec: Authorization, "Authorization Server Location",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-location
+ */
+async function findResourceMetadata(
+  fetch: BoundedFetch,
+  server: string,
+  fromChallenge: string | undefined,
+  steps: Steps,
+): Promise<ResourceMetadata | undefined> {
+  for (const url of metadataPlaces(server, fromChallenge, steps)) {
+    const document = await readMetadata(fetch, url, WHAT, steps);
+    if (document !== undefined) return readDocument(document, server, steps);
+  }
+  return undefined;
+}
+
+function metadataPlaces(server: string, fromChallenge: string | undefined, steps: Steps): string[] {
+  const { origin, pathname } = new URL(server);
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  const places = pathname === "/" ? [root] : [`${root}${pathname}`, root];
+  if (fromChallenge === undefined) return places;
+  // A challenge that leads elsewhere would let one server speak for another.
+  if (URL.canParse(fromChallenge) && new URL(fromChallenge).origin === origin) {
+    return [...new Set([fromChallenge, ...places])];
+  }
+  steps.note(WHAT, "the address in the challenge is on another origin and is not used", fromChallenge);
+  return places;
+}
+
+function readDocument(document: Record<string, unknown>, server: string, steps: Steps): ResourceMetadata {
+  const resource = textMember(document, "resource");
+  if (resource === undefined || !isResourceOf(resource, server)) {
+    throw steps.failure(
+      `the metadata of ${server} is about another resource: ${JSON.stringify(resource?.slice(0, 200))}`,
+      "Correct `resource` in the server's metadata: it must be the server's address, or the beginning of it.",
+      "wrong_resource",
+    );
+  }
+  const authorizationServers = listMember(document, "authorization_servers") ?? [];
+  return {
+    resource,
+    authorizationServers,
+    scopes: listMember(document, "scopes_supported"),
+    requiresDpop: document["dpop_bound_access_tokens_required"] === true,
+  };
+}
+
+/** Whether a resource is the server's address or a parent of it on the same origin. */
+function isResourceOf(resource: string, server: string): boolean {
+  if (!URL.canParse(resource) || resource.includes("#")) return false;
+  const [parent, child] = [new URL(resource), new URL(server)];
+  if (
+    parent.origin !== child.origin ||
+    `${parent.username}${parent.password}` !== "" ||
+    (parent.search !== "" && parent.search !== child.search)
+  ) {
+    return false;
+  }
+  const folder = parent.pathname.endsWith("/") ? parent.pathname : `${parent.pathname}/`;
+  return child.pathname === parent.pathname || child.pathname.startsWith(folder);
+}
+
+/**
+ * The resource of a server without metadata: its address in lower case, without a fragment, and without the slash of an empty path.
+ *
+ * Spec: Authorization, "Canonical Server URI",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#canonical-server-uri
+ */
+export function canonicalResource(server: string): string {
+  const { origin, pathname, search } = new URL(server);
+  return `${origin}${pathname === "/" ? "" : pathname}${search}`;
 }

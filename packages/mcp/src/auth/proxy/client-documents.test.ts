@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeTime } from "../../../test/http/fake-time.js";
-import { ClientDocuments } from "./client-documents.js";
+import { ClientDocuments } from "./proxy-clients.js";
 
 const id = (name: number | string) => `https://${name}.example/client.json`;
 const DAY = 24 * 3_600_000;

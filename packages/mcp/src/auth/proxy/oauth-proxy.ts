@@ -18,18 +18,13 @@ import type { Storage } from "../../storage/storage.js";
 import { type ResourceServerOptions, resourceServer } from "../resource/resource-server.js";
 import { boundedFetch } from "../url/bounded-fetch.js";
 import { urlPolicy } from "../url/url-policy.js";
-import { ClientDocuments } from "./client-documents.js";
-import { errorPage } from "./consent-page.js";
-import { ProxyClients } from "./proxy-clients.js";
-import { ProxyGrants } from "./proxy-grants.js";
+import { ClientDocuments, ProxyClients } from "./proxy-clients.js";
+import { ProxyGrants, SealedJson, UsedMarks } from "./proxy-grants.js";
 import { type ProxyIdentity, ProxyLogin } from "./proxy-login.js";
-import { errorReply, jsonReply, pageReply } from "./proxy-reply.js";
+import { errorPage, errorReply, jsonReply, pageReply } from "./proxy-reply.js";
 import { ProxyTokens } from "./proxy-tokens.js";
 import { RedirectRules } from "./redirect-rules.js";
-import { SealedJson } from "./sealed-json.js";
-import { Upstream, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
-import { UpstreamAccess } from "./upstream-access.js";
-import { UsedMarks } from "./used-marks.js";
+import { Upstream, UpstreamAccess, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
 
 /** Options for `oauthProxy`. */
 export interface OAuthProxyOptions {

@@ -1,9 +1,129 @@
 import { toBase64Url } from "../../encoding/base64.js";
-import type { Platform } from "../../platform/platform.js";
-import type { KeyValue, Storage } from "../../storage/storage.js";
-import { isDocumentId } from "./proxy-client.js";
-import { Revocations } from "./revocations.js";
-import type { SealedJson } from "./sealed-json.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import type { Secrets } from "../../seal/secrets.js";
+import type { KeyValue, Storage, Unsubscribe } from "../../storage/storage.js";
+import { isDocumentId } from "./redirect-rules.js";
+
+/** Seals values with an end, so that clients and browsers can carry them and neither read nor change them. */
+export class SealedJson {
+  readonly #secrets: Secrets;
+  readonly #platform: Platform;
+  readonly #audience: string;
+
+  /** `audience` binds everything sealed here: a proxy for another resource opens none of it, even with the same secret (RFC 8707). */
+  constructor(secrets: Secrets, platform: Platform, audience = "") {
+    this.#secrets = secrets;
+    this.#platform = platform;
+    this.#audience = audience;
+  }
+
+  seal(purpose: string, value: object, ttlMs: number): Promise<string> {
+    return this.#secrets.seal(this.#use(purpose), JSON.stringify({ value, until: this.#platform.now() + ttlMs }));
+  }
+
+  /** Opens a text that was sealed for this purpose; undefined if it was not, or has expired. `T` is the type that `seal` was given. */
+  async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
+    const opened = await this.#secrets.open(this.#use(purpose), sealed);
+    if ("fault" in opened) return undefined;
+    // Only `seal` makes texts that open.
+    const { value, until } = JSON.parse(opened.text) as { value: T; until: number };
+    return until > this.#platform.now() ? value : undefined;
+  }
+
+  #use(purpose: string): string {
+    return `proxy ${purpose} ${this.#audience}`.trimEnd();
+  }
+}
+
+const TOPIC = "oauth revoked";
+const RETRY_MS = 5_000;
+
+/**
+ * Publishes the deletion of stored keys, and notifies the connections of every node that depend on them. It subscribes with the
+ * first connection. Each one is also checked against the storage once the subscription stands and after each of its
+ * interruptions, so that no deletion is missed in between. At most the open connections are remembered.
+ */
+export class Revocations {
+  readonly #storage: Storage;
+  readonly #platform: Platform;
+  readonly #watchers = new Map<string, Set<() => void>>();
+  #subscription: Promise<Unsubscribe> | undefined;
+  #retry: Timer | undefined;
+  #hasWarned = false;
+
+  constructor(storage: Storage, platform: Platform) {
+    this.#storage = storage;
+    this.#platform = platform;
+  }
+
+  /** Notifies all nodes that a key was deleted: this one also if the storage fails, which rejects. */
+  async publish(key: string): Promise<void> {
+    this.#revoked(key);
+    await this.#storage.pubsub.publish(TOPIC, key);
+  }
+
+  /** Calls `act` once when the key is deleted, or if it is gone already. Returns a function that stops that. */
+  watch(key: string, act: () => void): () => void {
+    // A function of its own, because the same one may watch twice.
+    const watcher = () => act();
+    const watchers = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, watchers.add(watcher));
+    void this.#check([key]);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#watchers.get(key) === watchers) this.#watchers.delete(key);
+    };
+  }
+
+  #revoked(key: string): void {
+    const watchers = this.#watchers.get(key) ?? [];
+    this.#watchers.delete(key);
+    for (const watcher of watchers) watcher();
+  }
+
+  async #check(keys: readonly string[]): Promise<void> {
+    try {
+      await this.#subscribe();
+      for (const key of keys) {
+        if (this.#watchers.has(key) && (await this.#storage.kv.get(key)) === undefined) this.#revoked(key);
+      }
+      this.#hasWarned = false;
+    } catch (error) {
+      this.#checkLater(error);
+    }
+  }
+
+  async #subscribe(): Promise<void> {
+    const subscribe = async () =>
+      this.#storage.pubsub.subscribe(
+        TOPIC,
+        (key) => this.#revoked(key),
+        () => void this.#check([...this.#watchers.keys()]),
+      );
+    this.#subscription ??= subscribe();
+    try {
+      await this.#subscription;
+    } catch (error) {
+      this.#subscription = undefined;
+      throw error;
+    }
+  }
+
+  #checkLater(error: unknown): void {
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      const problem = `the storage cannot tell which logins were revoked: ${thrownMessage(error)}`;
+      this.#platform.warn(
+        `${problem}. It is asked again every ${RETRY_MS} ms; until then their connections stay open.`,
+      );
+    }
+    this.#retry ??= this.#platform.timer(RETRY_MS, () => {
+      this.#retry = undefined;
+      if (this.#watchers.size > 0) void this.#check([...this.#watchers.keys()]);
+    });
+  }
+}
 
 /** The tokens of the upstream provider. They never leave the proxy. */
 export interface UpstreamTokens {
@@ -27,7 +147,7 @@ export interface ProxyGrant {
 }
 
 /** A code that a client exchanges for tokens, once. */
-export interface ProxyCode {
+interface ProxyCode {
   readonly grantId: string;
   /** The client, as `clientKey` names it. */
   readonly client: string;
@@ -137,4 +257,59 @@ export class ProxyGrants {
   key(purpose: string, text: string): string {
     return `oauth ${purpose} ${this.digest(text)}`;
   }
+}
+
+/** Marks of one list. */
+const MAX_MARKS = 64;
+/** Lists in the storage. With `MAX_MARKS` they hold 16,384 marks in less than 1 MiB, however many strangers begin a login. */
+const LISTS = 256;
+/** A list is written by two requests at once rarely, and by more hardly ever. */
+const MAX_MARK_TRIES = 20;
+/** 132 bits of a digest. */
+const MARK_LENGTH = 22;
+
+/** The digest of a text that was used, and when it may be forgotten. */
+type Mark = readonly [digest: string, until: number];
+
+/**
+ * Remembers which pages and logins were used, for all nodes, in a fixed number of keys: these steps cost a stranger nothing, so they
+ * must not fill the storage. A full list forgets its oldest mark. A forgotten mark gives no access: the cookie of the browser and
+ * the provider's one-time code are still needed.
+ */
+export class UsedMarks {
+  readonly #kv: KeyValue;
+  readonly #now: () => number;
+
+  constructor(kv: KeyValue, now: () => number) {
+    this.#kv = kv;
+    this.#now = now;
+  }
+
+  /** True for the first call with this digest, on any node. */
+  async first(digest: string, ttlMs: number): Promise<boolean> {
+    const key = `oauth used ${listOf(digest)}`;
+    const mark = digest.slice(0, MARK_LENGTH);
+    for (let tries = 0; tries < MAX_MARK_TRIES; tries++) {
+      const stored = await this.#kv.get(key);
+      const now = this.#now();
+      const marks = read(stored?.value).filter(([, until]) => until > now);
+      if (marks.some(([known]) => known === mark)) return false;
+      const value = JSON.stringify([...marks, [mark, now + ttlMs]].slice(-MAX_MARKS));
+      const version = await this.#kv.set(key, value, { ttlMs, ifVersion: stored?.version ?? 0 });
+      if (version !== undefined) return true;
+    }
+    return false;
+  }
+}
+
+/** The list of a digest: by its last characters, which are as random as the rest. */
+function listOf(digest: string): number {
+  let sum = 0;
+  for (const character of digest.slice(-8)) sum = (sum * 31 + character.charCodeAt(0)) % 65_521;
+  return sum % LISTS;
+}
+
+function read(value: string | undefined): readonly Mark[] {
+  // Only `first` writes these keys.
+  return value === undefined ? [] : (JSON.parse(value) as Mark[]);
 }

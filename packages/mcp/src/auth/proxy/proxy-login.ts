@@ -2,16 +2,12 @@ import type { AuthenticationRequest, ServedDocument } from "../../http/authentic
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { StorageError, StorageFailure } from "../../storage/storage.js";
-import { consentPage, errorPage } from "./consent-page.js";
-import { isDocumentId } from "./proxy-client.js";
 import type { ProxyClients } from "./proxy-clients.js";
-import type { ProxyGrants } from "./proxy-grants.js";
-import { pageReply, redirectReply } from "./proxy-reply.js";
-import type { RedirectRules } from "./redirect-rules.js";
-import { hasRepeatedParameter } from "./repeated-parameter.js";
-import type { SealedJson } from "./sealed-json.js";
+import type { ProxyGrants, SealedJson, UsedMarks } from "./proxy-grants.js";
+import { consentPage, errorPage, hasRepeatedParameter, pageReply, redirectReply } from "./proxy-reply.js";
+import { isDocumentId, type RedirectRules } from "./redirect-rules.js";
+
 import type { Upstream, UpstreamLogin } from "./upstream.js";
-import type { UsedMarks } from "./used-marks.js";
 
 /** Who a login at the provider belongs to, as the application decides. */
 export interface ProxyIdentity {

@@ -1,10 +1,8 @@
 import type { ServedDocument } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { InvalidToken, type VerifiedToken } from "../resource/verified-token.js";
-import type { ProxyGrant, ProxyGrants } from "./proxy-grants.js";
-import { errorReply, jsonReply } from "./proxy-reply.js";
-import { hasRepeatedParameter } from "./repeated-parameter.js";
-import type { SealedJson } from "./sealed-json.js";
+import type { ProxyGrant, ProxyGrants, SealedJson } from "./proxy-grants.js";
+import { errorReply, hasRepeatedParameter, jsonReply } from "./proxy-reply.js";
 
 /** The content of an access token of the proxy. */
 interface AccessToken {

@@ -1,8 +1,7 @@
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { addressClass } from "../url/address-class.js";
-import { formProblem } from "../url/url-policy.js";
+import { addressClass, formProblem } from "../url/url-policy.js";
 
 /** The options of the proxy that decide where users are sent. */
 export interface RedirectRuleOptions {
@@ -107,4 +106,9 @@ function withoutPort(uri: string): string {
   const url = new URL(uri);
   url.port = "";
   return url.href;
+}
+
+/** Whether the id of a client is the address of a document. Ids of registered clients never begin so. */
+export function isDocumentId(clientId: string): boolean {
+  return clientId.startsWith("https://");
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fakeTime } from "../../../test/http/fake-time.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
-import { Revocations } from "./revocations.js";
+import { Revocations } from "./proxy-grants.js";
 
 const turns = async () => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();

@@ -1,3 +1,4 @@
+import { toBase64Url } from "../../encoding/base64.js";
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type {
@@ -10,16 +11,21 @@ import type {
 import type { Platform } from "../../platform/platform.js";
 import type { Storage } from "../../storage/storage.js";
 import { challengeText, scopeText } from "../discovery/challenge.js";
-import { DpopNonces } from "./dpop-nonce.js";
-import { checkBinding, DpopProofs, jktOf, NonceNeeded, PROOF_ALGORITHMS } from "./dpop-proof.js";
-import { isSupported, misplaced, type Presented, presentedIn } from "./presented-token.js";
-import { SeenProofs, TooManyProofs } from "./seen-proofs.js";
-import { type KnownToken, TokenCache } from "./token-cache.js";
+import {
+  checkBinding,
+  DpopNonces,
+  DpopProofs,
+  jktOf,
+  NonceNeeded,
+  PROOF_ALGORITHMS,
+  SeenProofs,
+  TooManyProofs,
+} from "./dpop-proof.js";
 import { type RefusalCause, RefusalReports, type TokenRefusal } from "./token-refusal.js";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.js";
 
 /** The options of `resourceServer` with their defaults filled in. */
-export interface ProtectedResourceParts {
+interface ProtectedResourceParts {
   readonly resource: string;
   readonly issuers: readonly string[];
   readonly verify: TokenVerifier;
@@ -284,4 +290,99 @@ function metadataOf(parts: ProtectedResourceParts): Record<string, unknown> {
     ...(parts.requireDpop ? { dpop_signing_alg_values_supported: PROOF_ALGORITHMS } : {}),
     ...(parts.requireDpop ? { dpop_bound_access_tokens_required: true } : {}),
   };
+}
+
+/** A token as a request carries it. */
+interface Presented {
+  /** The whole value of the header. */
+  readonly credentials: string;
+  readonly scheme: "Bearer" | "DPoP";
+  readonly token: string;
+}
+
+const SUPPORTED = /^(?:bearer|dpop)(?: |$)/i;
+const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The fault of the place of a token. RFC 6750, 2: a request sends it in one way, once; addresses end up in logs. */
+function misplaced(request: AuthenticationRequest): string | undefined {
+  const { path = "" } = request;
+  if (path.includes("?") && /[?&]access_token=/.test(path)) {
+    return "a token belongs into the Authorization header, not into the address";
+  }
+  return (request.headerCount?.("authorization") ?? 0) > 1
+    ? "the request has more than one Authorization header"
+    : undefined;
+}
+
+/** Whether the value of an Authorization header has a scheme that is known, whatever follows it. */
+function isSupported(credentials: string): boolean {
+  return SUPPORTED.test(credentials);
+}
+
+/** Reads the value of an Authorization header; undefined if it is not one token of a known scheme. */
+function presentedIn(credentials: string): Presented | undefined {
+  const [, scheme = "", token] = CREDENTIALS.exec(credentials) ?? [];
+  if (token === undefined) return undefined;
+  return { credentials, scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
+}
+
+const MAX_TOKENS = 10_000;
+/** Those of the last moments are found without a digest, which costs as much as a short call. */
+const MAX_RECENT = 256;
+/** A token that its issuer withdraws is refused after this time at the latest. */
+const MAX_AGE_MS = 60_000;
+
+/** A token that was verified, and what follows from it for every request that carries it. */
+interface KnownToken<Refused> {
+  readonly verified: VerifiedToken;
+  readonly answer: Principal | Refused;
+}
+
+interface Entry<Refused> extends KnownToken<Refused> {
+  readonly until: number;
+}
+
+/** Remembers credentials that were verified a moment ago: by a digest, so that no copy of them is kept except of the newest. */
+class TokenCache<Refused> {
+  readonly #platform: Platform;
+  readonly #entries = new Map<string, Entry<Refused>>();
+  readonly #recent = new Map<string, Entry<Refused>>();
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /** What is known of the value of an Authorization header. */
+  get(credentials: string): KnownToken<Refused> | undefined {
+    const entry = this.#recent.get(credentials) ?? this.#byDigest(credentials);
+    if (entry === undefined) return undefined;
+    if (entry.until > this.#platform.monotonic() && entry.verified.expiresAt > this.#platform.now()) return entry;
+    this.#recent.delete(credentials);
+    this.#entries.delete(this.#key(credentials));
+    return undefined;
+  }
+
+  set(credentials: string, known: KnownToken<Refused>): void {
+    const entry = { ...known, until: this.#platform.monotonic() + MAX_AGE_MS };
+    put(this.#entries, this.#key(credentials), entry, MAX_TOKENS);
+    put(this.#recent, credentials, entry, MAX_RECENT);
+  }
+
+  #byDigest(credentials: string): Entry<Refused> | undefined {
+    // Unverified text costs no digest as long as nobody else was let in.
+    const entry = this.#entries.size === 0 ? undefined : this.#entries.get(this.#key(credentials));
+    if (entry !== undefined) put(this.#recent, credentials, entry, MAX_RECENT);
+    return entry;
+  }
+
+  #key(credentials: string): string {
+    return toBase64Url(this.#platform.sha256(new TextEncoder().encode(credentials)));
+  }
+}
+
+/** Sets an entry, for which the oldest makes room. */
+function put<E>(entries: Map<string, E>, key: string, entry: E, max: number): void {
+  const [oldest] = entries.keys();
+  if (entries.size >= max && oldest !== undefined) entries.delete(oldest);
+  entries.set(key, entry);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeTime } from "../../../test/http/fake-time.js";
-import { SeenProofs, TooManyProofs } from "./seen-proofs.js";
+import { SeenProofs, TooManyProofs } from "./dpop-proof.js";
 import { InvalidToken } from "./verified-token.js";
 
 const MINUTE = 60_000;

@@ -9,10 +9,9 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
 import { requestOptions } from "../client/token-request.js";
-import { hookResult, isHookFailure } from "../discovery/hook-result.js";
 import { parseObject, textMember } from "../discovery/metadata-document.js";
 import { findServerMetadata } from "../discovery/server-metadata.js";
-import { Steps } from "../discovery/steps.js";
+import { hookResult, isHookFailure, Steps } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 

@@ -3,7 +3,7 @@ import { printableLine } from "../../encoding/printable.js";
 import type { AuthenticationRefusal, AuthenticationRequest } from "../../http/authentication.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
-import { addressClass } from "../url/address-class.js";
+import { addressClass } from "../url/url-policy.js";
 import type { InvalidTokenDetails, TokenRefusalReason } from "./verified-token.js";
 
 /**

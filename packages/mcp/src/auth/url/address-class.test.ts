@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressClass } from "./address-class.js";
+import { addressClass } from "./url-policy.js";
 
 const CASES: [host: string, kind: string | undefined][] = [
   ["example.com", undefined],

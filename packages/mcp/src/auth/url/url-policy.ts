@@ -1,5 +1,3 @@
-import { type AddressClass, addressClass } from "./address-class.js";
-
 /** Which addresses a client may be sent to by documents that come from the network. */
 export interface UrlPolicy {
   /** The reason why a URL must not be used, as the end of a sentence; undefined if it may. */
@@ -11,7 +9,7 @@ export interface UrlPolicy {
 }
 
 /** What the policy is made of. */
-export interface UrlPolicyOptions {
+interface UrlPolicyOptions {
   /** The MCP server. Documents may name hosts of the public internet, and of its own network where its address shows it. */
   server: string;
   /** Also private, link-local and loopback addresses, for servers inside a company. Default: false. */
@@ -56,4 +54,119 @@ export function formProblem(text: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "contains credentials";
   if (text.includes("#")) return "has a fragment";
   return undefined;
+}
+
+/** Who can reach an IP address. */
+type AddressClass = "public" | "loopback" | "private" | "link-local" | "reserved";
+
+/** First address of a network, its prefix length in bits, and its class. */
+type Network = readonly [first: string, bits: number, kind: AddressClass];
+
+// IANA special-purpose registries (RFC 6890 and its updates).
+const IPV4: readonly Network[] = [
+  ["0.0.0.0", 8, "reserved"],
+  ["10.0.0.0", 8, "private"],
+  ["100.64.0.0", 10, "private"],
+  ["127.0.0.0", 8, "loopback"],
+  ["169.254.0.0", 16, "link-local"],
+  ["172.16.0.0", 12, "private"],
+  ["192.0.0.0", 24, "reserved"],
+  ["192.0.2.0", 24, "reserved"],
+  ["192.88.99.0", 24, "reserved"],
+  ["192.168.0.0", 16, "private"],
+  ["198.18.0.0", 15, "reserved"],
+  ["198.51.100.0", 24, "reserved"],
+  ["203.0.113.0", 24, "reserved"],
+  ["224.0.0.0", 4, "reserved"],
+  ["240.0.0.0", 4, "reserved"],
+];
+
+const IPV6: readonly Network[] = [
+  ["::", 128, "reserved"],
+  ["::1", 128, "loopback"],
+  ["64:ff9b:1::", 48, "private"],
+  ["100::", 64, "reserved"],
+  // Teredo: the embedded addresses are obfuscated and the service is gone.
+  ["2001::", 32, "reserved"],
+  ["2001:10::", 28, "reserved"],
+  ["2001:20::", 28, "reserved"],
+  ["2001:db8::", 32, "reserved"],
+  ["3fff::", 20, "reserved"],
+  ["fc00::", 7, "private"],
+  ["fe80::", 10, "link-local"],
+  ["fec0::", 10, "private"],
+];
+
+/** IPv6 networks whose addresses stand for an IPv4 address, and the group where that address begins. */
+const EMBEDDING: readonly (readonly [first: string, bits: number, at: number])[] = [
+  ["::ffff:0:0", 96, 6], // IPv4-mapped
+  ["::", 96, 6], // IPv4-compatible
+  ["::ffff:0:0:0", 96, 6], // IPv4-translated (SIIT)
+  ["64:ff9b::", 96, 6], // NAT64
+  ["2002::", 16, 1], // 6to4
+];
+
+/**
+ * The class of the host of a URL, as `URL` spells it, or of an address that a name resolved to. Undefined for names.
+ *
+ * Addresses are read by the URL parser of the runtime alone, so that no spelling (octal, hexadecimal, short) is read one way here
+ * and another way where the connection is made.
+ */
+export function addressClass(host: string): AddressClass | undefined {
+  const plain = host.startsWith("[") ? host.slice(1, -1) : host;
+  const canonical = canonicalHost(plain);
+  if (canonical === undefined) return undefined;
+  if (!canonical.startsWith("["))
+    return isDotted(canonical) ? classOfIpv4(groupsOfIpv4(canonical)) : nameClass(canonical);
+  return classOfIpv6(groupsOfIpv6(canonical.slice(1, -1)));
+}
+
+/** RFC 6761: these names are this machine, whatever a resolver says. */
+function nameClass(name: string): AddressClass | undefined {
+  return name === "localhost" || name.endsWith(".localhost") ? "loopback" : undefined;
+}
+
+function canonicalHost(host: string): string | undefined {
+  // A zone, as in fe80::1%eth0, is no part of the address.
+  const address = host.includes(":") ? `[${host.split("%", 1)[0]}]` : host;
+  const url = `http://${address.replace(/\.$/, "")}/`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+const isDotted = (host: string) => /^\d+\.\d+\.\d+\.\d+$/.test(host);
+
+function groupsOfIpv4(text: string): number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split(".").map(Number);
+  return [(a << 8) | b, (c << 8) | d];
+}
+
+function groupsOfIpv6(text: string): number[] {
+  const [head = "", tail] = text.split("::");
+  const groups = (part: string) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16)));
+  const [before, after] = [groups(head), groups(tail ?? "")];
+  if (tail === undefined) return before;
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+function within(groups: readonly number[], first: readonly number[], bits: number): boolean {
+  return first.every((group, at) => {
+    const wanted = Math.min(16, Math.max(0, bits - at * 16));
+    const mask = (0xffff << (16 - wanted)) & 0xffff;
+    return ((groups[at] ?? 0) & mask) === (group & mask);
+  });
+}
+
+function classOfIpv4(groups: readonly number[]): AddressClass {
+  return IPV4.find(([first, bits]) => within(groups, groupsOfIpv4(first), bits))?.[2] ?? "public";
+}
+
+function classOfIpv6(groups: readonly number[]): AddressClass {
+  const known = IPV6.find(([first, bits]) => within(groups, groupsOfIpv6(first), bits));
+  if (known !== undefined) return known[2];
+  const embedding = EMBEDDING.find(([first, bits]) => within(groups, groupsOfIpv6(first), bits));
+  if (embedding !== undefined) return classOfIpv4(groups.slice(embedding[2], embedding[2] + 2));
+  // ISATAP: the last 64 bits are 0000:5efe or 0200:5efe and an IPv4 address.
+  if (groups[5] === 0x5efe && ((groups[4] ?? 0) & 0xfdff) === 0) return classOfIpv4(groups.slice(6));
+  // Only 2000::/3 is assigned to the public internet.
+  return ((groups[0] ?? 0) & 0xe000) === 0x2000 ? "public" : "reserved";
 }

@@ -1,9 +1,190 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import { type ReadReturn, resource } from "../../server/resources/resource.js";
+import type { VisibilityCaller, VisibleTo } from "../../server/sources/catalogue.js";
+import type { ToolOffer, ToolUi } from "../../server/tools/tool.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
+import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
 import { type AppPages, appPages } from "./app-pages.js";
-import { servedApps } from "./served-apps.js";
-import { APPS_ID, PAGE_TYPE } from "./ui-meta.js";
+import { APPS_ID, checkToolUi, PAGE_TYPE, pageUiMeta, toolUiMeta } from "./ui-meta.js";
+
+/** A page with the tool that brings it. */
+interface BroughtPage {
+  readonly tool: ToolOffer;
+  readonly ui: ToolUi;
+}
+
+/** One page: the tools that bring it by name, and whether the resource is offered with a condition on who sees it. */
+interface ServedPage {
+  readonly brought: Map<string, BroughtPage>;
+  offered: { readonly restricted: boolean; readonly scopes: string } | undefined;
+}
+
+/** The pages that the tools of one server bring. Each is a resource as long as one of its tools is offered. */
+class ServedPages {
+  readonly #server: ExtendedServer;
+  readonly #pages = new Map<string, ServedPage>();
+  /** By tool: the address of the page that it brings. */
+  readonly #uris = new Map<string, string>();
+
+  constructor(server: ExtendedServer) {
+    this.#server = server;
+  }
+
+  /** Throws `invalid_definition` if the page of a tool could not be offered. */
+  check(tool: ToolOffer, ui: ToolUi): void {
+    const page = this.#pages.get(ui.uri);
+    const others = [...(page?.brought.values() ?? [])].filter((other) => other.tool.name !== tool.name);
+    for (const other of others) {
+      const what = differenceOf(other, { tool, ui });
+      if (what === undefined) continue;
+      throw new McpError(
+        "invalid_definition",
+        `the tools "${other.tool.name}" and "${tool.name}" bring different ${what} for ${ui.uri}`,
+        { fix: "Bring the page with one of them, and write only its address in the other." },
+      );
+    }
+    if (page !== undefined) return;
+    const owner = this.#server.ownerOf(ui.uri);
+    if (owner === undefined || owner === "resourceTemplate") return;
+    const why =
+      owner === "resource" ? "it exists already" : "the resources of this server come from its handler object";
+    throw new McpError("invalid_definition", `the page ${ui.uri} of tool "${tool.name}" cannot be offered: ${why}`, {
+      fix: "Write only its address in the tool, or choose another one.",
+    });
+  }
+
+  /** Takes what a tool brings now, in place of what it brought before. */
+  change(name: string, tool: ToolOffer | undefined, ui: ToolUi | undefined): void {
+    const before = this.#uris.get(name);
+    const old = before === undefined || before === ui?.uri ? undefined : this.#pages.get(before);
+    if (before !== undefined && old?.brought.delete(name) === true) this.#offer(before, old);
+    this.#uris.delete(name);
+    if (tool === undefined || ui === undefined) return;
+    this.#uris.set(name, ui.uri);
+    const page = this.#pages.get(ui.uri) ?? { brought: new Map(), offered: undefined };
+    this.#pages.set(ui.uri, page);
+    page.brought.set(name, { tool, ui });
+    this.#offer(ui.uri, page);
+  }
+
+  /** Offers a page as its tools want it now, or takes it back after the last of them. */
+  #offer(uri: string, page: ServedPage): void {
+    const tools = [...page.brought.values()].map(({ tool }) => tool);
+    const [first] = tools;
+    const restricted = tools.every(({ definition }) => definition.visibleTo !== undefined);
+    const scopes = first === undefined ? "" : scopesOf(first);
+    if (first !== undefined && page.offered?.restricted === restricted && page.offered.scopes === scopes) return;
+    if (page.offered !== undefined) this.#server.withdraw("resource", uri);
+    page.offered = undefined;
+    if (first === undefined) {
+      this.#pages.delete(uri);
+      return;
+    }
+    const listed = { name: uri.slice("ui://".length), mimeType: PAGE_TYPE, scopes: first.definition.scopes };
+    // Who sees none of its tools may not see the page. Without a condition, the list of resources is the same for everybody.
+    const visibleTo = restricted ? (caller: VisibilityCaller) => isSeen(page, caller) : undefined;
+    this.#server.offer(resource(uri, { ...listed, visibleTo }, () => readPage(uri, page)));
+    page.offered = { restricted, scopes };
+  }
+}
+
+/** What tells two pages of one address apart, if anything. */
+function differenceOf(one: BroughtPage, other: BroughtPage): "pages" | "scopes" | undefined {
+  const isSame =
+    one.ui.html === other.ui.html && JSON.stringify(pageUiMeta(one.ui)) === JSON.stringify(pageUiMeta(other.ui));
+  if (!isSame) return "pages";
+  return scopesOf(one.tool) === scopesOf(other.tool) ? undefined : "scopes";
+}
+
+function scopesOf({ definition }: ToolOffer): string {
+  return JSON.stringify([...(definition.scopes ?? [])].sort());
+}
+
+/** Whether a caller sees one of the tools of a page. Throws what the last failing `visibleTo` threw if it sees none. */
+function isSeen({ brought }: ServedPage, caller: VisibilityCaller): boolean {
+  let failure: { readonly error: unknown } | undefined;
+  for (const { tool } of brought.values()) {
+    try {
+      if (allows(tool.definition.visibleTo, caller)) return true;
+    } catch (error) {
+      failure = { error };
+    }
+  }
+  if (failure !== undefined) throw failure.error;
+  return false;
+}
+
+function allows(visibleTo: VisibleTo | undefined, caller: VisibilityCaller): boolean {
+  const visible: unknown = visibleTo === undefined ? true : visibleTo(caller);
+  if (!isThenable(visible)) return visible === true;
+  neverUnhandled(Promise.resolve(visible));
+  throw new TypeError("it returned a promise");
+}
+
+async function readPage(uri: string, { brought }: ServedPage): Promise<ReadReturn> {
+  const [first] = brought.values();
+  if (first === undefined) throw new McpError("resource_not_found", `resource not found: ${uri}`);
+  const { ui } = first;
+  const text: unknown = typeof ui.html === "function" ? await ui.html() : ui.html;
+  if (typeof text !== "string" || text.trim() === "") {
+    throw new McpError("misuse", `\`html\` of ${uri} returned no page`, { fix: "Return the page as text." });
+  }
+  const meta = pageUiMeta(ui);
+  return { text, mimeType: PAGE_TYPE, ...(meta === undefined ? {} : { _meta: { ui: meta } }) };
+}
+
+/** The pages of the tools of one server. */
+function servedApps(server: ExtendedServer): ServedExtension {
+  const pages = new ServedPages(server);
+  /** By tool: the page that it names without bringing it, until it is known whether the server has it. */
+  const named = new Map<string, string>();
+  return {
+    toolOptions: {
+      ui(tool, wire) {
+        const ui = uiOf(tool);
+        if (ui === undefined) return {};
+        if (ui.html !== undefined) pages.check(tool, ui);
+        return withUi(wire, ui);
+      },
+    },
+    toolChanged(name, tool) {
+      const ui = tool === undefined ? undefined : uiOf(tool);
+      named.delete(name);
+      if (ui !== undefined && ui.html === undefined) named.set(name, ui.uri);
+      pages.change(name, tool, ui?.html === undefined ? undefined : ui);
+    },
+    around: {
+      "tools/list"(call, next) {
+        warnOfMissingPages(server, named, call);
+        return next();
+      },
+    },
+  };
+}
+
+function uiOf({ name, definition }: ToolOffer): ToolUi | undefined {
+  return definition.ui === undefined ? undefined : checkToolUi(name, definition.ui);
+}
+
+function withUi(wire: Tool, ui: ToolUi): Partial<Tool> {
+  return { _meta: { ...wire._meta, ui: toolUiMeta(ui) } };
+}
+
+/** At the first list, because a page may be registered after the tool that names it. */
+function warnOfMissingPages(server: ExtendedServer, named: Map<string, string>, call: ExtensionCall): void {
+  const byPage = new Map([...named].map(([tool, uri]) => [uri, tool]));
+  named.clear();
+  for (const [uri, tool] of byPage) {
+    // A page that this caller does not see is there for others.
+    if (server.ownerOf(uri) === undefined && !server.hasResource(uri, call)) {
+      server.platform.warn(`the tool "${tool}" names the page ${uri}, which this server does not have`);
+    }
+  }
+}
 
 /** Options of `apps`. */
 export interface AppsOptions {

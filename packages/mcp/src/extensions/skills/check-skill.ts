@@ -1,9 +1,8 @@
 import { isObject } from "../../jsonrpc/message.js";
 import type { Skill, SkillResource } from "../../protocol/features/skills.js";
 import { frontmatterProblem } from "./frontmatter.js";
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
-import { pathInSkill, pathProblem, SkillPaths, skillRoot } from "./skill-path.js";
-import type { YamlValue } from "./yaml/yaml-error.js";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathInSkill, pathProblem, SkillPaths, skillRoot } from "./skill-path.js";
+import type { YamlValue } from "./yaml/yaml-scalar.js";
 
 /** An entry that was checked. */
 export interface CheckedSkill {

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { SkillFrontmatter } from "../../protocol/features/skills.js";
 import { nameProblem } from "./skill-path.js";
 import { readYaml } from "./yaml/read-yaml.js";
-import { YamlError } from "./yaml/yaml-error.js";
+import { YamlError } from "./yaml/yaml-scalar.js";
 
 /** Characters of the frontmatter of one skill. */
 const MAX_FRONTMATTER = 65_536;

@@ -8,8 +8,7 @@ import { type CheckedSkill, differingField } from "./check-skill.js";
 import { readSkillText, type SkillText } from "./frontmatter.js";
 import { digestOf } from "./served-skill.js";
 import { decodeText, encodedText } from "./skill.js";
-import { MAX_SKILL_BYTES } from "./skill-limits.js";
-import { pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
+import { MAX_SKILL_BYTES, pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
 
 /** Bytes of a message beside the file that it carries. */
 const MESSAGE_AROUND = 65_536;

@@ -1,8 +1,7 @@
 import type { FileStatus, Files, Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { type SkillOffer, skillOfFiles } from "./skill.js";
-import { type HeldSkills, MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
-import { pathProblem, SKILL_FILE } from "./skill-path.js";
+import { type HeldSkills, MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE } from "./skill-path.js";
 
 /** Entries of one folder, of one skill with its folders, and of all folders above skills. */
 const MAX_ENTRIES = 10_000;

@@ -2,10 +2,67 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource } from "../../protocol/features/resources.js";
 import { DIRECTORY_MIME_TYPE, type Skill } from "../../protocol/features/skills.js";
-import { mimeTypeOf } from "./mime-type.js";
 import { decodeText, encodedText, type GeneratedContent, type SkillOffer } from "./skill.js";
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
-import { SKILL_FILE, skillUri } from "./skill-path.js";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_FILE, SkillPaths, skillUri } from "./skill-path.js";
+
+/** MIME types by extension, of the files that skills usually have. */
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  md: "text/markdown",
+  markdown: "text/markdown",
+  txt: "text/plain",
+  css: "text/css",
+  csv: "text/csv",
+  htm: "text/html",
+  html: "text/html",
+  xml: "application/xml",
+  json: "application/json",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  toml: "application/toml",
+  js: "text/javascript",
+  mjs: "text/javascript",
+  cjs: "text/javascript",
+  ts: "text/x-typescript",
+  py: "text/x-python",
+  rb: "text/x-ruby",
+  go: "text/x-go",
+  rs: "text/x-rust",
+  java: "text/x-java",
+  c: "text/x-c",
+  h: "text/x-c",
+  cpp: "text/x-c++",
+  sh: "application/x-sh",
+  bash: "application/x-sh",
+  ps1: "text/x-powershell",
+  sql: "application/sql",
+  svg: "image/svg+xml",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  ico: "image/x-icon",
+  pdf: "application/pdf",
+  zip: "application/zip",
+  gz: "application/gzip",
+  wasm: "application/wasm",
+  mp3: "audio/mpeg",
+  wav: "audio/wav",
+  mp4: "video/mp4",
+  woff2: "font/woff2",
+  ttf: "font/ttf",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+};
+
+/** The MIME type of a file, by its extension or by whether it is text. */
+function mimeTypeOf(path: string, isText: boolean): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const extension = name.includes(".") ? name.slice(name.lastIndexOf(".") + 1).toLowerCase() : "";
+  const known = Object.hasOwn(MIME_TYPES, extension) ? MIME_TYPES[extension] : undefined;
+  return known ?? (isText ? "text/plain" : "application/octet-stream");
+}
 
 /** A file of a skill as clients see it. */
 export interface ServedFile {
@@ -107,4 +164,82 @@ function tooLarge(name: string, why: string): McpError {
   return new McpError("limit_exceeded", `the skill "${name}" is refused: ${why}`, {
     fix: "Split the skill, or serve large files as resources of their own.",
   });
+}
+
+/** All files and folders of the skills of one server, by URI. */
+export interface SkillTree {
+  readonly files: ReadonlyMap<string, ServedFile>;
+  /** The direct children of each folder. */
+  readonly folders: ReadonlyMap<string, readonly Resource[]>;
+}
+
+/**
+ * The tree of skills whose places were checked. The folders above skills are directories, too.
+ *
+ * Spec: Skills, "Directory Resources", https://github.com/modelcontextprotocol/ext-skills
+ */
+export function treeOf(skills: readonly ServedSkill[]): SkillTree {
+  const files = new Map<string, ServedFile>();
+  const folders = new Map<string, readonly Resource[]>();
+  const above = new Map<string, Map<string, Resource>>();
+  for (const skill of skills) {
+    // A skill inside another one has the same files there.
+    for (const [uri, file] of skill.files) files.set(uri, file);
+    for (const [uri, children] of skill.folders) folders.set(uri, children);
+    for (const [folder, name] of stepsTo(skill.path)) {
+      const children = above.get(skillUri(folder)) ?? new Map<string, Resource>();
+      const uri = skillUri(`${folder}/${name}`);
+      children.set(uri, { uri, name, mimeType: DIRECTORY_MIME_TYPE });
+      above.set(skillUri(folder), children);
+    }
+  }
+  for (const [uri, children] of above) if (!folders.has(uri)) folders.set(uri, [...children.values()]);
+  return { files, folders };
+}
+
+/** The folders above a skill, each with the name of the next one: `acme/billing/refunds` has `acme` and `acme/billing`. */
+function stepsTo(path: string): [folder: string, name: string][] {
+  const segments = path.split("/");
+  return segments.slice(1).map((name, index) => [segments.slice(0, index + 1).join("/"), name]);
+}
+
+/**
+ * Throws for two skills whose places some file system or client would take for one, and for a skill inside another one that does not
+ * list the same files: entries are complete.
+ *
+ * Spec: Skills, "Nested Skills" and "Resources", https://github.com/modelcontextprotocol/ext-skills
+ */
+export function checkPlaces(skills: ReadonlyMap<string, ServedSkill>): void {
+  const places = new SkillPaths();
+  for (const skill of skills.values()) {
+    const known = places.add(skill.path, true);
+    if (known !== undefined) throw samePlace(skill.path, known);
+    for (const [folder] of stepsTo(skill.path)) {
+      const outer = skills.get(skillUri(folder, SKILL_FILE));
+      if (outer !== undefined) checkNested(skill, outer);
+    }
+  }
+}
+
+/** The error for two skills that are served at one place. */
+export function samePlace(path: string, known: string): McpError {
+  const what = path === known ? `two skills have the path "${path}"` : `the skill "${path}" collides with "${known}"`;
+  return new McpError("invalid_definition", what, {
+    fix: "Rename one of them, or put it below another folder.",
+  });
+}
+
+function checkNested(inner: ServedSkill, outer: ServedSkill): void {
+  const root = `${skillUri(inner.path)}/`;
+  const uris = new Set([...inner.files.keys(), ...[...outer.files.keys()].filter((uri) => uri.startsWith(root))]);
+  for (const uri of uris) {
+    const [one, other] = [inner.files.get(uri), outer.files.get(uri)];
+    // Content that is made for each reader has no digest: the two must be made by the same function.
+    if (one !== undefined && other !== undefined && one.digest === other.digest)
+      if (one.digest !== undefined || one.content === other.content) continue;
+    const which = `the skill "${inner.path}" lies in the skill "${outer.path}"`;
+    throw new McpError("invalid_definition", `${which}, and ${uri} is not the same in both`, {
+      fix: "Give both skills the same files there, or serve one of them below another folder.",
+    });
+  }
 }

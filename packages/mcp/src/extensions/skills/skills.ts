@@ -13,10 +13,17 @@ import { stringParam } from "../seam/attach-to-server.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
 import { readSkillFolder } from "./read-skill-folder.js";
-import { type ServedFile, type ServedSkill, serveSkill } from "./served-skill.js";
+import {
+  checkPlaces,
+  type ServedFile,
+  type ServedSkill,
+  type SkillTree,
+  samePlace,
+  serveSkill,
+  treeOf,
+} from "./served-skill.js";
 import type { SkillOffer } from "./skill.js";
-import { HeldSkills } from "./skill-limits.js";
-import { checkPlaces, type SkillTree, samePlace, treeOf } from "./skill-tree.js";
+import { HeldSkills } from "./skill-path.js";
 
 /** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
 export type SkillSource = string | SkillOffer;

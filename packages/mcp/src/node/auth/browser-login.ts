@@ -1,5 +1,5 @@
 import type { Login, LoginAttempt } from "../../auth/client/login.js";
-import { hookResult } from "../../auth/discovery/hook-result.js";
+import { hookResult } from "../../auth/discovery/steps.js";
 import { McpError } from "../../protocol/error.js";
 import { CallbackListener } from "./callback-listener.js";
 

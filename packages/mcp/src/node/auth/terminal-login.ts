@@ -1,6 +1,5 @@
-import type { Login } from "../../auth/client/login.js";
-import { parametersOf } from "../../auth/client/login.js";
-import { hookResult } from "../../auth/discovery/hook-result.js";
+import { type Login, parametersOf } from "../../auth/client/login.js";
+import { hookResult } from "../../auth/discovery/steps.js";
 import { builtin } from "../builtin.js";
 import { attemptWith } from "./browser-login.js";
 import { CallbackListener } from "./callback-listener.js";

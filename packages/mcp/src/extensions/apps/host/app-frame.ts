@@ -3,8 +3,7 @@ import type { UiCsp, UiHostContext, UiPermissions, UiSize } from "../../../proto
 import type { AppPage } from "../app-pages.js";
 import { CSP_LISTS, isDomain, LOOPBACK_DOMAIN, MAX_DOMAINS } from "../content-policy.js";
 import { PERMISSIONS, permissionsOnWire } from "../ui-meta.js";
-import type { ShowAppOptions } from "./app-options.js";
-import { type HostFrame, type HostWindow, LONGEST_MS } from "./host-dom.js";
+import { type HostFrame, type HostWindow, LONGEST_MS, type ShowAppOptions } from "./app-options.js";
 import { FEATURES, SANDBOX_FLAGS } from "./sandbox-page.js";
 
 /** Pixels that an app may be high or wide, so that it cannot push everything else out of reach. */

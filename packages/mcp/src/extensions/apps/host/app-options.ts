@@ -12,8 +12,16 @@ import type { LoggingMessageNotificationParams } from "../../../protocol/feature
 import type { ReadResourceResult } from "../../../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../../../protocol/features/tools.js";
 import type { Implementation } from "../../../protocol/implementation.js";
-import type { HostElement } from "./host-dom.js";
-import type { AppLimits } from "./message-limits.js";
+
+/** Limits on what the page of an app may send. */
+export interface AppLimits {
+  /** Characters of one message, its texts and the names of its members; more is refused. Default: 4 Mi. */
+  maxMessageBytes: number;
+  /** Messages in one second, averaged; more are refused, and ten times as many refusals close the app. Default: 100. */
+  maxMessagesPerSecond: number;
+  /** Requests that wait for their answers at once; more are refused. Default: 16. */
+  maxRequests: number;
+}
 
 /** What an app may use of the server that its page came from. A `Client` is one. */
 export interface AppServer {
@@ -119,4 +127,39 @@ export function checkShowAppOptions(options: ShowAppOptions): void {
       fix: "Pass a whole number above 0.",
     });
   }
+}
+
+// What the host's side uses of a browser. The library compiles without the types of one, because it runs elsewhere too;
+// the elements of every browser fit these.
+
+/** Milliseconds that a timer of a browser can take; a longer one would end at once. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+/** The part of an element that an app is shown in. */
+export interface HostElement {
+  readonly ownerDocument: {
+    createElement(name: "iframe"): HostFrame;
+    readonly defaultView: HostWindow | null;
+  };
+  append(frame: never): void;
+}
+
+/** The part of a frame that is used. */
+export interface HostFrame {
+  readonly contentWindow: { postMessage(message: unknown, targetOrigin: string): void } | null;
+  readonly style: { width: string; height: string; border: string };
+  setAttribute(name: string, value: string): void;
+  addEventListener(type: "load", listener: () => void): void;
+  remove(): void;
+}
+
+/** The part of a window that is used. */
+export interface HostWindow {
+  readonly location: { readonly href: string; readonly origin: string };
+  readonly performance: { now(): number };
+  readonly console: { warn(message: string): void };
+  addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  removeEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  setTimeout(run: () => void, ms: number): unknown;
+  clearTimeout(timer: never): void;
 }

@@ -1,14 +1,4 @@
-import type { HostWindow } from "./host-dom.js";
-
-/** Limits on what the page of an app may send. */
-export interface AppLimits {
-  /** Characters of one message, its texts and the names of its members; more is refused. Default: 4 Mi. */
-  maxMessageBytes: number;
-  /** Messages in one second, averaged; more are refused, and ten times as many refusals close the app. Default: 100. */
-  maxMessagesPerSecond: number;
-  /** Requests that wait for their answers at once; more are refused. Default: 16. */
-  maxRequests: number;
-}
+import type { AppLimits, HostWindow } from "./app-options.js";
 
 export const DEFAULT_APP_LIMITS: AppLimits = {
   maxMessageBytes: 4 * 1024 * 1024,

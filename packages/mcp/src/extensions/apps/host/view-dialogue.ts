@@ -2,9 +2,8 @@ import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../../../jsonrpc/error.js";
 import { classify, type Id, isObject, type Params, type RequestMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
-import type { AppRefusal } from "./app-options.js";
-import { type HostWindow, LONGEST_MS } from "./host-dom.js";
-import { type AppLimits, MessageRate, messageFlaw } from "./message-limits.js";
+import { type AppLimits, type AppRefusal, type HostWindow, LONGEST_MS } from "./app-options.js";
+import { MessageRate, messageFlaw } from "./message-limits.js";
 import { DENIED, type ViewRequestHandler } from "./view-requests.js";
 
 /** What a dialogue needs of its host. */

@@ -1,7 +1,20 @@
-import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
-import { YamlFlow } from "./yaml-flow.js";
-import { checkPlainStart, foldLines, plainKeyScalar, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
-import { checkCharacters, trimSpaces, trimSpacesEnd, trimSpacesStart } from "./yaml-space.js";
+import {
+  addMember,
+  checkCharacters,
+  checkDepth,
+  checkPlainStart,
+  foldLines,
+  plainKeyScalar,
+  plainScalar,
+  quotedScalar,
+  quoteEnd,
+  trimSpaces,
+  trimSpacesEnd,
+  trimSpacesStart,
+  YamlError,
+  YamlFlow,
+  type YamlValue,
+} from "./yaml-scalar.js";
 
 /** A line that is neither empty nor a comment alone. */
 interface Row {

@@ -1,5 +1,67 @@
-import { YamlError, type YamlValue } from "./yaml-error.js";
-import { trimSpacesEnd } from "./yaml-space.js";
+/** Text that is not YAML, or YAML that frontmatter has no use for. */
+export class YamlError extends Error {
+  override readonly name = "YamlError";
+  /** Counted from 1. */
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+/** A value that YAML and JSON both have. */
+export type YamlValue = string | number | boolean | null | YamlValue[] | { [key: string]: YamlValue };
+
+/** Values inside values; deeper frontmatter is refused. */
+const MAX_DEPTH = 16;
+
+/** Throws when values are nested too deeply. */
+export function checkDepth(depth: number, line: number): void {
+  if (depth > MAX_DEPTH) throw new YamlError(line, `it is nested more than ${MAX_DEPTH} levels deep`);
+}
+
+/** Adds a member. Throws for a key that is there already, and for one that would merge others. */
+export function addMember(map: { [key: string]: YamlValue }, key: string, value: YamlValue, line: number): void {
+  if (key === "<<") throw new YamlError(line, "merge keys (`<<`) are not supported");
+  if (Object.hasOwn(map, key)) throw new YamlError(line, `the key "${key}" stands there twice`);
+  // An assignment to `__proto__` would change the object's prototype.
+  Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+// White space is what YAML takes for it, spaces and tabs; `\s` and `trim` of JavaScript know many more characters.
+
+/** Without the spaces and tabs at the beginning. */
+export function trimSpacesStart(text: string): string {
+  let start = 0;
+  while (start < text.length && " \t".includes(text.charAt(start))) start++;
+  return text.slice(start);
+}
+
+/** Without the spaces and tabs at the end; an expression for that takes time quadratic in the spaces elsewhere. */
+export function trimSpacesEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && " \t".includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+/** Without the spaces and tabs at both ends. */
+export function trimSpaces(text: string): string {
+  return trimSpacesEnd(trimSpacesStart(text));
+}
+
+// All that YAML does not allow unescaped, and what only some of its readers take for a line break or skip.
+const REFUSED =
+  /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|\r(?!\n)/u;
+
+/** Throws for characters with which one reader of YAML could see other lines, and so other fields, than the next. */
+export function checkCharacters(text: string): void {
+  const found = REFUSED.exec(text);
+  if (found === null) return;
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const line = text.slice(0, found.index).split("\n").length;
+  throw new YamlError(line, `it holds the character U+${code}; write it as an escape in double quotes`);
+}
 
 const INTEGER = /^[-+]?\d+$/;
 const OTHER_BASE = /^0(?:o[0-7]+|x[\dA-Fa-f]+)$/;
@@ -140,4 +202,93 @@ function escaped(text: string, at: number, line: number): { text: string; end: n
   const found = Object.hasOwn(ESCAPES, kind) ? ESCAPES[kind] : undefined;
   if (found === undefined) throw new YamlError(line, `\\${kind}${hex} is no escape`);
   return { text: found, end: at + 1 };
+}
+
+// A comment begins after white space; a plain scalar ends at a bracket, a comma, a comment, or a colon that separates.
+const SPACE = /(?:[ \t\n]|(?<=[ \t\n])#[^\n]*)*/y;
+const PLAIN_END = /[,[\]{}]|:(?=[ \t\n,[\]{}]|$)|[ \t\n]#/g;
+
+/** Reads a list in brackets or a map in braces, which may span lines. Takes time linear in its length. */
+export class YamlFlow {
+  readonly #text: string;
+  /** Where the next character is. */
+  at: number;
+
+  constructor(text: string, at: number) {
+    this.#text = text;
+    this.at = at;
+  }
+
+  value(depth: number): YamlValue {
+    if (depth > 0) checkDepth(depth, 0);
+    const first = this.#peek();
+    if (first === "[") return this.#list(depth);
+    if (first === "{") return this.#map(depth);
+    return first === '"' || first === "'" ? this.#quoted() : plainScalar(this.#plain(), 0);
+  }
+
+  #list(depth: number): YamlValue[] {
+    const list: YamlValue[] = [];
+    this.at++;
+    while (this.#peek() !== "]") {
+      list.push(this.value(depth + 1));
+      if (this.#peek() === ":") throw new YamlError(0, "a pair in a list needs braces");
+      this.#separator("]");
+    }
+    this.at++;
+    return list;
+  }
+
+  #map(depth: number): { [key: string]: YamlValue } {
+    const map: { [key: string]: YamlValue } = {};
+    this.at++;
+    while (this.#peek() !== "}") {
+      const quoted = this.#peek() === '"' || this.#peek() === "'";
+      const key = quoted ? this.#quoted() : plainKeyScalar(this.#plain(), 0);
+      let value: YamlValue = null;
+      if (this.#peek() === ":") {
+        this.at++;
+        if (!",}".includes(this.#peek())) value = this.value(depth + 1);
+      }
+      addMember(map, key, value, 0);
+      this.#separator("}");
+    }
+    this.at++;
+    return map;
+  }
+
+  #separator(end: "]" | "}"): void {
+    const next = this.#peek();
+    if (next === ",") this.at++;
+    else if (next !== end) throw new YamlError(0, `expected \`,\` or \`${end}\`, found \`${next}\``);
+  }
+
+  #quoted(): string {
+    const end = quoteEnd(this.#text, this.at);
+    if (end === undefined) throw new YamlError(0, "a quote is not closed");
+    const value = quotedScalar(this.#text.charAt(this.at), this.#text.slice(this.at + 1, end), 0);
+    this.at = end + 1;
+    return value;
+  }
+
+  #plain(): string {
+    PLAIN_END.lastIndex = this.at;
+    const end = PLAIN_END.exec(this.#text)?.index ?? this.#text.length;
+    const lines = this.#text.slice(this.at, end).split("\n").map(trimSpaces);
+    while (lines.length > 1 && lines.at(-1) === "") lines.pop();
+    const text = foldLines(lines);
+    if (text === "") throw new YamlError(0, "a value is missing");
+    checkPlainStart(text, 0);
+    this.at = end;
+    return text;
+  }
+
+  /** The next character that is neither white space nor part of a comment. */
+  #peek(): string {
+    SPACE.lastIndex = this.at;
+    this.at += SPACE.exec(this.#text)?.[0].length ?? 0;
+    const next = this.#text.charAt(this.at);
+    if (next === "") throw new YamlError(0, "a bracket is not closed");
+    return next;
+  }
 }
