@@ -14,7 +14,7 @@ export type { ClientEvents } from "./client/contract/events.js";
 export type { ClientMiddleware } from "./client/contract/middleware.js";
 export type { CallOptions, ClientOptions, QuestionContext } from "./client/contract/options.js";
 export { bytesOf, textOf } from "./client/features/content.js";
-export type { Prior } from "./era/negotiate/prior.js";
+export type { Prior } from "./era/negotiate/negotiation.js";
 export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";
 export type { Revision } from "./protocol/revisions.js";

@@ -1,4 +1,4 @@
-import { type Prior, priorOf } from "../era/negotiate/prior.js";
+import { type Prior, priorOf } from "../era/negotiate/negotiation.js";
 import { checkedNotificationMiddleware, type NotificationMiddleware } from "../era/notification-middleware.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";

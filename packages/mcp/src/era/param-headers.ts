@@ -1,7 +1,7 @@
 import type { HttpFacts } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
 import { DATA_KEYWORDS } from "../schema/json-schema.js";
-import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./stateless/header-value.js";
+import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./header-value.js";
 
 /** One argument that a header repeats: its path in the arguments, and the header's name. */
 export interface ParamHeader {

@@ -134,7 +134,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "version-error-not-followed",
     recreates: "-32022 that names a shared revision after the connection was made is only surfaced",
-    file: "era/negotiate/revisions-instead.ts",
+    file: "era/negotiate/refusal.ts",
     search: "    return shared.length === 0 ? undefined : shared;",
     replace: "    return undefined;",
     tests: ["test/client/wrong-revision.test.ts"],

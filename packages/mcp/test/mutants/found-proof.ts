@@ -13,7 +13,7 @@ export const FOUND_PROOF: readonly Mutant[] = [
   {
     name: "endless-in-the-core-only",
     recreates: "a drain that waits for the endless request of an extension",
-    file: "era/accepting.ts",
+    file: "era/select/accepting.ts",
     search: "endless: row?.deadlineExempt === true",
     replace: 'endless: message.method === "subscriptions/listen"',
     tests: ["test/http/endless-extension.test.ts"],

@@ -98,7 +98,7 @@ export const FOUND_TASKS: readonly Mutant[] = [
   {
     name: "task-claims-stored",
     recreates: "the claims of a caller's token are written into the storage",
-    file: "era/stored-call.ts",
+    file: "era/select/stored-call.ts",
     search: "const { claims: _claims, ...identity } = principal;",
     replace: "const identity = principal;",
     tests: SIMULATION,

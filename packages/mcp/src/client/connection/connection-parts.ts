@@ -1,5 +1,4 @@
-import type { Negotiation } from "../../era/negotiate/negotiation.js";
-import type { Prior } from "../../era/negotiate/prior.js";
+import type { Negotiation, Prior } from "../../era/negotiate/negotiation.js";
 import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";

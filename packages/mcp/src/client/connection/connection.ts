@@ -1,8 +1,7 @@
 import { withDefaults } from "../../encoding/with-defaults.js";
 import { negotiate } from "../../era/negotiate/negotiate.js";
 import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
-import { isTransient } from "../../era/negotiate/refusal.js";
-import { revisionsInstead } from "../../era/negotiate/revisions-instead.js";
+import { isTransient, revisionsInstead } from "../../era/negotiate/refusal.js";
 import { atMost, pause } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";

@@ -1,5 +1,5 @@
 import type { Some } from "../../encoding/with-defaults.js";
-import type { Prior } from "../../era/negotiate/prior.js";
+import type { Prior } from "../../era/negotiate/negotiation.js";
 import type { Sender } from "../../http/http.js";
 import type { RequestAuthorization } from "../../http/request-authorization.js";
 import type { Fetch, Platform } from "../../platform/platform.js";

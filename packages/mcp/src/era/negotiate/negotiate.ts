@@ -8,8 +8,7 @@ import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
 import { performHandshake } from "./handshake.js";
-import type { Attempt, Established, Negotiation } from "./negotiation.js";
-import type { Prior } from "./prior.js";
+import type { Attempt, Established, Negotiation, Prior } from "./negotiation.js";
 import {
   failedServer,
   isModernError,

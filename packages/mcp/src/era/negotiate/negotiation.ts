@@ -5,7 +5,6 @@ import type { Implementation } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, EncodedMessage } from "../era.js";
-import type { Prior } from "./prior.js";
 
 /** What is known about a server once its era has been found. */
 export interface Established {
@@ -50,4 +49,28 @@ export interface Attempt {
   handshake?: Promise<Established>;
   /** The era is known; later answers are ignored. */
   decided: boolean;
+}
+
+/** What an earlier connection learnt about a server, from `client.prior`; it replaces the probe. */
+export interface Prior {
+  revision: Revision;
+  /** The server's capabilities; with them, a stateless connection sends nothing before the first call. */
+  capabilities?: ServerCapabilities | undefined;
+  serverInfo?: Implementation | undefined;
+  instructions?: string | undefined;
+}
+
+/** What a later connection may know of this one, as JSON. */
+export function priorOf({
+  era,
+  capabilities,
+  serverInfo,
+  instructions,
+}: Omit<Prior, "revision"> & { era: { revision: Revision } }): Prior {
+  return {
+    revision: era.revision,
+    capabilities,
+    ...(serverInfo === undefined ? {} : { serverInfo }),
+    ...(instructions === undefined ? {} : { instructions }),
+  };
 }

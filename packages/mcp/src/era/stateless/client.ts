@@ -7,9 +7,9 @@ import { type MethodTable, serverAsks } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import { callerMeta } from "../caller-meta.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
+import { encodeHeaderValue } from "../header-value.js";
 import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
-import { encodeHeaderValue } from "./header-value.js";
 
 /** The client side of the stateless era. `resultTypes` are those of the client's extensions. */
 export function statelessClient(

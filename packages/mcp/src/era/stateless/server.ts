@@ -26,10 +26,10 @@ import type {
   ServerEra,
   ServerSelf,
 } from "../era.js";
+import { decodeHeaderValue, mismatch } from "../header-value.js";
 import { notificationText } from "../notification.js";
 import { checkParamHeaders } from "../param-headers.js";
 import { markedResultText } from "../result-text.js";
-import { decodeHeaderValue, mismatch } from "./header-value.js";
 
 /**
  * The server side of the stateless era: every request contains all metadata that the server may use.

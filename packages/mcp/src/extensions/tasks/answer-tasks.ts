@@ -3,15 +3,8 @@ import type { ConnectedExtension, ExtendedClient } from "../../client/contract/e
 import type { ServerRequestHandler } from "../../client/contract/options.js";
 import { randomName } from "../../encoding/base64.js";
 import type { Question } from "../../era/era.js";
-import {
-  answersByTask,
-  answerTaskCapabilities,
-  cancelledTask,
-  createdTask,
-  relatedTo,
-  shownTask,
-  wantedTtl,
-} from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
+import { relatedTo, type TaskDialect } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -30,8 +23,8 @@ const PAGE_SIZE = 100;
 
 interface AnswerTask {
   readonly id: string;
-  /** The revision it was asked in, because the connection may be lost when it ends. */
-  readonly revision: Revision;
+  /** Of the revision it was asked in, because the connection may be lost when it ends. */
+  readonly dialect: TaskDialect;
   readonly createdAt: number;
   readonly ttlMs: number;
   updatedAt: number;
@@ -69,16 +62,16 @@ export class AnswerTasks {
   }
 
   capabilities(revision: Revision): ClientCapabilities {
-    return answerTaskCapabilities(revision, (method) => this.#client.canAnswer(method));
+    return taskDialect(revision).answerCapabilities((method) => this.#client.canAnswer(method));
   }
 
   /** Answers a question with a task, if the server wants one, and with its answer otherwise. */
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
-    const { revision } = this.#client.era;
-    if (!answersByTask(question, revision)) return answer();
-    const task = this.#create(question, revision);
+    const dialect = taskDialect(this.#client.era.revision);
+    if (!dialect.answersByTask(question)) return answer();
+    const task = this.#create(question, dialect);
     void this.#run(task, answer);
-    return createdTask(taskOf(task, this.#settings), revision);
+    return dialect.created(taskOf(task, this.#settings));
   };
 
   close(): void {
@@ -86,11 +79,11 @@ export class AnswerTasks {
     for (const task of this.#tasks.values()) this.#end(task, "cancelled", undefined, "the client was closed");
   }
 
-  #create({ params = {} }: Question, revision: Revision): AnswerTask {
+  #create({ params = {} }: Question, dialect: TaskDialect): AnswerTask {
     const { platform } = this.#client;
     const { ttlMs, maxTtlMs } = this.#settings;
     this.#forget();
-    const wanted = wantedTtl({ revision, params }) ?? ttlMs;
+    const wanted = dialect.wantedTtl(params) ?? ttlMs;
     const open = [...this.#tasks.values()].filter((task) => !isOver(task)).length;
     if (this.#closed) throw new McpError("connection_closed", "the client is closed");
     if (open >= MAX_OPEN) throw tooMany(MAX_OPEN, "questions wait for an answer");
@@ -98,7 +91,7 @@ export class AnswerTasks {
     const now = platform.now();
     const task: AnswerTask = {
       id: randomName(platform, 24),
-      revision,
+      dialect,
       createdAt: now,
       ttlMs: Math.min(Math.ceil(wanted), maxTtlMs),
       updatedAt: now,
@@ -136,7 +129,7 @@ export class AnswerTasks {
 
   #shown(task: AnswerTask): Params {
     // A task is a record of JSON values.
-    return shownTask(taskOf(task, this.#settings), task.revision) as Params;
+    return task.dialect.shown(taskOf(task, this.#settings)) as Params;
   }
 
   async #result(task: AnswerTask, signal: AbortSignal): Promise<object> {
@@ -166,7 +159,7 @@ export class AnswerTasks {
   #cancel(task: AnswerTask): object {
     if (isOver(task)) throw new McpError("invalid_params", `the task is ${task.status} already`);
     this.#end(task, "cancelled", undefined, "the server cancelled the task");
-    return cancelledTask(taskOf(task, this.#settings), task.revision);
+    return task.dialect.cancelled(taskOf(task, this.#settings));
   }
 
   #find({ taskId }: Record<string, unknown>): AnswerTask {

@@ -1,6 +1,7 @@
 import { randomName } from "../../encoding/base64.js";
 import type { Question } from "../../era/era.js";
-import { asksByTask, readTask } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
+import { readTask } from "../../era/task-shape.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
@@ -116,7 +117,8 @@ export class AskerByTask implements Asker {
   ask(prepared: PreparedQuestion): Promise<unknown> {
     const { question, ...rest } = prepared;
     const asker = this.#asker;
-    if (!asksByTask(this.#call.request, question)) return asker.ask(prepared);
+    const { request } = this.#call;
+    if (!taskDialect(request.revision).asksByTask(request, question)) return asker.ask(prepared);
     const { platform, answerMs } = this.#server;
     // An asker sends whatever it is given, and methods of tasks are not known to it.
     const send = (method: string, params: Params) =>

@@ -1,5 +1,5 @@
-import { storedCall } from "../../era/stored-call.js";
-import { wantedTtl } from "../../era/task-shape.js";
+import { storedCall } from "../../era/select/stored-call.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { mayBeStranger } from "../../server/call/call-failure.js";
 import type { ExtensionCall } from "../seam/extended-server.js";
 import type { TaskSettings } from "./task-options.js";
@@ -21,13 +21,14 @@ export function newRecord(
   { id, node, now }: Creation,
 ): TaskRecord {
   const { ttlMs, maxTtlMs, pollIntervalMs } = settings;
+  const wanted = taskDialect(request.revision).wantedTtl(request.params);
   const principal = exchange.principal ?? exchange.peer?.principal;
   return {
     id,
     owner: principal?.key ?? null,
     createdAt: now,
     updatedAt: now,
-    ttlMs: Math.min(Math.ceil(wantedTtl(request) ?? rules.ttlMs ?? ttlMs), Math.max(maxTtlMs, rules.ttlMs ?? 0)),
+    ttlMs: Math.min(Math.ceil(wanted ?? rules.ttlMs ?? ttlMs), Math.max(maxTtlMs, rules.ttlMs ?? 0)),
     pollIntervalMs: rules.pollIntervalMs ?? pollIntervalMs,
     status: "working",
     retry: rules.retry,

@@ -1,6 +1,6 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
-import { restoredCall } from "../../era/stored-call.js";
+import { restoredCall } from "../../era/select/stored-call.js";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
 import type { TaskNodes } from "./stored/task-nodes.js";

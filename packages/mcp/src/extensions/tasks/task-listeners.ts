@@ -1,14 +1,14 @@
 import { notificationText } from "../../era/notification.js";
-import { relatedTo, shownTask, tellsTaskStatus } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
+import { relatedTo, type TaskDialect } from "../../era/task-shape.js";
 import type { Id } from "../../jsonrpc/message.js";
-import type { Revision } from "../../protocol/revisions.js";
 import type { Peer } from "../../transport/transport.js";
 import type { ExtensionCall } from "../seam/extended-server.js";
 import { type TaskRecord, taskOf } from "./task-record.js";
 
 interface Listener {
   readonly peer: Peer;
-  readonly revision: Revision;
+  readonly dialect: TaskDialect;
   readonly progressToken: Id | undefined;
 }
 
@@ -27,7 +27,8 @@ export class TaskListeners {
     if (created.length > MOST_LISTED) created.shift();
     this.#created.set(peer, created);
     const { revision, progressToken } = request;
-    if (tellsTaskStatus(revision)) this.#listeners.set(id, { peer, revision, progressToken });
+    const dialect = taskDialect(revision);
+    if (dialect.pushed) this.#listeners.set(id, { peer, dialect, progressToken });
   }
 
   /** The tasks that this peer created, oldest first. */
@@ -48,8 +49,8 @@ export class TaskListeners {
   changed(record: TaskRecord): void {
     const listener = this.#listeners.get(record.id);
     if (listener === undefined) return;
-    const { peer, revision } = listener;
-    peer.say(notificationText("notifications/tasks/status", shownTask(taskOf(record), revision)));
+    const { peer, dialect } = listener;
+    peer.say(notificationText("notifications/tasks/status", dialect.shown(taskOf(record))));
   }
 
   /** Passes on what the handler said, with the task that it belongs to. */

@@ -1,5 +1,5 @@
 import type { Question } from "../../era/era.js";
-import type { StoredCall } from "../../era/stored-call.js";
+import type { StoredCall } from "../../era/select/stored-call.js";
 import type { ErrorObject } from "../../jsonrpc/message.js";
 import type { InputRequests } from "../../protocol/features/input.js";
 import { isFinalStatus } from "../../protocol/features/task-methods.js";

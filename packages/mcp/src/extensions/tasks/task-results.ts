@@ -1,7 +1,8 @@
 import { randomName } from "../../encoding/base64.js";
 import type { Call, Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
-import { asksByRequest, asksByTask, relatedTo } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
+import { relatedTo } from "../../era/task-shape.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
@@ -112,7 +113,7 @@ export class TaskResults {
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
    */
   looked(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
-    if (peer === undefined || !asksByRequest(request.revision)) return;
+    if (peer === undefined || !taskDialect(request.revision).pushed) return;
     for (const [key, { unwanted, id, name, asker }] of this.#asked) {
       if (asker.unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
         unwanted.abort();
@@ -159,7 +160,7 @@ export class TaskResults {
     const send = (about: string, members: Params) => this.#send(exchange, signal, about, members);
     const { platform, answerMs } = this.#server;
     const answer =
-      this.#byTask && asksByTask(request, question)
+      this.#byTask && taskDialect(request.revision).asksByTask(request, question)
         ? askByTask({ platform, answerMs, signal, exchange, send }, { method, params })
         : send(method, params);
     answer

@@ -1,7 +1,7 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
-import { keptResult } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { longTimer } from "../../platform/long-timer.js";
 import type { Timer } from "../../platform/platform.js";
@@ -254,7 +254,7 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<(record: 
       throw new McpError("internal_error", "the call was answered in the form of another extension, which no task has");
     }
     if (value instanceof InputOutcome) throw askedTooEarly();
-    const result = keptResult(value, request);
+    const result = taskDialect(request.revision).stored(value, request);
     return (record) => withResult(record, result);
   } catch (thrown) {
     const { code, message, data } = McpError.from(thrown);

@@ -1,7 +1,7 @@
 import { randomName } from "../../encoding/base64.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
-import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { McpError, serverClosed } from "../../protocol/error.js";
 import { InputOutcome } from "../../server/call/input-required.js";
 import { ExtensionResult } from "../../server/call/server-call.js";
@@ -89,7 +89,8 @@ export class TaskRunner implements RunContext {
       now: this.#server.platform.now(),
     });
     const run = new TaskRun(this.#server, this, record);
-    const late = rules.begin === "handler" && !wantsTask(call.request);
+    const dialect = taskDialect(call.request.revision);
+    const late = rules.begin === "handler" && !dialect.requested;
     const { id } = record;
     const inputs = late ? call.request.inputs : undefined;
     const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
@@ -120,12 +121,12 @@ export class TaskRunner implements RunContext {
     }
     if ("error" in first) throw first.error;
     const own = first.result instanceof InputOutcome || first.result instanceof ExtensionResult;
-    return !wantsTask(request) || own ? first.result : this.#answeredAtOnce(record, first.result, request, call);
+    return !dialect.requested || own ? first.result : this.#answeredAtOnce(record, first.result, request, call);
   }
 
   /** A task for a client that must be given one, although its outcome is known. */
   async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
-    const done = withResult(record, keptResult(result, request));
+    const done = withResult(record, taskDialect(request.revision).stored(result, request));
     if (this.#closed) throw serverClosed();
     await this.#store(done);
     this.listeners.add(done.id, call);
@@ -292,5 +293,5 @@ export class TaskRunner implements RunContext {
 }
 
 function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {
-  return new ExtensionResult("task", createdTask(taskOf(record), revision));
+  return new ExtensionResult("task", taskDialect(revision).created(taskOf(record)));
 }

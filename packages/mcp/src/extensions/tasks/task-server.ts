@@ -1,16 +1,7 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { keepText } from "../../era/result-text.js";
-import {
-  cancelledTask,
-  listsTaskSupport,
-  refusesLateCancel,
-  requireTasks,
-  shownTask,
-  takesTask,
-  taskCapabilities,
-  taskRequired,
-} from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult } from "../../protocol/features/tools.js";
@@ -49,7 +40,7 @@ export function serveTasks(server: ExtendedServer, settings: TaskSettings): Serv
       "tools/call": (call, next) => tasks.call(call, next),
       "tools/list": (call, next) => tasks.listTools(call, next),
     },
-    capabilities: taskCapabilities,
+    capabilities: (revision) => taskDialect(revision).capabilities,
     toolOptions: {
       task({ name, definition }) {
         taskRules(name, definition.task);
@@ -102,7 +93,8 @@ class TaskServer {
     this.#runner.watch();
     if (typeof name !== "string" || !this.#server.hasTool(name, call)) return next();
     const rules = this.#rules.get(name);
-    const takes = takesTask(request);
+    const dialect = taskDialect(request.revision);
+    const takes = dialect.takes(request);
     if (rules !== undefined && takes) {
       return this.#runner.begin(call, rules).catch((error: unknown) => {
         if (error instanceof TooManyTasks) call.limited = error.limited;
@@ -110,18 +102,18 @@ class TaskServer {
       });
     }
     if (rules === undefined) onStartTask(call, () => this.#noTask(name));
-    if (rules?.support === "required") throw taskRequired(name, request);
+    if (rules?.support === "required") throw dialect.required(name);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
-    if (takes && listsTaskSupport(request.revision)) {
+    if (takes && dialect.requested) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
-    if (this.#asksByTask && listsTaskSupport(request.revision)) askThrough(call, new AskerByTask(this.#server, call));
+    if (this.#asksByTask && dialect.requested) askThrough(call, new AskerByTask(this.#server, call));
     return next();
   }
 
   listTools({ request }: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
     const listed = next();
-    if (!listsTaskSupport(request.revision)) return listed;
+    if (!taskDialect(request.revision).requested) return listed;
     return isThenable(listed) ? listed.then((result) => this.#withSupport(result)) : this.#withSupport(listed);
   }
 
@@ -153,7 +145,7 @@ class TaskServer {
   async get(params: Params, call: ExtensionCall): Promise<object> {
     const record = await this.#owned(params, call);
     this.#results.looked(record, call);
-    return shownTask(taskOf(record), call.request.revision);
+    return taskDialect(call.request.revision).shown(taskOf(record));
   }
 
   async update(params: Params, call: ExtensionCall): Promise<object> {
@@ -169,27 +161,28 @@ class TaskServer {
 
   async cancel(params: Params, call: ExtensionCall): Promise<object> {
     const { id } = await this.#owned(params, call);
-    const { revision } = call.request;
+    const dialect = taskDialect(call.request.revision);
     const record = await this.#runner.change(id, (found) => {
       if (!isOver(found)) return ended(found, "cancelled", undefined, "the client cancelled the task");
-      if (!refusesLateCancel(revision)) return found;
+      if (!dialect.refusesLateCancel) return found;
       throw new McpError("invalid_params", `the task is ${found.status} already`);
     });
     if (record === undefined) throw unknownTask();
-    return cancelledTask(taskOf(record), revision);
+    return dialect.cancelled(taskOf(record));
   }
 
   async list(params: Params, { request, exchange }: ExtensionCall): Promise<object> {
     const owner = (exchange.principal ?? exchange.peer?.principal)?.key;
     const ids =
       owner === undefined ? this.#runner.listeners.created(exchange.peer) : await this.#runner.store.owned(owner);
+    const dialect = taskDialect(request.revision);
     const signs = `cursor tasks ${owner ?? ""}`;
     const start = params["cursor"] === undefined ? 0 : this.#start(ids, signs, params["cursor"]);
     const end = start + (this.#server.pageSize ?? PAGE_SIZE);
     const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
-    const shown = tasks.map((record) => shownTask(taskOf(record as TaskRecord), request.revision));
+    const shown = tasks.map((record) => dialect.shown(taskOf(record as TaskRecord)));
     const hasMore = end < ids.length && last !== undefined;
     return pageBefore({ tasks: shown }, hasMore ? this.#server.secrets.sign(signs, last) : undefined);
   }
@@ -209,7 +202,7 @@ class TaskServer {
 
   /** The tasks among these that the caller may hear of. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
-    requireTasks(call.request);
+    taskDialect(call.request.revision).require(call.request);
     this.#runner.watch();
     const found = await Promise.all(ids.map((id) => this.#find(id)));
     return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
@@ -221,7 +214,7 @@ class TaskServer {
 
   /** The task that a request is about. Tasks of others do not exist for the caller. */
   async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
-    requireTasks(call.request);
+    taskDialect(call.request.revision).require(call.request);
     this.#runner.watch();
     const record = await this.#find(stringParam(params, "taskId", call.request.method));
     if (record === undefined || !isOwner(record, call)) throw unknownTask();

@@ -1,4 +1,4 @@
-import { takesTask } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Extension } from "../../protocol/extension.js";
@@ -46,7 +46,7 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
   const declared = call.request.clientCapabilities.extensions;
   const shared = extend.flatMap(({ id }): [string, unknown][] => {
     // Whoever takes a task for this call gets it in the form of its own revision.
-    if (id === TASKS.id) return takesTask(call.request) ? [[id, {}]] : [];
+    if (id === TASKS.id) return taskDialect(call.request.revision).takes(call.request) ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
   });
   const complete = withRequired(Object.fromEntries(shared), extend);

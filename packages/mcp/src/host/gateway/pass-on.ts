@@ -2,7 +2,7 @@ import type { CallExtras } from "../../client/call/requester.js";
 import { InterimResult } from "../../client/call/requester.js";
 import type { CallOptions } from "../../client/contract/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
-import { learnsTasksFromLists, takesTask } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -42,10 +42,11 @@ export interface PassedRequest {
  */
 export function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
   const { call } = request;
-  if (takesTask(call.request)) return withTask(request, parked);
+  const dialect = taskDialect(call.request.revision);
+  if (dialect.takes(call.request)) return withTask(request, parked);
   return passed(request, parked, undefined).catch((error: unknown) => {
     // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
-    if (!isTaskRequired(error) || !learnsTasksFromLists(call.request)) throw error;
+    if (!isTaskRequired(error) || dialect.declared) throw error;
     const extensions = { ...request.askable.extensions, [TASKS.id]: {} };
     return withTask({ ...request, askable: { ...request.askable, extensions } }, parked);
   });

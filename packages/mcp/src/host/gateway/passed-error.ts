@@ -1,4 +1,4 @@
-import { taskRequired } from "../../era/task-shape.js";
+import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { type ErrorKind, FOR_CALLERS, forCallers, McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
@@ -26,7 +26,7 @@ export function passedError(error: unknown, call: ServerCall, { server, names, c
   const { method } = call.request;
   const { kind, message, code } = error;
   const data = withWait(error);
-  if (isTaskRequired(error)) throw taskRequired(String(call.request.params["name"]), call.request);
+  if (isTaskRequired(error)) throw taskDialect(call.request.revision).required(String(call.request.params["name"]));
   if (kind === "capability_missing") {
     // The server was told what the caller declares, so that it is this caller who lacks it.
     const own = new McpError(kind, message, { data });

@@ -1,4 +1,4 @@
-import { accepting } from "../../era/accepting.js";
+import { accepting } from "../../era/select/accepting.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { Endpoint } from "../../transport/transport.js";

@@ -1,7 +1,7 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
-import { accepting } from "../../era/accepting.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
+import { accepting } from "../../era/select/accepting.js";
 import { type Session, usedEarly } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";

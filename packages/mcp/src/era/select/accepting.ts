@@ -1,11 +1,11 @@
-import type { HttpFacts } from "../http/http.js";
-import { isObject, type NotificationMessage, type RequestMessage } from "../jsonrpc/message.js";
-import { META } from "../protocol/meta.js";
-import type { MethodTable } from "../protocol/methods.js";
-import { featuresOf, isRevision } from "../protocol/revisions.js";
-import type { Accepted, ServerEra } from "./era.js";
-import { statefulServer } from "./stateful/server.js";
-import { statelessServer } from "./stateless/server.js";
+import type { HttpFacts } from "../../http/http.js";
+import { isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
+import { META } from "../../protocol/meta.js";
+import type { MethodTable } from "../../protocol/methods.js";
+import { featuresOf, isRevision } from "../../protocol/revisions.js";
+import type { Accepted, ServerEra } from "../era.js";
+import { statefulServer } from "../stateful/server.js";
+import { statelessServer } from "../stateless/server.js";
 
 type Message = RequestMessage | NotificationMessage;
 

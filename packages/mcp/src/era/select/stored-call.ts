@@ -1,11 +1,11 @@
-import type { Principal } from "../http/authentication.js";
-import type { Params } from "../jsonrpc/message.js";
-import type { ClientCapabilities } from "../protocol/capabilities.js";
-import type { Implementation } from "../protocol/implementation.js";
-import { featuresOf, type Revision } from "../protocol/revisions.js";
-import type { Call } from "./era.js";
-import { statefulServer } from "./stateful/server.js";
-import { statelessServer } from "./stateless/server.js";
+import type { Principal } from "../../http/authentication.js";
+import type { Params } from "../../jsonrpc/message.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import type { Implementation } from "../../protocol/implementation.js";
+import { featuresOf, type Revision } from "../../protocol/revisions.js";
+import type { Call } from "../era.js";
+import { statefulServer } from "../stateful/server.js";
+import { statelessServer } from "../stateless/server.js";
 
 /** A request as JSON: what another process needs to run it again. */
 export interface StoredCall {

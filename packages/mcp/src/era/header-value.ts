@@ -1,5 +1,5 @@
-import { fromBase64, toBase64 } from "../../encoding/base64.js";
-import { McpError } from "../../protocol/error.js";
+import { fromBase64, toBase64 } from "../encoding/base64.js";
+import { McpError } from "../protocol/error.js";
 
 const OPEN = "=?base64?";
 const CLOSE = "?=";
