@@ -35,7 +35,7 @@ const DECLARED = [
   ["`isolated`, a tool of a pool", "node/isolate/isolated.ts", "PooledToolOptions", /^timeoutMs$/, "call"],
   [
     "a server of a host",
-    "host/options.ts",
+    "host/config/host-server.ts",
     "HostServer",
     /^(startMs|callMs|concurrency|queue|perSecond|burst|maxMessageBytes)$/,
     "call",

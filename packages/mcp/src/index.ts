@@ -4,7 +4,7 @@ import * as message from "./server/prompts/message.js";
 /** Builds the content of results and messages: blocks, and results that are more than blocks. */
 import * as content from "./server/tools/content.js";
 
-export type { Tried } from "./client/call/tried.js";
+export type { Tried } from "./client/call/read-result.js";
 export type { Change } from "./client/changes/change-queue.js";
 export type { Subscription } from "./client/changes/subscriptions.js";
 export type { Client } from "./client/client.js";

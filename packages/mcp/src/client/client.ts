@@ -1,4 +1,7 @@
+import { type Prior, priorOf } from "../era/negotiate/negotiation.js";
+import { checkedNotificationMiddleware, type NotificationMiddleware } from "../era/notification-middleware.js";
 import type { Params } from "../jsonrpc/message.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Completion } from "../protocol/features/completion.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/features/prompts.js";
@@ -11,16 +14,19 @@ import type {
 } from "../protocol/features/resources.js";
 import type { Root } from "../protocol/features/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features/tools.js";
+import type { Implementation } from "../protocol/implementation.js";
 import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
-import type { ClientParts } from "./assemble.js";
-import { type Tried, tried } from "./call/tried.js";
-import type { ArgsOf, CallArguments, LoosePrompts, LooseTools, ManyOptions, ValueOf } from "./call-arguments.js";
+import type { Revision } from "../protocol/revisions.js";
+import { type ClientParts, type CloseOptions, closeClient } from "./assemble.js";
+import { type Tried, tried } from "./call/read-result.js";
+import { type CallEvent, type ReceivedNotification, streamCall, streamNotifications } from "./changes/streams.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
-import { ConnectedClient } from "./connected-client.js";
+import type { ClientEvents, ConnectionState, SessionMode, Unlisten } from "./contract/events.js";
+import { extensionFeature } from "./contract/extension.js";
+import { type ClientMiddleware, tapNotices } from "./contract/middleware.js";
 import type { CallOptions } from "./contract/options.js";
 import type { SavedTask, TaskHandle } from "./contract/task-handle.js";
-import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
 import { type CompletionTarget, complete, getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
@@ -35,13 +41,69 @@ import type { ClientRoots } from "./features/roots.js";
 import { findTask, startTask } from "./features/tasks.js";
 import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
 
+/** Tools of a server that is known only at run time. */
+export type LooseTools = { [name: string]: { args: Record<string, unknown>; result: unknown } };
+
+/** Prompts of a server that is known only at run time. */
+export type LoosePrompts = { [name: string]: { [name: string]: string } };
+
+/** The arguments of a call; may be left out when the tool needs none. */
+// biome-ignore lint/complexity/noBannedTypes: `{} extends A` asks whether every member of A is optional
+export type CallArguments<A> = {} extends A ? [args?: A, options?: CallOptions] : [args: A, options?: CallOptions];
+
+/** The arguments of one tool. */
+export type ArgsOf<T, N extends keyof T> = T[N] extends { args: infer A } ? A : never;
+
+/** What one tool gives. */
+export type ValueOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R : never;
+
+/** Options of several requests at once. */
+export interface ManyOptions extends CallOptions {
+  /** Requests that run at the same time. Default 8. */
+  concurrency?: number | undefined;
+}
+
 /** One connection to one server. Made by `connect`; usable with `await using`. */
-export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
+export class Client<T = LooseTools, P = LoosePrompts> {
   readonly #parts: ClientParts;
 
   constructor(parts: ClientParts) {
-    super(parts);
     this.#parts = parts;
+  }
+
+  /** Where the connection stands; `on("state", …)` tells of changes. */
+  get state(): ConnectionState {
+    return this.#parts.connection.state;
+  }
+
+  /** Who the server says it is; unverified. */
+  get serverInfo(): Implementation | undefined {
+    return this.#parts.connection.established.serverInfo;
+  }
+
+  /** What the server says it offers. */
+  get serverCapabilities(): ServerCapabilities {
+    return this.#parts.connection.established.capabilities;
+  }
+
+  /** What the server says about its use, for the model. */
+  get instructions(): string | undefined {
+    return this.#parts.connection.established.instructions;
+  }
+
+  /** The revision that both sides speak. */
+  get protocolVersion(): Revision {
+    return this.#parts.connection.established.era.revision;
+  }
+
+  /** Whether the tools that were listed last need a session; `on("session.mode", …)` tells of changes. Undefined before a list. */
+  get sessionMode(): SessionMode | undefined {
+    return this.#parts.tools.sessionMode;
+  }
+
+  /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */
+  get prior(): Prior {
+    return priorOf(this.#parts.connection.established);
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
@@ -246,5 +308,55 @@ export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>>;
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>> {
     return tried(() => this.request(method, params, options));
+  }
+
+  /** Listens to notifications by method, to all by `notification`, to unknown ones by `unknown`, and to the connection itself. */
+  on<E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): Unlisten;
+  /** Listens to notifications of any other method: those of extensions, and a server's own. */
+  on(event: `notifications/${string}`, listener: (params: Params) => void): Unlisten;
+  on(event: string, listener: (value: never) => void): Unlisten {
+    return this.#parts.router.on(event, listener);
+  }
+
+  /** All notifications from now on, in order, for `for await`. Ends with the connection, or when the loop is left. */
+  notifications(): AsyncIterableIterator<ReceivedNotification, undefined> {
+    return streamNotifications(this.#parts.router, this.#parts.connection);
+  }
+
+  /** Adds middleware around every later call; the first one added is the outermost. */
+  use(...middleware: ClientMiddleware[]): this {
+    this.#parts.caller.middleware.push(...middleware);
+    return this;
+  }
+
+  /**
+   * Adds middleware around every later notification, in both directions; the first one added is the outermost. It sees notifications
+   * of the server before listeners, subscriptions and the cache do.
+   */
+  useNotifications(...middleware: NotificationMiddleware[]): this {
+    const { notifications, connection, caller } = this.#parts;
+    notifications.push(...checkedNotificationMiddleware(middleware));
+    tapNotices(connection.current?.transport, notifications, (message) => caller.warn(message));
+    return this;
+  }
+
+  /** What an extension that was given to `connect` adds to this client. Throws `misuse` if it was not given. */
+  extension<F>(extension: { readonly id: string; readonly feature?: F }): F {
+    return extensionFeature(this.#parts.extensions, extension.id) as F;
+  }
+
+  /** Sends any notification. */
+  notify(method: string, params?: object): Promise<void> {
+    // As for `request`.
+    return this.#parts.caller.notify(method, params as Params | undefined);
+  }
+
+  /** Ends the connection. Calls in flight may end within `drainMs`, default 0; what is still pending then rejects. */
+  close(options?: CloseOptions): Promise<void> {
+    return closeClient(this.#parts, options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

@@ -1,8 +1,7 @@
 import { McpError } from "../protocol/error.js";
 import type { CommandTarget } from "../transport/runtime-transports.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
-import type { LoosePrompts, LooseTools } from "./call-arguments.js";
-import type { Client } from "./client.js";
+import type { Client, LoosePrompts, LooseTools } from "./client.js";
 import type { ClientOptions } from "./contract/options.js";
 
 /** A server in the same process, as `connect` sees it; `types` carries what a typed client knows. */

@@ -15,11 +15,11 @@ import { httpAddress, httpClientTransport } from "../transport/http/client/clien
 import { legacySseTransport } from "../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
 import { type WireMessage, watchedTransport } from "../transport/watched-transport.js";
-import type { QuestionForwarder } from "./answers/question-forwarder.js";
+import type { QuestionForwarder } from "./answers/answerer.js";
 import { assemble, type ClientParts } from "./assemble.js";
 import { Client } from "./client.js";
 import type { HttpTarget, LocalServer, Target } from "./connect.js";
-import { RevisionCache } from "./connection/revision-cache.js";
+import { RevisionCache } from "./connection/current-connection.js";
 import type { ServerRoute } from "./connection/route.js";
 import { type ClientOptions, checkClientOptions } from "./contract/options.js";
 import { checkLogLevel, restoreLogLevel } from "./features/log-level.js";

@@ -238,7 +238,7 @@ describe("changes that nobody reads", () => {
 describe("CACHE-09: a cursor that the server no longer takes", () => {
   it("makes the walk begin again, once, and gives nothing twice", async () => {
     let lists = 0;
-    const pages: Record<string, object> = { a: { items: ["3"], nextCursor: "b" }, b: { items: ["4"] } };
+    const pages: Record<string, object> = { a: { items: ["3"], next: "b" }, b: { items: ["4"] } };
     const walk = (broken: (cursor: string | undefined) => boolean) =>
       collect(
         walkPages(
@@ -246,8 +246,8 @@ describe("CACHE-09: a cursor that the server no longer takes", () => {
           async (cursor) => {
             if (cursor === undefined) lists++;
             if (broken(cursor)) throw new McpError("invalid_params", "no such cursor");
-            const first = { items: ["1", "2"], nextCursor: "a" };
-            return { nextCursor: undefined, ...(cursor === undefined ? first : pages[cursor]) } as never;
+            const first = { items: ["1", "2"], next: "a" };
+            return { next: undefined, ...(cursor === undefined ? first : pages[cursor]) } as never;
           },
           (item: string) => item,
         ),

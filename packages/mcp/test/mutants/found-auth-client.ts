@@ -29,8 +29,8 @@ export const FOUND_AUTH_CLIENT: readonly Mutant[] = [
   {
     name: "login-counts-connect",
     recreates: "the time of a user's login counts against the deadline of `connect`",
-    file: "client/connection/connection-parts.ts",
-    search: "const releases = [holds.hold(), events.userWait(about)];",
+    file: "client/connection/connection.ts",
+    search: "const releases = [this.#holds.hold(), events.userWait(about)];",
     replace: "const releases = [events.userWait(about)];",
     tests: ["test/auth/client-waiting.test.ts"],
   },

@@ -45,7 +45,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "notifications-given-up-uncounted",
     recreates: "notifications that a slow reader missed are not counted",
-    file: "client/changes/bounded-queue.ts",
+    file: "client/changes/streams.ts",
     search: "oldest.missed += gone.missed + 1",
     replace: "oldest.missed += 0",
     tests: ["test/client/server-handlers.test.ts"],
@@ -61,7 +61,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "tried-call-throws",
     recreates: "a failed call throws where a value was promised",
-    file: "client/call/tried.ts",
+    file: "client/call/read-result.ts",
     search: "    (error: unknown) => ({ ok: false, error: McpError.from(error) }),\n",
     replace: "",
     tests: ["test/client/scenarios-in-memory.test.ts"],
@@ -77,7 +77,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "one-operation-for-all-losses",
     recreates: "calls that end with one loss all name the first of them",
-    file: "client/call/operation.ts",
+    file: "client/call/read-result.ts",
     search: "if (known?.method === operation.method && known.target === operation.target) return error;",
     replace: "if (known !== undefined) return error;",
     tests: ["test/client/server-handlers.test.ts"],
@@ -85,7 +85,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "left-stream-keeps-its-call",
     recreates: "leaving the loop over a call leaves the call under way",
-    file: "client/features/call-stream.ts",
+    file: "client/changes/streams.ts",
     search: "    left.abort();\n",
     replace: "",
     tests: ["test/client/scenarios-in-memory.test.ts"],

@@ -46,7 +46,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
   {
     name: "changes-without-pause",
     recreates: "host M5: a server that announces a change with every list is listed without end",
-    file: "client/changes/change-pace.ts",
+    file: "client/changes/change-queue.ts",
     search: "return last + Math.min(FIRST_PAUSE_MS * 2 ** beyond, LONGEST_PAUSE_MS) - now;",
     replace: "return 0;",
     tests: ["test/host/relisting.test.ts", "src/client/changes/change-pace.test.ts"],
@@ -54,7 +54,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
   {
     name: "changes-in-the-same-turn",
     recreates: "host H1: lists are read again in microtasks, so that nothing else runs",
-    file: "client/changes/change-pace.ts",
+    file: "client/changes/change-queue.ts",
     search: "if (pauseMs <= 0) this.#platform.defer(due);",
     replace: "if (pauseMs <= 0) due();",
     tests: ["src/client/changes/change-pace.test.ts"],

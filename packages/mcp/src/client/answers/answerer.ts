@@ -13,9 +13,7 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import type { ClientExtensions } from "../contract/extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../contract/options.js";
-import { checkElicitation, elicitResult } from "./elicitation.js";
-import type { QuestionForwarder } from "./question-forwarder.js";
-import { checkSampling } from "./sampling.js";
+import { checkElicitation, checkSampling, elicitResult } from "./check-questions.js";
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
 export class Answerer {
@@ -297,4 +295,15 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
     });
   }
   return roots;
+}
+
+/** Answers a server's questions in place of the application, for a client that passes calls of others on. */
+export interface QuestionForwarder {
+  /** What the server may ask for, beside extensions. */
+  capabilities(revision: Revision): ClientCapabilities;
+  /**
+   * The bare result for a well-formed question. `about` is the request that it belongs to, if the transport knows. Rejects
+   * with an `McpError` when there is no answer; `signal` is aborted when the server no longer wants one.
+   */
+  answer(question: Question, about: Id | undefined, signal: AbortSignal): Promise<object>;
 }

@@ -1,6 +1,83 @@
+import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError, type Operation } from "../../protocol/error.js";
 import type { Checked } from "../../protocol/results.js";
 import type { Requester } from "./requester.js";
+
+/**
+ * The error of a call, with the call that failed. An error that several calls ended with, such as a lost connection, is copied
+ * for each of them.
+ */
+export function failedIn(thrown: unknown, operation: Operation): McpError {
+  const error = McpError.from(thrown);
+  const known = error.operation;
+  if (known?.method === operation.method && known.target === operation.target) return error;
+  if (known === undefined && Object.isExtensible(error)) {
+    // Written here only, before the application sees the error.
+    (error as { operation: Operation }).operation = operation;
+    return error;
+  }
+  // Read only here, because the stack is put into words when it is read.
+  const { kind, message, fix, data, cause, code, remote, stack } = error;
+  const copy = new McpError(kind, message, { fix, data, cause, code, remote, operation });
+  if (stack !== undefined) copy.stack = stack;
+  return copy;
+}
+
+/** The operation that a request stands for. */
+export function operationOf(method: string, params: Params | undefined): Operation {
+  const ref = params?.["ref"];
+  const { name, uri } = isObject(ref) ? ref : (params ?? {});
+  const target = name ?? uri;
+  return typeof target === "string" ? { method, target } : { method };
+}
+
+/** The rejection of a call, with the call that failed. */
+export function rejected(thrown: unknown, method: string, params: Params | undefined): Promise<never> {
+  return Promise.reject(failedIn(thrown, operationOf(method, params)));
+}
+
+/** A call of something that the server does not offer. */
+export function notOffered(method: string, capability: string): McpError {
+  return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
+    data: { capability },
+    fix: "Look at `client.serverCapabilities` before calling.",
+  });
+}
+
+/** A call that its caller ended. */
+export function cancelled(method: string, signal: AbortSignal): McpError {
+  return new McpError("cancelled", `${method} was cancelled by its caller`, {
+    cause: signal.reason,
+    fix: "Nothing to fix if the cancellation was intended.",
+  });
+}
+
+/** A call that came too late. */
+export function closing(method: string): McpError {
+  return new McpError("connection_closed", `${method} was not sent: the client is being closed`, {
+    fix: "Close the client when its calls have ended.",
+  });
+}
+
+/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
+export function answeredInVain(method: string): McpError {
+  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
+    fix: "Repeat the call if it is safe to run it twice.",
+  });
+}
+
+/** A call whose parameters are no JSON. */
+export function unsendable(method: string, cause: TypeError): McpError {
+  return new McpError("invalid_params", `the parameters of ${method} cannot be written as JSON: ${cause.message}`, {
+    cause,
+    fix: "Pass plain data: no cycles, no BigInt.",
+  });
+}
+
+/** Whether a wait was ended by the caller or a deadline. */
+export function isOwnEnd(error: unknown): boolean {
+  return McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
+}
 
 /**
  * A checked result as the application gets it: flaws that were mended are warnings, one that cannot be mended is an error. A strict
@@ -25,4 +102,15 @@ export function readResult<R>(
   }
   for (const problem of problems) requester.warn(`${what}: ${problem}`);
   return result;
+}
+
+/** What a call came to, as a value: its result, or the error that it failed with. */
+export type Tried<T> = { ok: true; value: T } | { ok: false; error: McpError };
+
+/** The outcome of a call as a value; never rejects. */
+export function tried<T>(call: () => Promise<T>): Promise<Tried<T>> {
+  return new Promise<T>((resolve) => resolve(call())).then(
+    (value) => ({ ok: true, value }),
+    (error: unknown) => ({ ok: false, error: McpError.from(error) }),
+  );
 }

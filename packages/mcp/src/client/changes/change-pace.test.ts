@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeClock } from "../../testing/fake-clock.js";
-import { ChangePace } from "./change-pace.js";
+import { ChangePace } from "./change-queue.js";
 
 function paced() {
   const clock = fakeClock();

@@ -9,7 +9,7 @@ import type { CallExtras, Requester } from "../call/requester.js";
 import { bounded, WaitHolds } from "../connection/bounded.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../contract/options.js";
-import type { ChangeSource } from "./change-source.js";
+import type { ChangeSource } from "./session-subscriptions.js";
 import { covers, intersectionOf, isEmpty } from "./subscription-filter.js";
 
 /** Told about what happens to the stream by itself. */

@@ -1,8 +1,8 @@
 import { isTransient } from "../../era/negotiate/refusal.js";
+import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
-import type { ChangeSource } from "./change-source.js";
 
 /**
  * Changes in a session: each resource is subscribed to, and changes of lists are announced without a request.
@@ -52,4 +52,16 @@ export class SessionSubscriptions implements ChangeSource {
     await this.#caller.call("resources/subscribe", { uri }, options, extras);
     this.#subscribed.add(uri);
   }
+}
+
+/** How one era learns of changes. */
+export interface ChangeSource {
+  /** Makes sure that the changes in `all` are announced; returns the part that the server accepted. */
+  widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
+  /** A subscription was closed; `all` is what the others still want. */
+  narrow(all: SubscriptionFilter): Promise<void>;
+  /** The connection is a new one: everything is asked for again, as a part of the recovery. */
+  restore(all: SubscriptionFilter): Promise<void>;
+  /** False for a notification that belongs to nothing that was asked for. */
+  admits(message: NotificationMessage, about: Id | undefined): boolean;
 }

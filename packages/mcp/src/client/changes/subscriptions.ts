@@ -4,11 +4,9 @@ import type { SubscriptionFilter } from "../../protocol/features/subscriptions.j
 import type { Caller } from "../call/caller.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../contract/options.js";
-import { ChangePace } from "./change-pace.js";
-import { type Change, ChangeQueue } from "./change-queue.js";
-import type { ChangeSource } from "./change-source.js";
+import { type Change, ChangePace, ChangeQueue } from "./change-queue.js";
 import { ListenStream } from "./listen-stream.js";
-import { SessionSubscriptions } from "./session-subscriptions.js";
+import { type ChangeSource, SessionSubscriptions } from "./session-subscriptions.js";
 import {
   changeFor,
   changesOf,

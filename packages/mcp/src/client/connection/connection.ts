@@ -1,11 +1,15 @@
 import { withDefaults } from "../../encoding/with-defaults.js";
 import { negotiate } from "../../era/negotiate/negotiate.js";
-import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
+import type { Established, Negotiation, Prior } from "../../era/negotiate/negotiation.js";
 import { isTransient, revisionsInstead } from "../../era/negotiate/refusal.js";
+import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import { atMost, pause } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { methodsWith } from "../../protocol/extension.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
+import { implementationIn } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { ReconnectPacer } from "../../transport/reconnect.js";
@@ -13,18 +17,14 @@ import type { Receiver, Transport } from "../../transport/transport.js";
 import type { ConnectionState } from "../contract/events.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../contract/options.js";
 import { bounded, WaitHolds } from "./bounded.js";
-import {
-  type ConnectionParts,
-  connectBounds,
-  endedByItself,
-  knownPrior,
-  methodsOf,
-  negotiationOf,
-  notConnected,
-  receiverOf,
-} from "./connection-parts.js";
 import { transition } from "./connection-state.js";
-import { type CurrentConnection, currentConnection } from "./current-connection.js";
+import {
+  type CurrentConnection,
+  currentConnection,
+  implementationOf,
+  type RevisionCache,
+} from "./current-connection.js";
+import type { RequestObservers } from "./request-observers.js";
 import { type Opened, openRoute, type ServerRoute } from "./route.js";
 
 /** Attempts in a row to open a lost connection again; afterwards the next call starts over. */
@@ -33,6 +33,33 @@ const MAX_ATTEMPTS = 8;
 const DOUBT_MS = 30_000;
 /** How long after its deadline `connect` waits for the end of what it began. */
 const CLOSE_MS = 250;
+
+/** Receives the events of a connection. No member may throw. */
+export interface ConnectionEvents {
+  readonly notification: (message: NotificationMessage, about: Id | undefined) => void;
+  /** Answers a request of the server; gives the text of the answer, or an empty one where none may be sent. */
+  readonly request: (message: RequestMessage, about: Id | undefined) => Promise<string>;
+  readonly fault: (error: Error) => void;
+  /** Called when notifications may have been lost. */
+  readonly missed: () => void;
+  /** Called when the request `about`, or a handshake, waits for a user; the returned function ends the wait. */
+  readonly userWait: (about: Id | undefined) => () => void;
+  readonly state: (state: ConnectionState, reason: Error | undefined, transport: Transport | undefined) => void;
+  /** Restores the state of the old session after a new handshake; calls wait until it settles. */
+  readonly recovered: (reason: McpError) => Promise<void>;
+}
+
+/** What a client connection is made of. */
+export interface ConnectionParts {
+  route: ServerRoute;
+  options: ClientOptions;
+  platform: Platform;
+  /** What the server may ask this client for. */
+  capabilities(revision: Revision): ClientCapabilities;
+  revisions: RevisionCache;
+  events: ConnectionEvents;
+  observers: RequestObservers | undefined;
+}
 
 /** One connection to one server: opens it, finds the era, and opens it again when it may. */
 export class ClientConnection {
@@ -76,7 +103,7 @@ export class ClientConnection {
     this.logLevel = options.logLevel;
     this.platform = platform;
     this.timeouts = withDefaults(DEFAULT_TIMEOUTS, options.timeouts);
-    this.methods = methodsOf(options);
+    this.methods = methodsWith(options.extensions ?? [], "connect");
     this.#pacer = new ReconnectPacer(platform, Number.POSITIVE_INFINITY);
   }
 
@@ -259,23 +286,61 @@ export class ClientConnection {
 
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
     this.asking = undefined;
-    const prior = knownPrior(this.#parts, this.#route.key, this.last?.era.revision);
-    const greeted = (established: Established) => {
-      this.asking = currentConnection(established, transport, this.methods);
+    const { capabilities, observers } = this.#parts;
+    const { revisions = REVISIONS, extensions = [] } = this.options;
+    const info = implementationOf(this.options);
+    const headers = transport.kind === "http";
+    return {
+      transport: observers?.handshake(transport) ?? transport,
+      self: (revision) => ({ info: implementationIn(revision, info), capabilities: capabilities(revision), headers }),
+      methods: this.methods,
+      resultTypes: extensions.flatMap((extension) => extension.resultTypes ?? []),
+      revisions,
+      prior: this.#prior(),
+      platform: this.platform,
+      nextId: () => ++this.lastId,
+      greeted: (established) => {
+        this.asking = currentConnection(established, transport, this.methods);
+      },
     };
-    return { ...negotiationOf(this.#parts, this.methods, transport, prior, () => ++this.lastId), greeted };
+  }
+
+  /** The revision to try first: the one last spoken, else the one given to `connect`, else the remembered one. */
+  #prior(): Prior | undefined {
+    const { prior, revisions } = this.options;
+    if (this.last !== undefined) return { revision: this.last.era.revision };
+    const remembered = this.#parts.revisions.get(this.#route.key, revisions);
+    return prior ?? (remembered === undefined ? undefined : { revision: remembered });
   }
 
   #receiver(transport: Transport): Receiver {
-    const sessionLost = (error: McpError) => {
-      if (this.#state === "ready") void this.recover(error, this.last);
+    const { events } = this.#parts;
+    return {
+      request: events.request,
+      notification: events.notification,
+      missed: events.missed,
+      fault: (error) => {
+        if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
+        // A stale one is about a session that was left before.
+        const stale = isObject(error.data) && error.data["stale"] === true;
+        if (!stale && this.#state === "ready") void this.recover(error, this.last);
+      },
+      userWait: (about) => {
+        const releases = [this.#holds.hold(), events.userWait(about)];
+        return () => {
+          for (const release of releases) release();
+        };
+      },
+      closed: (reason) => {
+        // Events of a transport that was replaced are ignored.
+        if (this.#transport !== transport) return;
+        this.#ended = new McpError("connection_closed", `the connection to ${transport.target} ended`, {
+          cause: reason,
+          fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
+        });
+        if (this.#state === "ready") this.#lost(this.#ended);
+      },
     };
-    return receiverOf(this.#parts.events, this.#holds, sessionLost, (reason) => {
-      // A transport that was replaced has nothing to say any more.
-      if (this.#transport !== transport) return;
-      this.#ended = endedByItself(transport.target, reason);
-      if (this.#state === "ready") this.#lost(this.#ended);
-    });
   }
 
   #lost(error: McpError): void {
@@ -287,9 +352,23 @@ export class ClientConnection {
   #bounded<T>(work: () => Promise<T>): Promise<T> {
     // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
     const signal = this.last === undefined ? this.options.signal : undefined;
-    const bounds = connectBounds(this.timeouts.connectMs, () => this.#transport?.target, signal);
-    const closed = { on: this.closing.signal, error: () => notConnected(this.#state) };
-    return bounded(this.platform, [...bounds, closed], work, this.#holds);
+    const { connectMs } = this.timeouts;
+    const late = () =>
+      new McpError(
+        "timeout",
+        `no handshake with ${this.#transport?.target ?? "the server"} within the connect deadline of ${connectMs} ms`,
+        {
+          data: { deadline: "connect", ms: connectMs },
+          fix: "Raise `timeouts.connectMs`, or look at what the server does when it starts.",
+        },
+      );
+    const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
+    const bounds = [
+      { on: connectMs, error: late },
+      { on: signal, error: cancelled },
+      { on: this.closing.signal, error: () => notConnected(this.#state) },
+    ];
+    return bounded(this.platform, bounds, work, this.#holds);
   }
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
@@ -297,4 +376,9 @@ export class ClientConnection {
     this.current = this.#state === "ready" ? this.last : undefined;
     this.#parts.events.state(this.#state, reason, this.#transport);
   }
+}
+
+/** The error of a use of a connection that does not stand. */
+function notConnected(state: ConnectionState): McpError {
+  return new McpError("connection_closed", `the client is ${state}`, { fix: "Call `connect` again." });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RevisionCache } from "./revision-cache.js";
+import { RevisionCache } from "./current-connection.js";
 
 describe("ERA-01: the memory of revisions", () => {
   it("knows what was learnt, by key", () => {

@@ -5,7 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import { isFinalStatus, TASKS } from "../../protocol/features/task-methods.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
-import { cancelled, failedIn, operationOf } from "../call/operation.js";
+import { cancelled, failedIn, operationOf } from "../call/read-result.js";
 import { type ClientExtensions, extensionFeature } from "../contract/extension.js";
 import type { CallOptions } from "../contract/options.js";
 import type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "../contract/task-handle.js";

@@ -1,4 +1,4 @@
-import type { QuestionForwarder } from "../../client/answers/question-forwarder.js";
+import type { QuestionForwarder } from "../../client/answers/answerer.js";
 import type { ClientParts } from "../../client/assemble.js";
 import type { CallExtras, InterimResult, Requester } from "../../client/call/requester.js";
 import { Client } from "../../client/client.js";
