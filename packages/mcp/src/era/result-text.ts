@@ -64,15 +64,17 @@ export function plainResultText(
 
 /**
  * The JSON text of a result with `tail` merged in: `tail` is the inside of an object, for example `"resultType":"complete"`.
- * Appending text avoids building a new object; it is safe only if no key occurs on both sides.
+ * `shape` gives the result the form of an older revision. Appending text avoids building a new object; it is safe only if no key occurs on both sides.
  */
 export function markedResultText(
-  result: unknown,
+  given: unknown,
   method: string,
   revision: Revision,
   tail: { text: string; members: Record<string, unknown> },
+  shape?: (method: string, value: Record<string, unknown>) => Record<string, unknown>,
 ): string {
-  return textOf(result, revision, () => {
+  return textOf(given, revision, () => {
+    const result = shape !== undefined && isObject(given) ? shape(method, given) : given;
     if (isObject(result) && !("toJSON" in result) && collides(result, tail.members)) {
       return serialise(merge(result, tail.members), method);
     }

@@ -10,6 +10,7 @@ import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../
 import { encodeHeaderValue } from "../header-value.js";
 import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
+import { DOWNGRADES } from "./downgrade.js";
 
 /** The client side of the stateless era. `resultTypes` are those of the client's extensions. */
 export function statelessClient(
@@ -62,7 +63,7 @@ export function statelessClient(
       const method = "notifications/cancelled";
       return { method, text: notificationText(method, { requestId, reason }) };
     },
-    answer: (_method, answer) => answer,
+    answer: DOWNGRADES[revision]?.answer ?? ((_method, answer) => answer),
   };
 }
 

@@ -30,6 +30,7 @@ import { decodeHeaderValue, mismatch } from "../header-value.js";
 import { notificationText } from "../notification.js";
 import { checkParamHeaders } from "../param-headers.js";
 import { markedResultText } from "../result-text.js";
+import { DOWNGRADES } from "./downgrade.js";
 
 /**
  * The server side of the stateless era: every request contains all metadata that the server may use.
@@ -43,13 +44,21 @@ export const statelessServer: ServerEra = {
   checkArguments: checkParamHeaders,
   canAsk: ({ clientCapabilities }, capability) => hasCapability(clientCapabilities, capability),
   hasQuestion: () => true,
-  notification(method, params) {
-    return method === "notifications/elicitation/complete" ? undefined : notificationText(method, params);
+  notification(method, params, { revision }) {
+    if (method === "notifications/elicitation/complete") return undefined;
+    const older = DOWNGRADES[revision];
+    const shaped = older === undefined ? params : older.notification(method, params);
+    return shaped === undefined ? undefined : notificationText(method, shaped);
   },
-  result(call, result, row, self, cache) {
-    return {
-      text: resultText(call.id, markedResultText(result, row.method, call.revision, tailFor(row, self, cache))),
-    };
+  result({ id, revision }, result, row, self, cache) {
+    const text = markedResultText(
+      result,
+      row.method,
+      revision,
+      tailFor(row, self, cache),
+      DOWNGRADES[revision]?.result,
+    );
+    return { text: resultText(id, text) };
   },
   input,
   extended,

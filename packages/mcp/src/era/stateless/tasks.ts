@@ -2,6 +2,7 @@ import { McpError } from "../../protocol/error.js";
 import { declaresExtension, requireExtension } from "../../protocol/extension.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { TaskDialect } from "../task-shape.js";
+import { DOWNGRADES } from "./downgrade.js";
 
 /**
  * Tasks as an extension: clients declare that they take them, and the server decides which calls become one.
@@ -29,5 +30,8 @@ export const STATELESS_TASKS: TaskDialect = {
   shown: (task) => task,
   cancelled: () => ({}),
   // Spec: Base Protocol, "Results": every result says of what kind it is, and so does one inside a task.
-  stored: (result) => ({ ...(JSON.parse(JSON.stringify(result)) as object), resultType: "complete" }),
+  stored(result, { method, revision }) {
+    const plain = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
+    return { ...(DOWNGRADES[revision]?.result(method, plain) ?? plain), resultType: "complete" };
+  },
 };
