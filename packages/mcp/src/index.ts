@@ -17,6 +17,7 @@ export { bytesOf, textOf } from "./client/features/content.js";
 export type { Prior } from "./era/negotiate/negotiation.js";
 export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";
+export type { Block, ToolResult } from "./protocol/features/block.js";
 export type { Revision } from "./protocol/revisions.js";
 export type { AnySchema, InferInput, InferOutput } from "./schema/standard.js";
 export { type ConsentHooks, consent } from "./server/call/consent.js";
@@ -47,7 +48,6 @@ export {
 export { Server } from "./server/server.js";
 export type { Completer } from "./server/sources/completion.js";
 export type { Offer } from "./server/sources/offers.js";
-export type { Block, ToolResult } from "./server/tools/block.js";
 export {
   type ToolDefinition,
   ToolError,

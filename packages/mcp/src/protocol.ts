@@ -88,14 +88,14 @@ export type {
   InputResponses,
   ListRootsInputRequest,
 } from "./protocol/features/input.js";
-export {
-  isLoggingLevel,
-  LOG_LEVELS,
-  type LoggingLevel,
-  type LoggingMessageNotificationParams,
-  passesLevel,
-  type SetLevelRequestParams,
-} from "./protocol/features/logging.js";
+export type {
+  NotificationMethod,
+  Notifications,
+  ParamsOf,
+  RequestMethod,
+  Requests,
+  ResultOf,
+} from "./protocol/features/method-types.js";
 export { OFFER_KINDS, type OfferKind } from "./protocol/features/offer-kinds.js";
 export type {
   GetPromptRequestParams,
@@ -200,6 +200,14 @@ export type {
   ProgressNotificationParams,
   UnsupportedProtocolVersionErrorData,
 } from "./protocol/lifecycle.js";
+export {
+  isLoggingLevel,
+  LOG_LEVELS,
+  type LoggingLevel,
+  type LoggingMessageNotificationParams,
+  passesLevel,
+  type SetLevelRequestParams,
+} from "./protocol/logging.js";
 export type {
   CacheableResult,
   CacheHints,
@@ -218,16 +226,7 @@ export type {
   ResultMetaObject,
   ResultType,
 } from "./protocol/message.js";
-export { META } from "./protocol/meta.js";
-export { checkMetaKey } from "./protocol/meta-key.js";
-export type {
-  NotificationMethod,
-  Notifications,
-  ParamsOf,
-  RequestMethod,
-  Requests,
-  ResultOf,
-} from "./protocol/method-types.js";
+export { checkMetaKey, META } from "./protocol/meta.js";
 export { CORE_METHODS, type MethodRow } from "./protocol/methods.js";
 export { type EraName, isRevision, REVISIONS, type Revision, shownRevision } from "./protocol/revisions.js";
 export { TOOL_MODE, type ToolMode, toolMode } from "./protocol/tool-mode.js";

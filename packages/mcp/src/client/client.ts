@@ -3,7 +3,7 @@ import { checkedNotificationMiddleware, type NotificationMiddleware } from "../e
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Completion } from "../protocol/features/completion.js";
-import type { LoggingLevel } from "../protocol/features/logging.js";
+import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/features/method-types.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/features/prompts.js";
 import type {
   ListResourcesResult,
@@ -15,7 +15,7 @@ import type {
 import type { Root } from "../protocol/features/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features/tools.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import { type ClientParts, type CloseOptions, closeClient } from "./assemble.js";
 import { type Tried, tried } from "./call/read-result.js";

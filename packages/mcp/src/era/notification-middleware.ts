@@ -2,7 +2,7 @@ import { isThenable } from "../encoding/maybe-promise.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import { type Id, isObject, type NotificationMessage, type Params } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import type { Notifications } from "../protocol/method-types.js";
+import type { Notifications } from "../protocol/features/method-types.js";
 
 /** A notification as middleware gets it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareNotification = {

@@ -1,7 +1,7 @@
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
-import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import { featuresOf, isRevision, REVISIONS, type Revision, revisionsOf } from "../protocol/revisions.js";
 
 /**

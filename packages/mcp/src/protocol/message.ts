@@ -1,8 +1,8 @@
 import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "./capabilities.js";
-import type { LoggingLevel } from "./features/logging.js";
 import type { Implementation } from "./implementation.js";
 import type { MetaObject } from "./json.js";
+import type { LoggingLevel } from "./logging.js";
 
 /** The id that matches a response to its request: a string or an integer; `1` differs from `"1"`. */
 export type RequestId = Id;
@@ -103,3 +103,14 @@ export interface CacheHints {
 
 /** A result that a client may cache. From 2026-07-28 on. */
 export interface CacheableResult extends Result, CacheHints {}
+
+/** Requests that a call run as a task. 2025-11-25 only. */
+export interface TaskMetadata {
+  /** How long the task should be kept, in milliseconds. */
+  ttl?: number;
+}
+
+/** The value of `_meta["io.modelcontextprotocol/related-task"]`. 2025-11-25 only. */
+export interface RelatedTaskMetadata {
+  taskId: string;
+}

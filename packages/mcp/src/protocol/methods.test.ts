@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkMetaKey } from "./meta-key.js";
+import { checkMetaKey } from "./meta.js";
 import { CORE_METHODS, CORE_TABLE, MethodTable } from "./methods.js";
 import { featuresOf, REVISIONS, revisionsOf } from "./revisions.js";
 

@@ -1,7 +1,7 @@
 import type { NotificationMiddleware } from "../era/notification-middleware.js";
 import type { InspectHandle, InspectOptions } from "../platform/platform.js";
 import { McpError, serverClosed } from "../protocol/error.js";
-import type { LoggingLevel } from "../protocol/features/logging.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { CheckedTool } from "../schema/checked-schema.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";

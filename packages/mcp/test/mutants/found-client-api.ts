@@ -21,10 +21,10 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "unknown-content-dropped",
     recreates: "content blocks of a type that the client does not know are dropped",
-    file: "protocol/results.ts",
+    file: "protocol/checks/results.ts",
     search: "      return item as T;\n",
     replace: "      return undefined;\n",
-    tests: ["test/client/tool-values.test.ts", "src/protocol/results.test.ts"],
+    tests: ["test/client/tool-values.test.ts", "src/protocol/checks/results.test.ts"],
   },
   {
     name: "resources-true-ignored",

@@ -46,7 +46,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "icon-address-unchecked",
     recreates: "icons with any address reach the application",
-    file: "protocol/shape.ts",
+    file: "protocol/checks/shape.ts",
     search: "someIcons = arrayOf(anIcon)",
     replace: "someIcons = arrayOf({ ...anIcon, passes: () => true })",
     tests: ["test/client/client-mistakes.test.ts", "test/errors/peer-text.test.ts"],

@@ -142,9 +142,9 @@ export const FOUND_WIRE: readonly Mutant[] = [
   {
     name: "progress-token-beyond-exact",
     recreates: "a progress token that cannot be repeated exactly is ignored in silence",
-    file: "protocol/progress-token.ts",
+    file: "protocol/meta.ts",
     search: 'typeof token === "number" && !isId(token)',
     replace: "Number.isNaN(token)",
-    tests: ["src/protocol/progress-token.test.ts"],
+    tests: ["src/protocol/meta.test.ts"],
   },
 ];

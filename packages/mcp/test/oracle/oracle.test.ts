@@ -1,9 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkElicitResult, checkInputRequiredResult } from "../../src/protocol/check-answers.js";
-import { isContentBlock, isResourceContents } from "../../src/protocol/features/content.js";
-import { isSamplingContent } from "../../src/protocol/features/sampling.js";
+import { checkElicitResult, checkInputRequiredResult } from "../../src/protocol/checks/check-answers.js";
 import {
   checkCallToolResult,
   checkCompleteResult,
@@ -14,7 +12,9 @@ import {
   checkResourceList,
   checkResourceTemplateList,
   checkToolList,
-} from "../../src/protocol/results.js";
+} from "../../src/protocol/checks/results.js";
+import { isContentBlock, isResourceContents } from "../../src/protocol/features/content.js";
+import { isSamplingContent } from "../../src/protocol/features/sampling.js";
 import { REVISIONS } from "../../src/protocol/revisions.js";
 import { loadOracles, SPEC_FOLDER } from "./oracle.js";
 import { isWireObject, type Sender } from "./wire-message.js";

@@ -48,7 +48,6 @@ export const LEAVES: readonly Leaf[] = [
     reason: "a tool's result in, its value out",
     callsBack: true,
   },
-  { path: "server/tools/block.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];
 
 /** The most exact entry that names a file. */

@@ -1,6 +1,6 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { Checked } from "../../protocol/checks/results.js";
 import { McpError, type Operation } from "../../protocol/error.js";
-import type { Checked } from "../../protocol/results.js";
 import type { Requester } from "./requester.js";
 
 /**

@@ -2,7 +2,7 @@ import type { OutgoingCall, Question } from "../../era/era.js";
 import type { ParamHeader } from "../../era/param-headers.js";
 import type { Id, Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
-import type { LoggingLevel } from "../../protocol/features/logging.js";
+import type { LoggingLevel } from "../../protocol/logging.js";
 import type { CallOptions } from "../contract/options.js";
 
 /** More than the user says about a call: what a feature adds on the way. */

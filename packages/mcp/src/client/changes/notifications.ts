@@ -1,6 +1,6 @@
 import type { Id, NotificationMessage, Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
-import type { Notifications } from "../../protocol/method-types.js";
+import type { Notifications } from "../../protocol/features/method-types.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { ClientEvents, Unlisten } from "../contract/events.js";
 

@@ -1,6 +1,6 @@
 import type { NotificationMessage } from "../../jsonrpc/message.js";
 import type { McpError } from "../../protocol/error.js";
-import type { Notifications } from "../../protocol/method-types.js";
+import type { Notifications } from "../../protocol/features/method-types.js";
 
 /** The state of a client's connection. */
 export type ConnectionState = "disconnected" | "connecting" | "ready" | "recovering" | "closed";

@@ -1,7 +1,7 @@
 import { type NotificationMiddleware, throughOutgoing } from "../../era/notification-middleware.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { throughStack } from "../../jsonrpc/middleware-stack.js";
-import type { Requests } from "../../protocol/method-types.js";
+import type { Requests } from "../../protocol/features/method-types.js";
 import type { Transport } from "../../transport/transport.js";
 import type { CallOptions } from "./options.js";
 

@@ -1,5 +1,5 @@
 import { McpError } from "../../protocol/error.js";
-import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
+import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../contract/options.js";

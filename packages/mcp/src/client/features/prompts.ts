@@ -1,6 +1,6 @@
+import { checkCompleteResult, checkGetPromptResult, checkPromptList } from "../../protocol/checks/results.js";
 import type { CompleteRequestParams, Completion, CompletionReference } from "../../protocol/features/completion.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../../protocol/features/prompts.js";
-import { checkCompleteResult, checkGetPromptResult, checkPromptList } from "../../protocol/results.js";
 import { operationOf, readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";

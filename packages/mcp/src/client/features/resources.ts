@@ -1,4 +1,9 @@
 import { isObject } from "../../jsonrpc/message.js";
+import {
+  checkReadResourceResult,
+  checkResourceList,
+  checkResourceTemplateList,
+} from "../../protocol/checks/results.js";
 import { McpError } from "../../protocol/error.js";
 import type {
   ListResourcesResult,
@@ -7,7 +12,6 @@ import type {
   Resource,
   ResourceTemplate,
 } from "../../protocol/features/resources.js";
-import { checkReadResourceResult, checkResourceList, checkResourceTemplateList } from "../../protocol/results.js";
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";

@@ -1,9 +1,9 @@
 import type { ClientEra } from "../../era/era.js";
+import { checkCallToolResult, checkToolList } from "../../protocol/checks/results.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import { cursorAfter } from "../../protocol/message.js";
-import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
 import { isSessionless } from "../../protocol/tool-mode.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { SchemaError } from "../../schema/schema-error.js";

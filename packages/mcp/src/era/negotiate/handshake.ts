@@ -1,7 +1,7 @@
 import { RpcError } from "../../jsonrpc/error.js";
+import { checkInitializeResult } from "../../protocol/checks/results.js";
 import { McpError } from "../../protocol/error.js";
 import type { InitializeResult } from "../../protocol/lifecycle.js";
-import { checkInitializeResult } from "../../protocol/results.js";
 import { isRevision, REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { statefulClient, versionHeaders } from "../stateful/client.js";
 import type { Attempt, Established } from "./negotiation.js";

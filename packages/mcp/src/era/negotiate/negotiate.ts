@@ -1,9 +1,9 @@
 import { RpcError } from "../../jsonrpc/error.js";
+import { checkDiscoverResult, checkImplementation } from "../../protocol/checks/results.js";
 import { McpError, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { httpStatusOf } from "../../protocol/http-failure.js";
 import type { DiscoverResult } from "../../protocol/lifecycle.js";
 import { META } from "../../protocol/meta.js";
-import { checkDiscoverResult, checkImplementation } from "../../protocol/results.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";

@@ -5,7 +5,7 @@ import { type ClientCapabilities, hasCapability, type ServerCapabilities } from 
 import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { InitializeRequestParams } from "../../protocol/lifecycle.js";
-import { progressTokenOf } from "../../protocol/progress-token.js";
+import { progressTokenOf } from "../../protocol/meta.js";
 import { featuresOf, isRevision, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../era.js";
 import { notificationText } from "../notification.js";

@@ -10,11 +10,10 @@ import {
   RESOURCE_NOT_FOUND,
   UNSUPPORTED_VERSION,
 } from "../../protocol/error.js";
-import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
-import { META } from "../../protocol/meta.js";
+import { isLoggingLevel } from "../../protocol/logging.js";
+import { META, progressTokenOf } from "../../protocol/meta.js";
 import type { MethodRow, MethodTable } from "../../protocol/methods.js";
-import { progressTokenOf } from "../../protocol/progress-token.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type {
   CacheHint,

@@ -3,11 +3,11 @@ import type { CallOptions } from "../../client/contract/options.js";
 import { fromBase64 } from "../../encoding/base64.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { checkReadResourceResult } from "../../protocol/checks/results.js";
 import { McpError } from "../../protocol/error.js";
 import type { UiCsp, UiPermission } from "../../protocol/features/apps.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import { checkReadResourceResult } from "../../protocol/results.js";
 import { readCsp } from "./content-policy.js";
 import { isHostName, PAGE_TYPE, PERMISSIONS, readToolUi } from "./ui-meta.js";
 

@@ -4,7 +4,7 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
-import { checkMetaKey } from "../../protocol/meta-key.js";
+import { checkMetaKey } from "../../protocol/meta.js";
 import { CORE_TABLE, type MethodRow } from "../../protocol/methods.js";
 import { REVISIONS } from "../../protocol/revisions.js";
 

@@ -14,10 +14,10 @@ import type { DriftPolicy } from "../../lock/drift-policy.js";
 import { holdOpened } from "../../lock/lock-guard.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
+import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import { META } from "../../protocol/meta.js";
 
 /** A call that is passed on for somebody else, as far as its server may turn to them while it runs. */

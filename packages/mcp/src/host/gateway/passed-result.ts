@@ -1,12 +1,12 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { McpError } from "../../protocol/error.js";
 import {
   type Checked,
   checkCallToolResult,
   checkCompleteResult,
   checkGetPromptResult,
   checkReadResourceResult,
-} from "../../protocol/results.js";
+} from "../../protocol/checks/results.js";
+import { McpError } from "../../protocol/error.js";
 import { neutralMessage } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { FAILURE } from "../../server/tools/result.js";

@@ -1,8 +1,9 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
-import type { LoggingLevel } from "../../protocol/features/logging.js";
 import type { Root } from "../../protocol/features/roots.js";
 import type { CreateMessageResult } from "../../protocol/features/sampling.js";
+import type { LoggingLevel } from "../../protocol/logging.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
 import { describeIssues, type Parser } from "../../schema/parse.js";
 import { type AnySchema, type InferOutput, isStandardSchema } from "../../schema/standard.js";
@@ -15,7 +16,6 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../../server/contract/context.js";
-import { compileSchema } from "../../server/tools/compile-schema.js";
 import { outcomeOf, type PortableError, type PortableOutcome, revivedError, unwrapped } from "./portable-outcome.js";
 import {
   type AskName,

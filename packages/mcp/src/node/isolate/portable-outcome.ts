@@ -1,9 +1,9 @@
 import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
+import { isBlock, isToolResult, markBlock, markResult } from "../../protocol/features/block.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import { InputRequired, isInputRequired } from "../../server/call/input-required.js";
-import { isBlock, isToolResult, markBlock, markResult } from "../../server/tools/block.js";
 import { ToolError } from "../../server/tools/tool.js";
 
 /** An error in a form that survives the way between threads and processes. */

@@ -1,5 +1,4 @@
-import type { RequestParams, Result } from "../message.js";
-import type { TaskMetadata } from "./task-metadata.js";
+import type { RequestParams, Result, TaskMetadata } from "../message.js";
 
 /** A text field of a form. */
 export interface StringSchema {

@@ -1,6 +1,6 @@
 import { isObject } from "../../jsonrpc/message.js";
 import type { MetaObject } from "../json.js";
-import type { RequestParams, Result } from "../message.js";
+import type { RequestParams, Result, TaskMetadata } from "../message.js";
 import {
   type AudioContent,
   type ContentBlock,
@@ -9,7 +9,6 @@ import {
   type Role,
   type TextContent,
 } from "./content.js";
-import type { TaskMetadata } from "./task-metadata.js";
 import type { Tool } from "./tool-definition.js";
 
 /** A tool call by the model. From 2025-11-25 on. */

@@ -2,7 +2,7 @@ import type { ErrorObject } from "../../jsonrpc/message.js";
 import type { NotificationParams, PaginatedRequestParams, PaginatedResult, RequestParams, Result } from "../message.js";
 import type { InputRequests, InputResponses } from "./input.js";
 
-export type { RelatedTaskMetadata, TaskMetadata } from "./task-metadata.js";
+export type { RelatedTaskMetadata, TaskMetadata } from "../message.js";
 
 /** The status of a task; the last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";

@@ -1,7 +1,13 @@
-import type { CacheHints, NotificationParams, PaginatedRequestParams, PaginatedResult, Result } from "../message.js";
+import type {
+  CacheHints,
+  NotificationParams,
+  PaginatedRequestParams,
+  PaginatedResult,
+  Result,
+  TaskMetadata,
+} from "../message.js";
 import type { ContentBlock } from "./content.js";
 import type { InputResponseRequestParams } from "./input.js";
-import type { TaskMetadata } from "./task-metadata.js";
 import type { Tool } from "./tool-definition.js";
 
 export type { Tool, ToolAnnotations, ToolExecution, ToolInputSchema } from "./tool-definition.js";

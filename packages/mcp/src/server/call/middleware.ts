@@ -7,7 +7,7 @@ import {
 } from "../../era/notification-middleware.js";
 import { throughStack } from "../../jsonrpc/middleware-stack.js";
 import { McpError } from "../../protocol/error.js";
-import type { Requests } from "../../protocol/method-types.js";
+import type { Requests } from "../../protocol/features/method-types.js";
 import type { Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { RequestContext } from "../contract/context.js";
 import { inLayer } from "./call-layer.js";

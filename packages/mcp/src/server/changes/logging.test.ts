@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { talk } from "../../../test/server/talk.js";
-import { LOG_LEVELS } from "../../protocol/features/logging.js";
+import { LOG_LEVELS } from "../../protocol/logging.js";
 import type { ServerOptions } from "../contract/options.js";
 import { Server } from "../server.js";
 

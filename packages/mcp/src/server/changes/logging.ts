@@ -2,7 +2,7 @@ import { notificationText } from "../../era/notification.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
+import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Feature, MethodHandler } from "../call/feature.js";
 import type { ServerCall } from "../call/server-call.js";

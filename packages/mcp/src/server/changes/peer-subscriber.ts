@@ -1,6 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
-import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
+import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import type { Peer } from "../../transport/transport.js";
 import type { PeerListener } from "../call/dispatch.js";
 import type { ServerFacts } from "../call/facts.js";

@@ -1,7 +1,7 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Annotations } from "../../protocol/features/content.js";
-import { checkMetaKey } from "../../protocol/meta-key.js";
+import { checkMetaKey } from "../../protocol/meta.js";
 import type { ServerFacts } from "../call/facts.js";
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
 import { McpError } from "../../protocol/error.js";
-import type { LoggingLevel } from "../../protocol/features/logging.js";
+import type { LoggingLevel } from "../../protocol/logging.js";
 import type { HandlerContext } from "../contract/context.js";
 import { Server } from "../server.js";
 import type { ServerHandler } from "./server-handler.js";

@@ -1,8 +1,8 @@
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
 import type { ServerFacts } from "../call/facts.js";
-import { compileSchema } from "../tools/compile-schema.js";
 import type { OutputParser } from "../tools/ready-tool.js";
 
 /** What a tool's calls are held to: what the handler said about it in a list. */

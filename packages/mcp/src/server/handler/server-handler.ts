@@ -1,6 +1,5 @@
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import type { CompleteRequestParams, CompleteResult } from "../../protocol/features/completion.js";
-import type { LoggingLevel } from "../../protocol/features/logging.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../../protocol/features/prompts.js";
 import type {
   ListResourcesResult,
@@ -10,6 +9,7 @@ import type {
   ResourceTemplate,
 } from "../../protocol/features/resources.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
+import type { LoggingLevel } from "../../protocol/logging.js";
 import type { EndReason } from "../../transport/transport.js";
 import type { HandlerContext, RequestContext } from "../contract/context.js";
 import type { ServerOptions } from "../contract/options.js";

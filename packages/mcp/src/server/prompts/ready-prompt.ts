@@ -1,6 +1,7 @@
 import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { checkOptions } from "../../protocol/check-options.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
@@ -10,7 +11,6 @@ import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { Offered } from "../sources/catalogue.js";
 import type { CompletableArguments, Completer } from "../sources/completion.js";
-import { compileSchema } from "../tools/compile-schema.js";
 import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "./prompt.js";
 import { isPromptTemplate } from "./template.js";
 

@@ -1,5 +1,6 @@
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
@@ -7,7 +8,6 @@ import { describeIssues, type Parser } from "../../schema/parse.js";
 import type { AnySchema } from "../../schema/standard.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ElicitReply } from "../contract/context.js";
-import { compileSchema } from "../tools/compile-schema.js";
 import { toForm } from "./form.js";
 
 /** The client's answer, and the question in the form that the client got. */

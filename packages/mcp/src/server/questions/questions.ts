@@ -1,7 +1,7 @@
 import type { AskedQuestion, Question } from "../../era/era.js";
 import { answerTo, questionFor } from "../../era/question.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { checkListRootsResult } from "../../protocol/check-answers.js";
+import { checkListRootsResult } from "../../protocol/checks/check-answers.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
 import type { CreateMessageResult } from "../../protocol/features/sampling.js";

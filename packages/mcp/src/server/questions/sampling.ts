@@ -1,6 +1,6 @@
 import type { AskedQuestion } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { checkCreateMessageResult } from "../../protocol/check-answers.js";
+import { checkCreateMessageResult } from "../../protocol/checks/check-answers.js";
 import { McpError } from "../../protocol/error.js";
 import type {
   CreateMessageResult,

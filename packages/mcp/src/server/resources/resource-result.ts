@@ -1,8 +1,8 @@
 import { toBase64 } from "../../encoding/base64.js";
 import { McpError } from "../../protocol/error.js";
+import { isBlock } from "../../protocol/features/block.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
-import { isBlock } from "../tools/block.js";
 
 /** Turns what a read handler returned into the result that clients get. */
 export function toResourceResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {

@@ -1,4 +1,5 @@
 import type { CacheHint } from "../../era/era.js";
+import type { Block } from "../../protocol/features/block.js";
 import type { Annotations, EmbeddedResource } from "../../protocol/features/content.js";
 import type { Resource as WireResource } from "../../protocol/features/resources.js";
 import type { Icon } from "../../protocol/implementation.js";
@@ -6,7 +7,6 @@ import type { TemplateVariables } from "../../uri-template/template-variables.js
 import type { HandlerContext, RequestContext } from "../contract/context.js";
 import type { VisibleTo } from "../sources/catalogue.js";
 import type { Completer } from "../sources/completion.js";
-import type { Block } from "../tools/block.js";
 
 /** What resources and resource templates have in common: what clients see, and how reads are treated. */
 interface CommonDefinition {

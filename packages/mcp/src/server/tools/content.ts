@@ -1,5 +1,6 @@
 import { toBase64 } from "../../encoding/base64.js";
 import { type Some, withoutUndefined } from "../../encoding/with-defaults.js";
+import { type Block, markBlock, markResult, type ToolResult } from "../../protocol/features/block.js";
 import type {
   AudioContent,
   ContentBlock,
@@ -8,7 +9,6 @@ import type {
   ResourceLink,
   TextContent,
 } from "../../protocol/features/content.js";
-import { type Block, markBlock, markResult, type ToolResult } from "./block.js";
 
 type Extras<T> = Some<Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">>;
 

@@ -1,5 +1,6 @@
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import type { UiCsp, UiPermission, UiVisibility } from "../../protocol/features/apps.js";
+import type { Block, ToolResult } from "../../protocol/features/block.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
 import type { Icon } from "../../protocol/implementation.js";
@@ -10,7 +11,6 @@ import type { HandlerContext } from "../contract/context.js";
 import type { ToolRate } from "../contract/quota-options.js";
 import type { ToolPolicy } from "../contract/tool-policy.js";
 import type { VisibleTo } from "../sources/catalogue.js";
-import type { Block, ToolResult } from "./block.js";
 
 /** Describes a tool to clients, and sets how its calls are treated. */
 export interface ToolDefinition<

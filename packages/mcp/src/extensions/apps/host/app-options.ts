@@ -8,10 +8,10 @@ import type {
   UiPermission,
   UiSize,
 } from "../../../protocol/features/apps.js";
-import type { LoggingMessageNotificationParams } from "../../../protocol/features/logging.js";
 import type { ReadResourceResult } from "../../../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../../../protocol/features/tools.js";
 import type { Implementation } from "../../../protocol/implementation.js";
+import type { LoggingMessageNotificationParams } from "../../../protocol/logging.js";
 
 /** Limits on what the page of an app may send. */
 export interface AppLimits {

@@ -12,9 +12,9 @@ import {
   type UiInitializeResult,
   type UiSize,
 } from "../../../protocol/features/apps.js";
-import { isLoggingLevel } from "../../../protocol/features/logging.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
 import type { Implementation } from "../../../protocol/implementation.js";
+import { isLoggingLevel } from "../../../protocol/logging.js";
 import type { AppPage } from "../app-pages.js";
 import { type AppFrame, appFrame } from "./app-frame.js";
 import { checkShowAppOptions, type ShowAppOptions } from "./app-options.js";

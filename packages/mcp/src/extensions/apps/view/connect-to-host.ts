@@ -9,10 +9,10 @@ import {
   type UiSize,
 } from "../../../protocol/features/apps.js";
 import type { ContentBlock } from "../../../protocol/features/content.js";
-import type { LoggingLevel } from "../../../protocol/features/logging.js";
 import type { ReadResourceResult } from "../../../protocol/features/resources.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
 import type { Implementation } from "../../../protocol/implementation.js";
+import type { LoggingLevel } from "../../../protocol/logging.js";
 import { HostDialogue, type ViewWindow } from "./host-dialogue.js";
 
 /** Options of `connectToHost`. */

@@ -1,5 +1,5 @@
 import type { ClientOptions } from "../../../client/contract/options.js";
-import { LOG_LEVELS } from "../../../protocol/features/logging.js";
+import { LOG_LEVELS } from "../../../protocol/logging.js";
 import type { ServerOptions } from "../../../server/contract/options.js";
 import type { ServeStreamOptions } from "../../../transport/channel/stream-server.js";
 import type { HttpServerOptions } from "../../../transport/http/server/options.js";

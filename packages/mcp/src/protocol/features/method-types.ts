@@ -1,17 +1,24 @@
-import type { CompleteRequestParams, CompleteResult } from "./features/completion.js";
 import type {
-  ElicitationCompleteNotificationParams,
-  ElicitRequestParams,
-  ElicitResult,
-} from "./features/elicitation.js";
-import type { LoggingMessageNotificationParams, SetLevelRequestParams } from "./features/logging.js";
+  CancelledNotificationParams,
+  DiscoverRequestParams,
+  DiscoverResult,
+  InitializedNotificationParams,
+  InitializeRequestParams,
+  InitializeResult,
+  PingRequestParams,
+  ProgressNotificationParams,
+} from "../lifecycle.js";
+import type { LoggingMessageNotificationParams, SetLevelRequestParams } from "../logging.js";
+import type { EmptyResult } from "../message.js";
+import type { CompleteRequestParams, CompleteResult } from "./completion.js";
+import type { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from "./elicitation.js";
 import type {
   GetPromptRequestParams,
   GetPromptResult,
   ListPromptsRequestParams,
   ListPromptsResult,
   PromptListChangedNotificationParams,
-} from "./features/prompts.js";
+} from "./prompts.js";
 import type {
   ListResourcesRequestParams,
   ListResourcesResult,
@@ -23,14 +30,14 @@ import type {
   ResourceUpdatedNotificationParams,
   SubscribeRequestParams,
   UnsubscribeRequestParams,
-} from "./features/resources.js";
-import type { ListRootsRequestParams, ListRootsResult, RootsListChangedNotificationParams } from "./features/roots.js";
-import type { CreateMessageRequestParams, CreateMessageResult } from "./features/sampling.js";
+} from "./resources.js";
+import type { ListRootsRequestParams, ListRootsResult, RootsListChangedNotificationParams } from "./roots.js";
+import type { CreateMessageRequestParams, CreateMessageResult } from "./sampling.js";
 import type {
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
-} from "./features/subscriptions.js";
+} from "./subscriptions.js";
 import type {
   CancelTaskRequestParams,
   CancelTaskResult,
@@ -45,25 +52,14 @@ import type {
   TaskStatusNotificationParams,
   UpdateTaskRequestParams,
   UpdateTaskResult,
-} from "./features/tasks.js";
+} from "./tasks.js";
 import type {
   CallToolRequestParams,
   CallToolResult,
   ListToolsRequestParams,
   ListToolsResult,
   ToolListChangedNotificationParams,
-} from "./features/tools.js";
-import type {
-  CancelledNotificationParams,
-  DiscoverRequestParams,
-  DiscoverResult,
-  InitializedNotificationParams,
-  InitializeRequestParams,
-  InitializeResult,
-  PingRequestParams,
-  ProgressNotificationParams,
-} from "./lifecycle.js";
-import type { EmptyResult } from "./message.js";
+} from "./tools.js";
 
 /**
  * Parameters and final result of every request of every revision, by method. Interim results (questions, tasks) are

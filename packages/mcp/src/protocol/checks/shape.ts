@@ -1,5 +1,5 @@
-import { isWebAddress } from "../encoding/web-address.js";
-import { isObject } from "../jsonrpc/message.js";
+import { isWebAddress } from "../../encoding/web-address.js";
+import { isObject } from "../../jsonrpc/message.js";
 
 /** A test of one member; `expected` completes the sentence "… is not …". */
 export interface Test {

@@ -1,8 +1,8 @@
-import { isObject } from "../jsonrpc/message.js";
-import { type ElicitResult, isElicitValue } from "./features/elicitation.js";
-import type { InputRequiredResult } from "./features/input.js";
-import type { ListRootsResult, Root } from "./features/roots.js";
-import { type CreateMessageResult, isSamplingContent } from "./features/sampling.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { type ElicitResult, isElicitValue } from "../features/elicitation.js";
+import type { InputRequiredResult } from "../features/input.js";
+import type { ListRootsResult, Root } from "../features/roots.js";
+import { type CreateMessageResult, isSamplingContent } from "../features/sampling.js";
 import type { Checked } from "./results.js";
 import { anArray, anObject, aString, oneOf, readItems, readShape, type Shape, type Test } from "./shape.js";
 

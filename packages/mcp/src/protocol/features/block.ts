@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../../protocol/features/content.js";
+import type { ContentBlock } from "./content.js";
 
 const BLOCK = Symbol.for("@parley/mcp/content-block");
 const RESULT = Symbol.for("@parley/mcp/tool-result");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { progressTokenOf } from "./progress-token.js";
+import { progressTokenOf } from "./meta.js";
 
 describe("a progress token (BASE-05)", () => {
   it.each(["a", "", 0, -3, 2 ** 53 - 1])("is what the client chose: %s", (progressToken) => {

@@ -1,4 +1,4 @@
-import type { MetaObject } from "../json.js";
+import type { MetaObject } from "./json.js";
 
 /** The severities of RFC 5424, section 6.2.1, from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;

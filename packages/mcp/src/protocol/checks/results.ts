@@ -1,23 +1,23 @@
-import { isObject } from "../jsonrpc/message.js";
-import type { CompleteResult } from "./features/completion.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { CompleteResult } from "../features/completion.js";
 import {
   CONTENT_TYPES,
   type ContentBlock,
   isContentBlock,
   isResourceContents,
   type ResourceContents,
-} from "./features/content.js";
-import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "./features/prompts.js";
+} from "../features/content.js";
+import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "../features/prompts.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ReadResourceResult,
   Resource,
   ResourceTemplate,
-} from "./features/resources.js";
-import type { CallToolResult, ListToolsResult, Tool } from "./features/tools.js";
-import type { Implementation } from "./implementation.js";
-import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
+} from "../features/resources.js";
+import type { CallToolResult, ListToolsResult, Tool } from "../features/tools.js";
+import type { Implementation } from "../implementation.js";
+import type { DiscoverResult, InitializeResult } from "../lifecycle.js";
 import {
   aBoolean,
   aNumber,

@@ -1,7 +1,7 @@
-import { McpError } from "../../protocol/error.js";
-import { compileParser, type Parser, type ParserOptions } from "../../schema/parse.js";
-import { SchemaError, type SchemaErrorCode } from "../../schema/schema-error.js";
-import type { AnySchema } from "../../schema/standard.js";
+import { compileParser, type Parser, type ParserOptions } from "../schema/parse.js";
+import { SchemaError, type SchemaErrorCode } from "../schema/schema-error.js";
+import type { AnySchema } from "../schema/standard.js";
+import { McpError } from "./error.js";
 
 /** Only where neither the message nor the advice for this kind says it. */
 const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
