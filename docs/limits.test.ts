@@ -35,7 +35,7 @@ const DECLARED = [
   ["`isolated`, a tool of a pool", "node/isolate/isolated.ts", "PooledToolOptions", /^timeoutMs$/, "call"],
   [
     "a server of a host",
-    "host/config/host-server.ts",
+    "host/options.ts",
     "HostServer",
     /^(startMs|callMs|concurrency|queue|perSecond|burst|maxMessageBytes)$/,
     "call",

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { CHILD_TRANSITIONS, CIRCUIT_TRANSITIONS, type Step, SUPERVISOR_TRANSITIONS } from "@parley/mcp/host";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_START_MS, DEFAULT_STOP_MS } from "../packages/mcp/src/host/supervision/child-spec.js";
-import { DEFAULT_BACK_OFF, DEFAULT_INTENSITY } from "../packages/mcp/src/host/supervision/restart-pace.js";
+import { DEFAULT_BACK_OFF, DEFAULT_INTENSITY } from "../packages/mcp/src/host/supervision/supervisor-options.js";
 import { region } from "./region.js";
 
 type Table = readonly Pick<Step<string, string>, "from" | "event" | "to">[];

@@ -9,6 +9,7 @@ export {
   type ToolHit,
   ToolSearch,
 } from "./host/catalogue/tool-search.js";
+export { hostConfigSchema } from "./host/config/app/host-config-schema.js";
 export {
   type AppConfig,
   configVariables,
@@ -21,8 +22,6 @@ export type { HttpSettings, Settings, StdioSettings } from "./host/config/app/se
 export type { ConfigDialect } from "./host/config/config-dialect.js";
 export type { ConfigProblem } from "./host/config/config-problem.js";
 export type { ConfigInput, ValueSources } from "./host/config/expand-text.js";
-export { hostConfigSchema } from "./host/config/host-config-schema.js";
-export type { HostServer, ToolNames, Trust } from "./host/config/host-server.js";
 export { type ConfigSystem, type KnownConfigFile, knownConfigFiles } from "./host/config/known-config-files.js";
 export { type ReadServers, type ReadServersOptions, readServers } from "./host/config/read-servers.js";
 export { type WrittenServers, writeServers } from "./host/config/write-servers.js";
@@ -37,17 +36,24 @@ export type { HealthOptions } from "./host/connection/health-check.js";
 export type { GatewayOptions } from "./host/gateway/gateway-server.js";
 export { type CallableTools, MetaTools } from "./host/gateway/meta-tools.js";
 export { Host, startHost } from "./host/host.js";
-export type { CatalogueChanged, HostEvents, StatusChanged, SupervisionStep } from "./host/host-events.js";
-export type { HostEntry, HostedHere, HostOptions, HostRestarts } from "./host/options.js";
-export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
+export type {
+  CatalogueChanged,
+  HostEvents,
+  HostedState,
+  ServerProblem,
+  ServerStatus,
+  StatusChanged,
+  SupervisionStep,
+} from "./host/host-events.js";
+export type { HostEntry, HostedHere, HostOptions, HostRestarts, HostServer, ToolNames, Trust } from "./host/options.js";
+export type { HttpHandler, NamedRequest, RegistryHttpOptions, ServerNaming } from "./host/registry/registry-http.js";
 export {
   bindServer,
   directoryHandler,
   directoryServer,
   type ServerDirectory,
 } from "./host/registry/server-directory.js";
-export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
-export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
+export type { OfferQuery, ServerOffers } from "./host/registry/server-registry.js";
 export {
   type Binding,
   type RegisteredServer,
@@ -56,11 +62,16 @@ export {
   ServerRegistry,
 } from "./host/registry/server-registry.js";
 export { type RemoteServerOptions, remoteServer } from "./host/remote-server.js";
-export type { HostedState, ServerProblem, ServerStatus } from "./host/server-status.js";
 export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
-export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
-export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";
 export type { Step } from "./host/supervision/state-table.js";
+export {
+  CHILD_TRANSITIONS,
+  type ChildEvent,
+  type ChildState,
+  SUPERVISOR_TRANSITIONS,
+  type SupervisorEvent,
+  type SupervisorState,
+} from "./host/supervision/state-table.js";
 export {
   type ApplicationOptions,
   type ApplicationTiers,
@@ -74,12 +85,12 @@ export type {
   SupervisorChanged,
 } from "./host/supervision/supervision-event.js";
 export { Supervisor } from "./host/supervision/supervisor.js";
-export type { RestartOptions, SupervisorOptions } from "./host/supervision/supervisor-options.js";
-export {
-  SUPERVISOR_TRANSITIONS,
-  type SupervisorEvent,
-  type SupervisorState,
-} from "./host/supervision/supervisor-state.js";
+export type {
+  RestartBackOff,
+  RestartIntensity,
+  RestartOptions,
+  SupervisorOptions,
+} from "./host/supervision/supervisor-options.js";
 export {
   type ChildStatus,
   printTree,

@@ -1,8 +1,8 @@
 import type { RemoteConnection } from "./connection/remote-connection.js";
+import type { HostedState } from "./host-events.js";
 import type { HostedServer } from "./hosted-server.js";
-import type { HostedState } from "./server-status.js";
 import type { ChildSpec } from "./supervision/child-spec.js";
-import type { ChildState } from "./supervision/child-state.js";
+import type { ChildState } from "./supervision/state-table.js";
 
 const RETRY_MS = 60_000;
 

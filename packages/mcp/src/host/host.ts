@@ -5,6 +5,7 @@ import { toolValue } from "../client/features/tool-value.js";
 import type { Platform } from "../platform/platform.js";
 import { replacedPlatform } from "../platform/replaced-platform.js";
 import { McpError } from "../protocol/error.js";
+import type { OfferCapability } from "../protocol/features/offer-kinds.js";
 import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
@@ -13,10 +14,9 @@ import { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
 import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";
 import { HostCalls } from "./host-calls.js";
-import { type HostEvents, HostListeners } from "./host-events.js";
+import { DISABLED, type HostEvents, HostListeners, type ServerStatus } from "./host-events.js";
 import { HostedServers } from "./hosted-servers.js";
 import { checkHostOptions, type HostEntry, type HostOptions } from "./options.js";
-import { DISABLED, type ServerStatus } from "./server-status.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
 /**
@@ -169,7 +169,9 @@ export class Host implements AsyncDisposable {
    */
   asServer(options: GatewayOptions = {}): Server {
     this.#servers.forwards();
-    return gatewayServer(this.#servers, this.#catalogue, this.#listeners, options);
+    const onChanged = (listener: (lists: readonly OfferCapability[]) => void) =>
+      this.on("catalogue", ({ lists }) => listener(lists));
+    return gatewayServer(this.#servers, this.#catalogue, onChanged, options);
   }
 
   /** Ends all servers. Calls in flight may end within `drainMs`, default 0. */

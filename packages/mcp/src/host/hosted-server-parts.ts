@@ -5,10 +5,9 @@ import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { applicationCall } from "./application-call.js";
 import { serverKey } from "./catalogue/catalogue-store.js";
-import type { HostServer } from "./config/host-server.js";
 import { ANY_QUESTION } from "./gateway/askable.js";
 import type { HostedServerParts } from "./hosted-server.js";
-import type { HostedHere, HostOptions } from "./options.js";
+import type { HostedHere, HostOptions, HostServer } from "./options.js";
 
 const START_MS = 30_000;
 const WAIT_MS = 10_000;

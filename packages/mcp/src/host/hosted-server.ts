@@ -15,13 +15,12 @@ import {
   withoutLists,
 } from "./catalogue/server-lists.js";
 import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
-import { ConnectionHealth } from "./connection/connection-health.js";
-import type { HealthOptions } from "./connection/health-check.js";
+import { ConnectionHealth, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
 import { notListed } from "./connection/unavailable.js";
+import type { HostedState, ServerProblem, ServerStatus } from "./host-events.js";
 import { RemoteWatches } from "./remote-watches.js";
-import type { HostedState, ServerProblem, ServerStatus } from "./server-status.js";
 
 /** What a hosted server is made of beside its connections. */
 export interface HostedServerParts extends RemoteServerParts {

@@ -28,7 +28,7 @@ export interface AuthenticationRequest {
   /** The value of a header by its lower-case name; several values are joined by `, `. Always undefined on sockets. */
   header(name: string): string | undefined;
   /** How often a header was sent, by its lower-case name, where the transport tells it: some runtimes hide all but the first. */
-  headerCount?(name: string): number;
+  readonly headerCount?: ((name: string) => number) | undefined;
   /** Every header by its lower-case name; empty on sockets. */
   headers(): Record<string, string>;
   /** The address of the other end, where the runtime tells it. */

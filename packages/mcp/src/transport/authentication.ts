@@ -41,15 +41,44 @@ export function authenticationOf(
   const { auth, authenticate, authenticateMs = 30_000 } = options;
   if (auth === undefined && authenticate === undefined) return undefined;
   if (auth === undefined || authenticate === undefined) {
-    const decide = authenticate?.bind(options) ?? auth?.authenticate.bind(auth);
+    const ask = authenticate?.bind(options);
     return (request, native) => {
-      const decision = decide?.(request, native);
+      const decision =
+        ask === undefined ? auth?.authenticate(request, native) : ask(new SenderRequest(request), native);
       return isThenable(decision) ? decidedWithin(authenticateMs, decision, platform) : decision;
     };
   }
   throw new McpError("invalid_definition", "both `auth` and `authenticate` are set", {
     fix: "Set one of them: each decides alone who may be served.",
   });
+}
+
+/** A request as `authenticate` gets it: its functions can be taken out of it, as by `({ header }) => …`. */
+class SenderRequest implements AuthenticationRequest {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly remoteAddress: string | undefined;
+  readonly #request: AuthenticationRequest;
+
+  constructor(request: AuthenticationRequest) {
+    this.method = request.method;
+    this.path = request.path;
+    this.remoteAddress = request.remoteAddress;
+    this.#request = request;
+  }
+
+  // Bound when read, because most checks read one of them.
+  get header(): AuthenticationRequest["header"] {
+    return this.#request.header.bind(this.#request);
+  }
+
+  get headerCount(): AuthenticationRequest["headerCount"] {
+    return this.#request.headerCount?.bind(this.#request);
+  }
+
+  get headers(): AuthenticationRequest["headers"] {
+    return this.#request.headers.bind(this.#request);
+  }
 }
 
 /** A decision that never comes must not hold a place of the server for ever. */

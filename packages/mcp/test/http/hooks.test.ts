@@ -26,6 +26,19 @@ const scoped = () => {
 };
 
 describe.each(ADAPTERS)("a hook behind %s", (_name, start) => {
+  it("that takes the members out of the request can call them", async () => {
+    const seen: unknown[] = [];
+    const served = await start(server(), {
+      authenticate: ({ method, path, header, headerCount, headers }) => {
+        seen.push(method, path, header("x-key"), headerCount?.("x-key"), headers()["x-key"]);
+        return { status: 403 };
+      },
+    });
+    const request = new Request(served.url, { method: "POST", headers: { "x-key": "k" }, body: "{}" });
+    expect((await served.fetch(request)).status).toBe(403);
+    expect(seen).toEqual(["POST", new URL(served.url).pathname, "k", 1, "k"]);
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ["with a line feed", { "www-authenticate": "Bearer\nx: y" }],
     ["with a letter that no header has", { "www-authenticate": 'Bearer error_description="утрачен"' }],

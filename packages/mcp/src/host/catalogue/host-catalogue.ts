@@ -1,7 +1,14 @@
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { type OfferNames, outerItem } from "../../server/sources/mounted-names.js";
-import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
-import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
+import {
+  checkedLength,
+  hostUri,
+  type OuterNameOptions,
+  outerName,
+  splitHostUri,
+  uriPrefix,
+  withPageUri,
+} from "./outer-names.js";
 import { joinedLists, NO_LISTS, type ServerLists } from "./server-lists.js";
 import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 

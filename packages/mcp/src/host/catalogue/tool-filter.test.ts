@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Tool } from "../../protocol/features/tools.js";
-import { NamePatterns } from "./name-pattern.js";
-import { ToolFilter, type ToolTransform } from "./tool-filter.js";
+import { NamePatterns, ToolFilter, type ToolTransform } from "./tool-filter.js";
 
 const tool = (name: string, properties: Record<string, unknown> = {}, rest: object = {}): Tool => ({
   name,

@@ -1,7 +1,6 @@
 import type { Files } from "../../platform/platform.js";
 import { shownName } from "./config-problem.js";
-import { absolutePath } from "./paths.js";
-import { readSmallFile } from "./small-file.js";
+import { absolutePath, readSmallFile } from "./small-file.js";
 import { parseReferences, type Reference, ReferenceFlaw, type TextPart } from "./text-references.js";
 
 /** A value that the user is asked for, as a file of VS Code declares it. */

@@ -1,6 +1,6 @@
+import type { HostServer } from "../options.js";
 import { type ConfigDialect, isRecord } from "./config-dialect.js";
-import type { FieldReader } from "./field-reader.js";
-import type { HostServer } from "./host-server.js";
+import type { FieldReader } from "./server-fields.js";
 import { parseEnvFile } from "./small-file.js";
 
 /** A server that is being read. */

@@ -1,5 +1,5 @@
 import type { ConfigDialect } from "./config-dialect.js";
-import { joinPath } from "./paths.js";
+import { joinPath } from "./small-file.js";
 
 /** A file in which an application keeps its list of servers. Whether it exists is not known. */
 export interface KnownConfigFile {

@@ -1,6 +1,7 @@
 import { nearestName } from "../../encoding/nearest-name.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { HostServer } from "../options.js";
 import {
   type ConfigDialect,
   DIALECTS,
@@ -12,13 +13,10 @@ import {
 } from "./config-dialect.js";
 import { type ConfigProblem, ProblemList, shownName } from "./config-problem.js";
 import { type ConfigInput, type Report, TextExpander, type ValueSources } from "./expand-text.js";
-import { FieldReader } from "./field-reader.js";
 import { FOREIGN_NAMES, foreignRule, type ServerDraft } from "./foreign-fields.js";
-import type { HostServer } from "./host-server.js";
 import { parseJsonc } from "./parse-jsonc.js";
-import { asTemplate, renderReferences } from "./render-references.js";
-import { fieldOf, SERVER_FIELDS } from "./server-fields.js";
-import { parseReferences, ReferenceFlaw } from "./text-references.js";
+import { FieldReader, fieldOf, SERVER_FIELDS } from "./server-fields.js";
+import { asTemplate, parseReferences, ReferenceFlaw, renderReferences } from "./text-references.js";
 
 /** Options for reading a configuration. */
 export interface ReadServersOptions extends ValueSources {

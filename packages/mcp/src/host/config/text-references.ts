@@ -1,4 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
+import type { ConfigDialect } from "./config-dialect.js";
+
 /** A part of a text of a configuration: as it stands, or something to fill in. */
 export type TextPart = string | Reference;
 
@@ -94,4 +96,46 @@ function referenceIn(inner: string, bare: boolean, depth: number): Reference {
   }
   const otherwise = mark < 0 ? undefined : parseReferences(variable.slice(mark + 2), bare, depth);
   return { kind: "env", name, otherwise };
+}
+
+/** The text of a template in the notation of a dialect. Throws a `ReferenceFlaw` for what the dialect cannot express. */
+export function renderReferences(parts: readonly TextPart[], dialect: ConfigDialect): string {
+  const texts = parts.map((part) => (typeof part === "string" ? literal(part, dialect) : reference(part, dialect)));
+  // Together they would be the escape.
+  const dollar = parts.some((part, at) => typeof part === "string" && part.endsWith("$") && at < parts.length - 1);
+  if (dollar && dialect === "parley") throw new ReferenceFlaw("has a `$` before a reference");
+  return texts.join("");
+}
+
+/** A text that is meant as it stands, as a template of our own. */
+export function asTemplate(text: string): string {
+  // A function, because `$$` has a meaning of its own in a replacement.
+  return text.replaceAll("${", () => "$${");
+}
+
+function literal(text: string, dialect: ConfigDialect): string {
+  if (dialect === "parley") return asTemplate(text);
+  if (dialect === "codex" || !text.includes("${")) return text;
+  throw new ReferenceFlaw("has a `${` that is no reference");
+}
+
+function reference(part: Reference, dialect: ConfigDialect): string {
+  if (part.kind === "env") return variable(part, dialect);
+  if (dialect === "parley") return ourOwn(part, dialect);
+  if (part.kind === "place" && (dialect === "vscode" || dialect === "cursor")) return `\${${part.name}}`;
+  if (part.kind === "input" && dialect === "vscode") return `\${input:${part.id}}`;
+  throw new ReferenceFlaw(`refers to something with \`\${${part.kind === "place" ? part.name : `${part.kind}:…`}}\``);
+}
+
+function ourOwn(part: Exclude<Reference, { kind: "env" }>, dialect: ConfigDialect): string {
+  if (part.kind === "place") return `\${${part.name}}`;
+  return part.kind === "input" ? `\${input:${part.id}}` : `\${file:${renderReferences(part.path, dialect)}}`;
+}
+
+function variable({ name, otherwise }: Extract<Reference, { kind: "env" }>, dialect: ConfigDialect): string {
+  if (dialect === "codex") throw new ReferenceFlaw("refers to a variable");
+  const prefix = dialect === "vscode" || dialect === "cursor" ? "env:" : "";
+  if (otherwise === undefined) return `\${${prefix}${name}}`;
+  if (prefix !== "") throw new ReferenceFlaw("has a default for a variable");
+  return `\${${name}:-${renderReferences(otherwise, dialect)}}`;
 }

@@ -1,10 +1,9 @@
 import { McpError } from "../../protocol/error.js";
+import type { HostServer } from "../options.js";
 import { type ConfigDialect, DIALECTS, isRecord } from "./config-dialect.js";
 import { type ConfigProblem, ProblemList } from "./config-problem.js";
-import type { HostServer } from "./host-server.js";
-import { renderReferences } from "./render-references.js";
 import { fieldOf, SERVER_FIELDS } from "./server-fields.js";
-import { parseReferences, ReferenceFlaw, type TextPart } from "./text-references.js";
+import { parseReferences, ReferenceFlaw, renderReferences, type TextPart } from "./text-references.js";
 
 /** A configuration to store, and what its form could not hold. */
 export interface WrittenServers {

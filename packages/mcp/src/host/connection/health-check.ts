@@ -5,6 +5,7 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { checkNumber } from "./check-number.js";
+import type { RemoteConnection } from "./remote-connection.js";
 
 /** How often a server is asked whether it lives, and when it counts as dead. */
 export interface HealthOptions {
@@ -42,7 +43,7 @@ const DEFAULTS = { intervalMs: 30_000, deadlineMs: 10_000, failures: 3 };
 const NEWEST = 0.2;
 
 /** The options with their defaults. Throws `invalid_definition` for those that cannot be used. */
-export function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
+function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
   checkOptions("the health check", options, "intervalMs deadlineMs failures");
   const limits = withDefaults(DEFAULTS, options);
   for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { least: 1 });
@@ -154,5 +155,57 @@ export class HealthCheck {
     const message = `the server "${server}" did not answer ${failures} pings in a row: ${thrownMessage(error)}`;
     const reason = new McpError(kind, message, { cause: error, data: { server, failures } });
     callHook(platform, "unhealthy", () => this.#parts.unhealthy(reason));
+  }
+}
+
+/** The health of each connection to one server: a silent one must not hide behind others that answer. */
+export class ConnectionHealth {
+  readonly #server: string;
+  readonly #platform: Platform;
+  readonly #options: HealthOptions | false;
+  readonly #checks = new Map<RemoteConnection, HealthCheck>();
+  #stopped = false;
+
+  /** Throws `invalid_definition` for options that cannot be used. */
+  constructor(server: string, platform: Platform, options: HealthOptions | false) {
+    if (options !== false) checkedHealth(options);
+    this.#server = server;
+    this.#platform = platform;
+    this.#options = options;
+  }
+
+  /** Checks a connection until it ends. One that stays silent is closed, after `unhealthy` was told why. */
+  watch(connection: RemoteConnection, unhealthy: (reason: McpError) => void): void {
+    if (this.#options === false || this.#stopped) return;
+    const parts = {
+      platform: this.#platform,
+      server: this.#server,
+      ping: (signal: AbortSignal) => connection.client.ping({ signal }),
+      unhealthy(reason: McpError) {
+        unhealthy(reason);
+        void connection.close();
+      },
+    };
+    const check = new HealthCheck(parts, this.#options);
+    this.#checks.set(connection, check);
+    check.start();
+    void connection.ended().then(() => {
+      check.stop();
+      this.#checks.delete(connection);
+    });
+  }
+
+  answered(connection: RemoteConnection): void {
+    this.#checks.get(connection)?.answered();
+  }
+
+  /** The time that the last check of a connection took. */
+  latencyMs(connection: RemoteConnection): number | undefined {
+    return this.#checks.get(connection)?.status.latencyMs;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const check of this.#checks.values()) check.stop();
   }
 }

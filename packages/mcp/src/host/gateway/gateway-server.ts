@@ -1,6 +1,7 @@
 import { isObject } from "../../jsonrpc/message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { OfferCapability } from "../../protocol/features/offer-kinds.js";
 import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
@@ -8,7 +9,6 @@ import { partsOf } from "../../server/server-parts.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 import { ToolFilter, type ToolFilterOptions } from "../catalogue/tool-filter.js";
 import type { RemoteServer } from "../connection/remote-server.js";
-import type { HostListeners } from "../host-events.js";
 import { RemoteOffers } from "./remote-offers.js";
 
 /** How a host is served as one server. */
@@ -48,7 +48,7 @@ const INFO: ServerInfo = { name: "parley-gateway", version: "0.1.0" };
 export function gatewayServer(
   servers: GatewayServers,
   catalogue: HostCatalogue,
-  listeners: HostListeners,
+  onChanged: (listener: (lists: readonly OfferCapability[]) => void) => () => void,
   options: GatewayOptions,
 ): Server {
   checkOptions("`asServer`", options, "info server tools");
@@ -78,7 +78,7 @@ export function gatewayServer(
     watch: (name: string, uri: string, updated: () => void) => servers.find(name)?.watch(uri, updated) ?? (() => {}),
   };
   parts.registry.addFeature(new RemoteOffers(parts, source, tools === "search"));
-  const unlisten = listeners.add("catalogue", ({ lists }) => {
+  const unlisten = onChanged((lists) => {
     parts.registry.changed();
     for (const list of lists) server.listChanged(list);
   });

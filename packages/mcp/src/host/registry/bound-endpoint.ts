@@ -1,15 +1,16 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Accepted } from "../../era/era.js";
+import { accepting } from "../../era/select/accepting.js";
 import type { AuthenticationRefusal } from "../../http/authentication.js";
 import type { HttpFacts } from "../../http/http.js";
-import type { NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
+import { isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { CORE_TABLE } from "../../protocol/methods.js";
 import { CHANGING_LISTS, listNotice, Notice } from "../../server/changes/change.js";
 import type { CapabilityReason } from "../../server/sources/explain-capabilities.js";
+import type { Storage } from "../../storage/storage.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
-import { absentEndpoint } from "./absent-endpoint.js";
-import { CarriedListen } from "./carried-listen.js";
-import { namedStorage } from "./named-storage.js";
 
 /** One server that a bound endpoint served or serves. */
 class Target {
@@ -180,4 +181,132 @@ export class BoundEndpoint implements Endpoint {
       this.#listens.delete(listen);
     }
   }
+}
+
+/**
+ * Stands where there is no server: refuses every request. The status tells HTTP clients whether one may come: 503, which
+ * leaves their sessions alone, or 404.
+ */
+export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
+  const kind = status === 404 ? "invalid_request" : "internal_error";
+  return {
+    accept: accepting(CORE_TABLE),
+    request: ({ message, era }) => ({ ...era.refusal(message.id, new McpError(kind, why)), status }),
+    notification() {},
+    opened() {},
+    closed() {},
+  };
+}
+
+/**
+ * One listening client whose request outlives the server that it was sent to: when the server is replaced, the request ends
+ * there and begins at the next, and the client hears that its lists may have changed.
+ */
+export class CarriedListen {
+  readonly #accepted: Accepted;
+  readonly #exchange: Exchange;
+  #leave: AbortController | undefined;
+  #next: Endpoint | undefined;
+
+  constructor(accepted: Accepted, exchange: Exchange) {
+    this.#accepted = accepted;
+    this.#exchange = exchange;
+  }
+
+  /** Resolves with the answer of the server at which the request ends for good. */
+  async run(first: Endpoint): Promise<Answer> {
+    const exchange = this.#exchange;
+    for (let endpoint = first, isFirst = true; ; isFirst = false) {
+      const leave = new AbortController();
+      const left = () => leave.abort(exchange.signal.reason);
+      this.#leave = leave;
+      exchange.signal.addEventListener("abort", left, { once: true });
+      if (exchange.signal.aborted) left();
+      const part = new PartOfExchange(exchange, leave.signal, !isFirst);
+      const answer = await endpoint.request(this.#accepted, part);
+      exchange.signal.removeEventListener("abort", left);
+      const next = this.#next;
+      this.#next = undefined;
+      if (next === undefined || exchange.signal.aborted) return answer;
+      endpoint = next;
+    }
+  }
+
+  /** Ends the request where it is, in good order, and begins it at another server if there is one. */
+  moveTo(next: Endpoint | undefined): void {
+    this.#next = next;
+    if (next !== undefined) this.#tellOfChanges();
+    this.#leave?.abort(new Error("the server was replaced"));
+  }
+
+  #tellOfChanges(): void {
+    const { id } = this.#exchange;
+    const asked = this.#accepted.message.params?.["notifications"];
+    for (const list of CHANGING_LISTS) {
+      const notice = listNotice(list);
+      if (isObject(asked) && asked[notice.filter] === true) this.#exchange.say(new Notice(notice).tagged(id));
+    }
+  }
+}
+
+/** The exchange of a listening client as one server sees it. The client has its acknowledgment from the first of them. */
+class PartOfExchange implements Exchange {
+  readonly id: Exchange["id"];
+  readonly signal: AbortSignal;
+  readonly peer: Exchange["peer"];
+  readonly http: Exchange["http"];
+  readonly principal: Exchange["principal"];
+  readonly remote: Exchange["remote"];
+  readonly batched: Exchange["batched"];
+  readonly #whole: Exchange;
+  #isAcknowledgment: boolean;
+
+  constructor(whole: Exchange, signal: AbortSignal, acknowledged: boolean) {
+    this.id = whole.id;
+    this.signal = signal;
+    this.peer = whole.peer;
+    this.http = whole.http;
+    this.principal = whole.principal;
+    this.remote = whole.remote;
+    this.batched = whole.batched;
+    this.#whole = whole;
+    this.#isAcknowledgment = acknowledged;
+  }
+
+  say(text: string): void {
+    if (!this.#isAcknowledgment) return this.#whole.say(text);
+    this.#isAcknowledgment = false;
+  }
+}
+
+/**
+ * A part of a storage, for the transport of one name. Servers may share a storage, and a session of one must be unknown to
+ * the others; nodes that use the same name share its sessions.
+ */
+export function namedStorage({ kv, log, pubsub }: Storage, name: string): Storage {
+  const own = (key: string) => keyOfName(name, key);
+  // Without `close`: whoever made the storage closes it.
+  return {
+    kv: {
+      get: (key) => kv.get(own(key)),
+      set: (key, value, options) => kv.set(own(key), value, options),
+      delete: (key, options) => kv.delete(own(key), options),
+      touch: (key, ttlMs) => kv.touch(own(key), ttlMs),
+    },
+    log: {
+      append: (stream, entry, limits) => log.append(own(stream), entry, limits),
+      read: (stream, afterId, limit) => log.read(own(stream), afterId, limit),
+      touch: (stream, ttlMs) => log.touch(own(stream), ttlMs),
+      drop: (stream) => log.drop(own(stream)),
+    },
+    pubsub: {
+      publish: (topic, message) => pubsub.publish(own(topic), message),
+      subscribe: (topic, deliver, onGap) => pubsub.subscribe(own(topic), deliver, onGap),
+    },
+  };
+}
+
+/** Names contain no slash and differ by more than case, so that no key of one is a key of another. */
+function keyOfName(name: string, key: string): string {
+  return `registry/${name.toLowerCase()}/${key}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { storageContract } from "../../storage/contract/storage-contract.js";
 import { createMemoryStorage } from "../../storage/memory.js";
-import { namedStorage } from "./named-storage.js";
+import { namedStorage } from "./bound-endpoint.js";
 
 function clockAt(start: number) {
   let time = start;

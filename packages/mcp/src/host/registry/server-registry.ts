@@ -1,5 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { settleMany } from "../../client/features/pages.js";
+import { openClient } from "../../client/open-client.js";
 import { nearestName } from "../../encoding/nearest-name.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
@@ -10,11 +11,11 @@ import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Endpoint } from "../../transport/transport.js";
+import { compileMatcher } from "../../uri-template/match.js";
 import { checkNumber } from "../connection/check-number.js";
 import { BoundEndpoint } from "./bound-endpoint.js";
 import { jointServer } from "./joint-server.js";
 import { type HttpHandler, RegistryHttp, type RegistryHttpOptions } from "./registry-http.js";
-import { type OfferQuery, offersOf, type ServerOffers, servesQuery } from "./server-offers.js";
 
 /** What happened to a name of a registry. */
 export interface RegistryEvent {
@@ -292,4 +293,74 @@ function invalidName(name: string): McpError {
   return new McpError("invalid_definition", `"${String(name).slice(0, 100)}" is no name for a server`, {
     fix: "Use a letter, then letters, digits and hyphens, at most 32 characters; no hyphen at the end.",
   });
+}
+
+/** What one server offers. */
+export interface ServerOffers {
+  readonly name: string;
+  readonly tools: readonly string[];
+  readonly prompts: readonly string[];
+  /** URIs. */
+  readonly resources: readonly string[];
+  /** URI templates. */
+  readonly templates: readonly string[];
+  /** Why the lists are empty, if the server could not be asked. */
+  readonly error?: McpError;
+}
+
+/** What to look for: one or more of these, by name or URI. */
+export interface OfferQuery {
+  tool?: string | undefined;
+  prompt?: string | undefined;
+  resource?: string | undefined;
+}
+
+const TIMEOUT_MS = 5_000;
+const NOTHING = { tools: [], prompts: [], resources: [], templates: [] };
+
+/** Asks a server as a client in the same process would: whatever decides its lists decides them here too. */
+async function offersOf(name: string, server: Servable, timeoutMs = TIMEOUT_MS): Promise<ServerOffers> {
+  try {
+    // Only the endpoint is needed at run time.
+    const target = { endpoint: () => endpointOf(server) } as Parameters<typeof openClient>[0];
+    const timeouts = { connectMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs };
+    const client = await openClient(target, { timeouts });
+    try {
+      const { tools, prompts, resources } = client.serverCapabilities;
+      const lists = await Promise.all([
+        tools === undefined ? [] : client.allTools(),
+        prompts === undefined ? [] : client.allPrompts(),
+        resources === undefined ? [] : client.allResources(),
+        resources === undefined ? [] : client.allResourceTemplates(),
+      ]);
+      return {
+        name,
+        tools: lists[0].map((tool) => tool.name),
+        prompts: lists[1].map((prompt) => prompt.name),
+        resources: lists[2].map(({ uri }) => uri),
+        templates: lists[3].map(({ uriTemplate }) => uriTemplate),
+      };
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    return { name, ...NOTHING, error: McpError.from(error) };
+  }
+}
+
+/** Whether the offers contain everything that is looked for. */
+function servesQuery(offers: ServerOffers, { tool, prompt, resource }: OfferQuery): boolean {
+  if (tool !== undefined && !offers.tools.includes(tool)) return false;
+  if (prompt !== undefined && !offers.prompts.includes(prompt)) return false;
+  if (resource === undefined) return tool !== undefined || prompt !== undefined;
+  return offers.resources.includes(resource) || offers.templates.some((template) => matches(template, resource));
+}
+
+function matches(template: string, uri: string): boolean {
+  try {
+    return compileMatcher(template)(uri) !== undefined;
+  } catch {
+    // Another implementation's template that this one cannot read.
+    return false;
+  }
 }

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { McpError } from "../../protocol/error.js";
-import { CHILD_TRANSITIONS, childStateAfter } from "./child-state.js";
-import type { Step } from "./state-table.js";
-import { SUPERVISOR_TRANSITIONS, supervisorStateAfter } from "./supervisor-state.js";
+import {
+  CHILD_TRANSITIONS,
+  childStateAfter,
+  type Step,
+  SUPERVISOR_TRANSITIONS,
+  supervisorStateAfter,
+} from "./state-table.js";
 
 const CHILD = {
   what: "child",

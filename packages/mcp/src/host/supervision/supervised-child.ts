@@ -2,12 +2,10 @@ import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ChildExit, ChildSpec, RestartPolicy } from "./child-spec.js";
-import { type ChildEvent, type ChildState, childStateAfter } from "./child-state.js";
-import type { NestedSupervisor } from "./nested-supervisor.js";
-import type { RestartCount } from "./restart-pace.js";
-import { StartAttempt } from "./start-attempt.js";
-import type { ChildStatus } from "./supervisor-tree.js";
-import { endWatched, stopBound, type WatchedChild, watchChild } from "./watch-child.js";
+import { type ChildEvent, type ChildState, childStateAfter } from "./state-table.js";
+import type { RestartCount } from "./supervisor-options.js";
+import type { ChildStatus, NestedSupervisor } from "./supervisor-tree.js";
+import { endWatched, StartAttempt, stopBound, type WatchedChild, watchChild } from "./watch-child.js";
 
 /** The supervisor of a child, as the child sees it. */
 export interface ChildOwner {

@@ -1,7 +1,7 @@
 import { printableLine } from "../../encoding/printable.js";
-import type { RestartPolicy } from "./child-spec.js";
-import type { ChildState } from "./child-state.js";
-import type { SupervisorState } from "./supervisor-state.js";
+import type { ChildExit, RestartPolicy } from "./child-spec.js";
+import type { ChildState, SupervisorState } from "./state-table.js";
+import type { SupervisionEvent } from "./supervision-event.js";
 
 /** Whom the end of a child affects: itself; all children; itself and those after it. */
 export type SupervisionStrategy = "one_for_one" | "one_for_all" | "rest_for_one";
@@ -60,4 +60,26 @@ function duration(ms: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** Marks supervisors, also those of another copy of the package. */
+export const NESTED: unique symbol = Symbol.for("@parley/mcp/supervisor") as never;
+
+/** What a supervisor needs of one that is its child. */
+export interface NestedSupervisor {
+  readonly [NESTED]: true;
+  readonly state: SupervisorState;
+  readonly ended: Promise<ChildExit>;
+  /** How long `close` takes at most. */
+  readonly stopBoundMs: number;
+  start(): Promise<void>;
+  close(): Promise<void>;
+  tree(): SupervisorTree;
+  child(...path: string[]): unknown;
+  on(type: "any", listener: (event: SupervisionEvent) => void): () => void;
+}
+
+/** Whether a child is a supervisor itself. */
+export function isNestedSupervisor(value: unknown): value is NestedSupervisor {
+  return typeof value === "object" && value !== null && NESTED in value;
 }

@@ -1,20 +1,29 @@
 import { platform as runtimePlatform } from "#platform";
 import type { Unlisten } from "../../client/contract/events.js";
+import { nearestName } from "../../encoding/nearest-name.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
 import { ChildGroup } from "./child-group.js";
 import { type ChildExit, type ChildSpec, checkChildSpec } from "./child-spec.js";
-import { isNestedSupervisor, NESTED, type NestedSupervisor } from "./nested-supervisor.js";
-import { RestartCount, restartDelay } from "./restart-pace.js";
+import { type SupervisorEvent, type SupervisorState, supervisorStateAfter } from "./state-table.js";
 import { type ChildOwner, SupervisedChild } from "./supervised-child.js";
-import type { SupervisionEvents } from "./supervision-event.js";
-import { SupervisionListeners } from "./supervision-listeners.js";
-import { SupervisorErrors } from "./supervisor-error.js";
-import { type SupervisorOptions, supervisorSettings } from "./supervisor-options.js";
-import { type SupervisorEvent, type SupervisorState, supervisorStateAfter } from "./supervisor-state.js";
-import type { ChildStatus, SupervisorTree } from "./supervisor-tree.js";
+import { type SupervisionEvents, SupervisionListeners } from "./supervision-event.js";
+import {
+  RestartCount,
+  type RestartIntensity,
+  restartDelay,
+  type SupervisorOptions,
+  supervisorSettings,
+} from "./supervisor-options.js";
+import {
+  type ChildStatus,
+  isNestedSupervisor,
+  NESTED,
+  type NestedSupervisor,
+  type SupervisorTree,
+} from "./supervisor-tree.js";
 
 /**
  * Keeps children running: starts them in order, starts again what ends, and ends itself when that does not help.
@@ -289,5 +298,62 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
       at: this.#platform.now(),
       ...why,
     });
+  }
+}
+
+/** The errors of one supervisor, by what went wrong. */
+export class SupervisorErrors {
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  unknown(id: string, known: readonly string[]): McpError {
+    const meant = nearestName(id, known);
+    const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    return new McpError("misuse", `supervisor "${this.#name}" has no child "${id}"${hint}`, {
+      fix: "Use the id of a child that `children()` lists.",
+    });
+  }
+
+  duplicate(id: string): McpError {
+    return new McpError("misuse", `supervisor "${this.#name}" already has a child "${id}"`, {
+      fix: "Give each child an id of its own, or remove the other first.",
+    });
+  }
+
+  tooMany(maxChildren: number): McpError {
+    return new McpError("limit_exceeded", `supervisor "${this.#name}" already has ${maxChildren} children`, {
+      fix: "Remove children that are not needed, or raise `maxChildren`.",
+    });
+  }
+
+  over(state: SupervisorState): McpError {
+    return new McpError("misuse", `supervisor "${this.#name}" is ${state} and starts nothing any more`, {
+      fix: "Make a new supervisor; one that has ended does not come back.",
+    });
+  }
+
+  notStarted(): McpError {
+    return new McpError("misuse", `supervisor "${this.#name}" was not started, so it has nothing to restart`, {
+      fix: "Call `start` first; it starts all children.",
+    });
+  }
+
+  closedEarly(): McpError {
+    return new McpError("cancelled", `supervisor "${this.#name}" was closed before all its children worked`);
+  }
+
+  /** How a supervisor ends whose children failed too often. */
+  exceeded(id: string, { restarts, withinMs }: RestartIntensity, exit: ChildExit): ChildExit {
+    const times = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
+    const reason = `"${id}" failed after ${times} within ${withinMs} ms: ${exit.reason}`;
+    const error = new McpError("limit_exceeded", `supervisor "${this.#name}" ended: ${reason}`, {
+      fix: "See `cause` for what made the child fail; raise `intensity` only if so many restarts are usual.",
+      data: { child: id, restarts, withinMs },
+      cause: exit.error,
+    });
+    return { normal: false, reason, error };
   }
 }

@@ -55,9 +55,6 @@ interface OfferKindRow {
 /** A kind of offer, by the member of its list's result. */
 export type OfferKind = keyof typeof OFFER_KINDS;
 
-/** The method of a list of offers. */
-export type OfferListMethod = (typeof OFFER_KINDS)[OfferKind]["list"];
-
 /** A capability of servers with offers; the lists of one capability change together. */
 export type OfferCapability = (typeof OFFER_KINDS)[OfferKind]["capability"];
 

@@ -1,7 +1,6 @@
 import type { Tool } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { searchTerms } from "../../../src/host/catalogue/search-terms.js";
-import { ToolSearch } from "../../../src/host/catalogue/tool-search.js";
+import { searchTerms, ToolSearch } from "../../../src/host/catalogue/tool-search.js";
 import { SEARCH_QUERIES } from "./search-queries.js";
 import { fixtureServer, fixtureTools } from "./tool-fixture.js";
 

@@ -4,21 +4,23 @@ import { nearestName } from "../../../encoding/nearest-name.js";
 import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
 import type { ServerOptions } from "../../../server/contract/options.js";
-import type { HostOptions } from "../../options.js";
+import type { HostOptions, HostServer } from "../../options.js";
 import { isRecord } from "../config-dialect.js";
 import { type ConfigProblem, ProblemList, shownName } from "../config-problem.js";
 import { type ConfigInput, TextExpander, type ValueSources } from "../expand-text.js";
-import type { HostServer } from "../host-server.js";
 import { parseJsonc } from "../parse-jsonc.js";
 import { readServers } from "../read-servers.js";
-import { expectedInstead, groupOf, isSwitch, valueOfText } from "./setting-group.js";
 import {
+  expectedInstead,
+  groupOf,
   type HttpSettings,
+  isSwitch,
   SETTINGS,
   type Setting,
   type SettingGroup,
   type Settings,
   type StdioSettings,
+  valueOfText,
 } from "./settings.js";
 
 /** The options of an application that a file can hold. Functions and objects such as a storage are set in the program. */

@@ -1,6 +1,5 @@
-import { groupOf, isSwitch } from "./app/setting-group.js";
-import { SETTINGS, type Setting } from "./app/settings.js";
-import { type Field, type FieldKind, SERVER_FIELDS } from "./server-fields.js";
+import { type Field, type FieldKind, SERVER_FIELDS } from "../server-fields.js";
+import { groupOf, isSwitch, SETTINGS, type Setting } from "./settings.js";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
