@@ -17,49 +17,41 @@ interface Room {
   readonly full?: string;
 }
 
+/** The sessions of one authenticated principal on a node, and what they take up together. */
+export interface PrincipalShare {
+  readonly sessions: Set<HttpSession>;
+  /** Characters in the logs of their streams. */
+  stored: number;
+  /** Characters of messages that their clients have not read. */
+  unread: number;
+}
+
 const NO_SESSIONS: ReadonlySet<HttpSession> = new Set();
 
-/** Which sessions of a node belong to which authenticated principal, so that none of them takes all places. */
+/** The sessions of a node by principal, so that none of them takes all places. */
 export class PrincipalShares {
-  readonly #sessions = new Map<string, Set<HttpSession>>();
-  /** Characters in the logs of a principal's sessions. */
-  readonly #kept = new Map<string, number>();
+  readonly #shares = new Map<string, PrincipalShare>();
 
   add(session: HttpSession): void {
     const key = session.principal?.key;
     if (key === undefined) return;
-    const known = this.#sessions.get(key);
-    if (known === undefined) this.#sessions.set(key, new Set([session]));
-    else known.add(session);
+    const known = this.#shares.get(key);
+    const share = known ?? { sessions: new Set(), stored: 0, unread: 0 };
+    if (known === undefined) this.#shares.set(key, share);
+    share.sessions.add(session);
+    session.share = session.streams.share = share;
   }
 
+  /** A session has ended, and takes up nothing any more. */
   delete(session: HttpSession): void {
-    const key = session.principal?.key;
-    const known = key === undefined ? undefined : this.#sessions.get(key);
-    if (key === undefined || known?.delete(session) !== true || known.size > 0) return;
-    this.#sessions.delete(key);
-  }
-
-  /** Characters in the logs of all sessions of this one's principal; 0 without authentication. */
-  kept({ principal }: HttpSession): number {
-    return principal === undefined ? 0 : (this.#kept.get(principal.key) ?? 0);
-  }
-
-  keep({ principal }: HttpSession, length: number): void {
-    if (principal === undefined || length === 0) return;
-    const kept = (this.#kept.get(principal.key) ?? 0) + length;
-    if (kept > 0) this.#kept.set(principal.key, kept);
-    else this.#kept.delete(principal.key);
-  }
-
-  /** The sessions of this one's principal on this node. */
-  of(session: HttpSession): Iterable<HttpSession> {
-    return this.#sessions.get(session.principal?.key ?? "") ?? [session];
+    const { share, principal } = session;
+    if (share?.sessions.delete(session) === true && share.sessions.size === 0)
+      this.#shares.delete(principal?.key ?? "");
   }
 
   /** The sessions of a principal on this node; none without authentication. */
   ofKey(key: string | undefined): ReadonlySet<HttpSession> {
-    return (key === undefined ? undefined : this.#sessions.get(key)) ?? NO_SESSIONS;
+    return (key === undefined ? undefined : this.#shares.get(key)?.sessions) ?? NO_SESSIONS;
   }
 
   /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */
@@ -79,7 +71,7 @@ export class PrincipalShares {
   /** The principal with the most sessions gives one up, if it has several more than the one who asks. */
   #yielding(own: number, idle: IdleSweep): HttpSession | undefined {
     let largest: ReadonlySet<HttpSession> | undefined;
-    for (const sessions of this.#sessions.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
+    for (const { sessions } of this.#shares.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
     return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest)[0] : undefined;
   }
 }

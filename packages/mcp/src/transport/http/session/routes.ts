@@ -11,9 +11,9 @@ import type { HttpExchange } from "../server/exchange.js";
 import { type Refusal, refusal, refusedBy } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
 import { handshake, refuseForNow } from "./handshake.js";
+import { openStream } from "./open-stream.js";
 import type { HttpSession } from "./session.js";
 import { SessionStore } from "./store.js";
-import { openStream } from "./streams.js";
 
 /** The content of one POST; a request comes with the endpoint's decision about its era. */
 export type Received =

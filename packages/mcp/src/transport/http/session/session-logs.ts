@@ -1,18 +1,15 @@
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
-import { KeyCounts } from "../../../platform/key-counts.js";
-import { type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
+import { type AppendLog, type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
-import type { EntryQueue } from "./entry-queue.js";
-import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
-import { announcedStreams, announceStreams, nodeOf, StreamNumbers } from "./nodes/session-streams.js";
-import type { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, type SessionKeys } from "./records.js";
 import type { HttpSession } from "./session.js";
-import { GET_STREAM_ID } from "./stream-set.js";
-import { UnreadMessages } from "./unread-messages.js";
+import type { SessionStreams, SessionStreamsHost } from "./streams/session-streams.js";
+import type { SessionStream } from "./streams/stream.js";
+import { announcedStreams, announceStreams, GET_STREAM_ID, nodeOf, StreamNumbers } from "./streams/stream-ids.js";
+import type { StreamLog } from "./streams/stream-log.js";
 
 /** What the logs need of their node. */
 interface LogNode {
@@ -43,30 +40,40 @@ export function logLimits({ eventLog, times }: ServerState): LogLimits {
 }
 
 /** The logs of the streams of all sessions of a node. */
-export class SessionLogs {
+export class SessionLogs implements SessionStreamsHost {
+  readonly log: AppendLog;
   readonly limits: LogLimits;
+  readonly alone: boolean;
+  readonly maxBytesPerSession: number;
+  readonly maxBytesPerPrincipal: number;
+  readonly maxEndedStreams: number;
+  readonly late: DueList<StreamLog>;
+  readonly retries: DueList<StreamLog>;
   readonly #state: ServerState;
   readonly #storage: Storage;
   readonly #keys: SessionKeys;
   readonly #node: LogNode;
-  readonly #shares: PrincipalShares;
   /** When ended streams were last dropped to make room for a principal. */
   #sweptAt = Number.NEGATIVE_INFINITY;
-  /** By principal, characters of messages that its sessions have not read. */
-  readonly #unread = new KeyCounts();
-  readonly #late: DueList<EntryQueue>;
-  readonly #retries: DueList<EntryQueue>;
 
-  constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode, shares: PrincipalShares) {
-    this.#shares = shares;
+  constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode) {
     this.#state = state;
     this.#storage = storage;
     this.#keys = keys;
     this.#node = node;
-    const { platform } = state;
-    this.#late = new DueList(platform, PATIENCE_MS, (queue) => queue.overdue());
-    this.#retries = new DueList(platform, RETRY_MS, (queue) => queue.retry());
+    const { platform, eventLog } = state;
+    this.log = storage.log;
     this.limits = logLimits(state);
+    this.alone = node.alone;
+    this.maxBytesPerSession = eventLog.maxBytesPerSession;
+    this.maxBytesPerPrincipal = eventLog.maxBytesPerPrincipal;
+    this.maxEndedStreams = eventLog.maxEndedStreams;
+    this.late = new DueList(platform, PATIENCE_MS, (log) => log.overdue());
+    this.retries = new DueList(platform, RETRY_MS, (log) => log.retry());
+  }
+
+  get node(): string {
+    return this.#node.id;
   }
 
   /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
@@ -74,7 +81,35 @@ export class SessionLogs {
     return this.#state.times.sessionIdleMs * 1.25;
   }
 
-  /** What a new session with this id is to the quota of sessions. */
+  monotonic(): number {
+    return this.#state.platform.monotonic();
+  }
+
+  leads(): boolean {
+    return this.#node.leads();
+  }
+
+  logName(session: string, stream: string): string {
+    return this.#keys.log(session, stream);
+  }
+
+  hint(session: string, stream: string): void {
+    this.#node.tell(session, { kind: "log", stream });
+  }
+
+  lost(session: string, stream: string): void {
+    this.#node.tell(session, { kind: "lost", stream });
+  }
+
+  storing(by: 1 | -1): void {
+    this.#state.stores(by);
+  }
+
+  failed(error: unknown): void {
+    this.#node.failed(error);
+  }
+
+  /** Describes a new session with this id to the quota of sessions. */
   placed(id: string): PlacedSession {
     const exists = (one: string) =>
       whenReady(this.#storage.kv.get(this.#keys.session(one)), (stored) => stored !== undefined);
@@ -85,58 +120,25 @@ export class SessionLogs {
   extend(session: HttpSession): void {
     const { kv } = this.#storage;
     this.#quietly(() => kv.touch(this.#keys.session(session.id), this.lifeMs));
-    if (!this.#node.alone) this.#quietly(() => kv.touch(this.#keys.streams(session.id), this.lifeMs));
+    if (!this.alone) this.#quietly(() => kv.touch(this.#keys.streams(session.id), this.lifeMs));
     this.#quietly(() => this.#place(session, (quota, place) => quota.keep(place, this.lifeMs)));
   }
 
-  /** The storage of one session's streams. */
-  of(session: HttpSession): StreamStorage {
-    const node = this.#node;
-    const state = this.#state;
-    return {
-      log: this.#storage.log,
-      limits: this.limits,
-      late: this.#late,
-      retries: this.#retries,
-      primes: session.primes,
-      alone: node.alone,
-      node: node.id,
-      monotonic: () => state.platform.monotonic(),
-      checkRoom: (length) => this.#checkRoom(session, length),
-      keep: (length) => this.#keep(session, length),
-      storing: (by) => state.stores(by),
-      logName: (stream) => this.#keys.log(session.id, stream),
-      hint: (stream) => node.tell(session.id, { kind: "log", stream }),
-      lost: (stream) => node.tell(session.id, { kind: "lost", stream }),
-      leads: () => node.leads(),
-      ended: () => session.tidy(),
-      released: (stream) => this.#released(session, stream),
-      failed: (error) => node.failed(error),
-    };
-  }
-
-  /** The id of a new stream of this node. */
-  newId(session: HttpSession): string {
-    session.numbers ??= new StreamNumbers();
-    const { id, alone } = this.#node;
-    return session.numbers.take(id, session.id, (bound) => {
-      if (alone) return;
-      this.#quietly(() => announceStreams(this.#storage.kv, this.#keys.streams(session.id), id, bound, this.lifeMs));
+  newId(streams: SessionStreams): string {
+    streams.numbers ??= new StreamNumbers();
+    const { session } = streams;
+    const { id } = this.#node;
+    return streams.numbers.take(id, session, (bound) => {
+      if (this.alone) return;
+      this.#quietly(() => announceStreams(this.#storage.kv, this.#keys.streams(session), id, bound, this.lifeMs));
     });
   }
 
-  /** Where messages of a session wait for its first GET stream. */
-  unreadOf({ principal }: HttpSession): UnreadMessages {
-    const share = principal === undefined ? undefined : { key: principal.key, lengths: this.#unread };
-    return new UnreadMessages(this.#state.eventLog, share);
-  }
-
-  /** Drops the log of a stream that nobody can resume any more. */
-  drop(session: HttpSession, stream: LoggedStream): void {
+  drop(streams: SessionStreams, stream: SessionStream): void {
     this.#quietly(async () => {
       await stream.close(true);
-      await this.#storage.log.drop(this.#keys.log(session.id, stream.id));
-      if (nodeOf(stream.id) === this.#node.id) session.numbers?.free(stream.id);
+      await this.log.drop(this.#keys.log(streams.session, stream.id));
+      if (nodeOf(stream.id) === this.node && !stream.startKnown) streams.numbers?.free(stream.id);
     });
   }
 
@@ -145,58 +147,57 @@ export class SessionLogs {
     const { kv, log } = this.#storage;
     const { id } = session;
     await this.#place(session, (quota, place) => quota.free(place, { id, lifeMs: this.lifeMs }));
-    const known = this.#node.alone ? [] : await announcedStreams(kv, this.#keys.streams(id), id);
+    const known = this.alone ? [] : await announcedStreams(kv, this.#keys.streams(id), id);
     await Promise.all([GET_STREAM_ID, ...known].map((stream) => log.drop(this.#keys.log(id, stream))));
-    if (this.#node.alone) return;
+    if (this.alone) return;
     await Promise.all(
       [this.#keys.streams(id), this.#keys.answers(id), this.#keys.place(id)].map((key) => kv.delete(key)),
     );
   }
 
   /** Drops what this node may have written after another one has cleaned up. */
-  cleanOwn(session: HttpSession, streams: readonly LoggedStream[], closed: Promise<unknown>): void {
+  cleanOwn(session: HttpSession, streams: readonly SessionStream[], closed: Promise<unknown>): void {
     this.#quietly(async () => {
       await closed;
-      for (const stream of streams) await this.#storage.log.drop(this.#keys.log(session.id, stream.id));
-      if (streams.some(({ byGet }) => byGet) && !this.#node.alone)
+      for (const stream of streams) await this.log.drop(this.#keys.log(session.id, stream.id));
+      if (streams.some(({ byGet }) => byGet) && !this.alone)
         await this.#storage.kv.delete(this.#keys.place(session.id));
     });
   }
 
   /** Where the first GET stream continues for a client without `Last-Event-ID`. */
-  async resumePoint(session: HttpSession): Promise<number> {
-    if (this.#node.alone) return session.stream(GET_STREAM_ID, false).position;
-    const point = await this.#storage.kv.get(this.#keys.place(session.id));
+  async resumePoint({ id, streams }: HttpSession): Promise<number> {
+    if (this.alone) return streams.get(GET_STREAM_ID)?.position ?? 0;
+    const point = await this.#storage.kv.get(this.#keys.place(id));
     return Number(point?.value ?? 0);
   }
 
   close(): void {
-    this.#late.close();
-    this.#retries.close();
-  }
-
-  #keep(session: HttpSession, length: number): void {
-    session.kept += length;
-    this.#shares.keep(session, length);
+    this.late.close();
+    this.retries.close();
   }
 
   /** Whoever fills the logs loses what is kept for resuming, not others: first their ended streams, then new entries. */
-  #checkRoom(session: HttpSession, length: number): void {
-    const { maxBytesPerSession, maxBytesPerPrincipal } = this.#state.eventLog;
-    if (session.kept + length > maxBytesPerSession) {
-      session.tidy(0);
-      if (session.kept + length > maxBytesPerSession) throw noRoom("maxBytesPerSession", maxBytesPerSession);
+  makeRoom(streams: SessionStreams, length: number): void {
+    const { maxBytesPerSession, maxBytesPerPrincipal } = this;
+    if (streams.stored + length > maxBytesPerSession) {
+      streams.tidy(0);
+      if (streams.stored + length > maxBytesPerSession) throw noRoom("maxBytesPerSession", maxBytesPerSession);
     }
-    if (this.#shares.kept(session) + length <= maxBytesPerPrincipal) return;
-    const now = this.#state.platform.monotonic();
+    const { share } = streams;
+    if (share === undefined || share.stored + length <= maxBytesPerPrincipal) return;
+    const now = this.monotonic();
     // A principal with many sessions must not have all of them searched for each message.
     if (now - this.#sweptAt >= SWEEP_MS) {
       this.#sweptAt = now;
-      for (const other of [...this.#shares.of(session)]) other.tidy(0);
+      for (const other of share.sessions) other.streams.tidy(0);
     }
-    if (this.#shares.kept(session) + length > maxBytesPerPrincipal) {
-      throw noRoom("maxBytesPerPrincipal", maxBytesPerPrincipal);
-    }
+    if (share.stored + length > maxBytesPerPrincipal) throw noRoom("maxBytesPerPrincipal", maxBytesPerPrincipal);
+  }
+
+  released(session: string, position: number): void {
+    const key = this.#keys.place(session);
+    this.#quietly(() => this.#storage.kv.set(key, String(position), { ttlMs: this.lifeMs }));
   }
 
   /** Does something about the place of a session, if it has one. */
@@ -204,12 +205,6 @@ export class SessionLogs {
     const { sessionPlaces } = this.#state.endpoint;
     const place = sessionPlaces && decodeRecord(session.stored.value).place;
     return sessionPlaces === undefined || place === undefined ? undefined : act(sessionPlaces, place);
-  }
-
-  #released(session: HttpSession, stream: LoggedStream): void {
-    if (this.#node.alone || stream.id !== GET_STREAM_ID || session.gone) return;
-    const key = this.#keys.place(session.id);
-    this.#quietly(() => this.#storage.kv.set(key, String(stream.position), { ttlMs: this.lifeMs }));
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {

@@ -6,17 +6,17 @@ import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.j
 import { PendingAsks } from "../../../jsonrpc/pending-asks.js";
 import { McpError } from "../../../protocol/error.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
-import { encodeEvent } from "../../framing/sse-encode.js";
 import type { EndReason, Outgoing } from "../../transport.js";
 import { sessionEnd } from "../server/refusal.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import type { RunningRequest } from "../server/state.js";
-import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
-import type { StreamNumbers } from "./nodes/session-streams.js";
-import { GET_STREAM_ID, StreamSet } from "./stream-set.js";
-import type { UnreadMessages } from "./unread-messages.js";
+import type { PrincipalShare } from "./principal-shares.js";
+import { SessionStreams, type SessionStreamsHost } from "./streams/session-streams.js";
+import type { SessionStream } from "./streams/stream.js";
+import { GET_STREAM_ID } from "./streams/stream-ids.js";
+import { type UnreadLimits, UnreadMessages } from "./unread-messages.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 
@@ -30,15 +30,10 @@ export interface SessionHost {
     /** Keeps an answer for the node that waits for it. Throws or rejects if it cannot be stored. */
     passAnswer(session: HttpSession, message: ResultMessage | ErrorMessage): MaybePromise<void>;
   };
-  readonly logs: {
-    of(session: HttpSession): StreamStorage;
-    newId(session: HttpSession): string;
-    drop(session: HttpSession, stream: LoggedStream): void;
-    unreadOf(session: HttpSession): UnreadMessages;
-  };
+  readonly logs: SessionStreamsHost;
   /** Ends the session on every node, after the request with this id if one is given. */
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
-  readonly eventLog: { readonly maxEndedStreams: number };
+  readonly eventLog: UnreadLimits;
   readonly alone: boolean;
 }
 
@@ -63,10 +58,8 @@ export class HttpSession implements ReplySession {
   confirmedAt: number;
   /** True if no node has confirmed that it speaks for the session. */
   unattended = false;
-  /** Characters in the logs of its streams, as far as this node has written them. */
-  kept = 0;
-  /** The numbers of the streams that this node has opened. */
-  numbers: StreamNumbers | undefined;
+  /** What it shares with the other sessions of its principal. */
+  share: PrincipalShare | undefined;
   /** True while the endpoint of this node serves the session as an open peer. */
   opened = false;
   /** Set while a change is being stored. */
@@ -75,15 +68,13 @@ export class HttpSession implements ReplySession {
   joined = false;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
-  /** True if the session has ended everywhere, not on this node alone. */
-  gone = false;
   /** Set while what follows the end of the session is being done. */
   stopping: Promise<unknown> | undefined;
   #whenEnded: Ender[] | undefined;
   // Created on demand, because most sessions are idle most of the time.
   requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
-  readonly streams = new StreamSet();
+  readonly streams: SessionStreams;
   #unread: UnreadMessages | undefined;
   /** True if messages were dropped before the client read them. */
   missed = false;
@@ -103,6 +94,7 @@ export class HttpSession implements ReplySession {
     this.stored = stored;
     this.confirmedAt = confirmedAt;
     this.primes = primesStreams(session.revision);
+    this.streams = new SessionStreams(host.logs, id, this.primes);
     this.replies = {
       leavingCancels: false,
       session: this,
@@ -147,19 +139,19 @@ export class HttpSession implements ReplySession {
     if (this.#ended) return;
     const stream = this.#forUnrelated();
     if (stream === undefined) this.#keepUnread(text);
-    else stream.say(text);
+    else stream.message(text);
   }
 
   /** Moves what the client has not read yet to its first GET stream. */
   releaseUnread(): void {
     const unread = this.#unread?.take() ?? [];
     if (unread.length === 0) return;
-    const first = this.stream(GET_STREAM_ID, false);
-    for (const text of unread) first.say(text);
+    const first = this.streams.open(GET_STREAM_ID);
+    for (const text of unread) first.message(text);
   }
 
   #keepUnread(text: string): void {
-    this.#unread ??= this.#host.logs.unreadOf(this);
+    this.#unread ??= new UnreadMessages(this.#host.eventLog, this.share);
     if (!this.#unread.add(text)) this.missed = true;
   }
 
@@ -185,7 +177,7 @@ export class HttpSession implements ReplySession {
     if (message.kind === "log") this.streams.get(message.stream)?.follow();
     else if (message.kind === "answer") this.settleAsk(message.message);
     else if (message.kind === "lost") {
-      const stream = this.stream(message.stream, false);
+      const stream = this.streams.open(message.stream);
       stream.hasGap = true;
       stream.disconnect();
     } else if (message.kind === "abort") {
@@ -212,20 +204,6 @@ export class HttpSession implements ReplySession {
     return this.#asks?.isEmpty === false;
   }
 
-  /** The stream with this id, created on first use. `soleWriter`: only this node writes to it. */
-  stream(id: string, soleWriter: boolean): LoggedStream {
-    return this.streams.open(id, soleWriter, () => this.#host.logs.of(this));
-  }
-
-  newStream(): LoggedStream {
-    return this.stream(this.#host.logs.newId(this), true);
-  }
-
-  /** Drops the oldest ended streams beyond a maximum. */
-  tidy(max = this.#host.eventLog.maxEndedStreams): void {
-    for (const stream of this.streams.takeOver(max)) this.#host.logs.drop(this, stream);
-  }
-
   onEnded(act: Ender): void {
     if (this.#ended) return void act("closed");
     this.#whenEnded ??= [];
@@ -237,10 +215,10 @@ export class HttpSession implements ReplySession {
   }
 
   /** Ends the requests and streams of the session on this node; `gone`: no node continues them. Resolves when nothing is being stored. */
-  stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: LoggedStream[] } {
+  stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: SessionStream[] } {
     if (this.#ended) return { closed: Promise.resolve(), streams: [] };
     this.#ended = true;
-    this.gone = gone;
+    this.streams.gone = gone;
     const acts = this.#whenEnded;
     this.stopping = acts && Promise.all(acts.map((act) => act(reason)));
     const streams = this.streams.takeAll();
@@ -251,7 +229,7 @@ export class HttpSession implements ReplySession {
     if (isLast) {
       for (const stream of streams) stream.abandon();
       for (const request of requests) request.fail(error, false);
-      for (const stream of streams) for (const id of stream.unanswered ?? []) stream.say(error.answerTo(id));
+      for (const stream of streams) for (const id of stream.unanswered ?? []) stream.message(error.answerTo(id));
     }
     // Closed first: a request that ends must not end its stream for a client that resumes it on another node.
     const closed = Promise.all(streams.map((stream) => stream.close(gone)));
@@ -262,26 +240,21 @@ export class HttpSession implements ReplySession {
   }
 
   /** The stream for a message that belongs to no request: an open one, otherwise the one that stores it, or none. */
-  #forUnrelated(): LoggedStream | undefined {
+  #forUnrelated(): SessionStream | undefined {
     const open = this.streams.openForUnrelated;
     if (open !== undefined) return open;
     // Another node may have the stream; if not, the client has never opened it.
     const isRead = !this.opened || this.streams.get(GET_STREAM_ID)?.byGet === true;
-    return isRead ? this.stream(GET_STREAM_ID, false) : undefined;
+    return isRead ? this.streams.open(GET_STREAM_ID) : undefined;
   }
 
   /** Opens the stream of a reply, which outlives its connection. */
   #openReply(open: () => SseConnection | undefined, requests: () => readonly Id[]): ReplyStream | undefined {
     const connection = this.#ended ? undefined : open();
     if (connection === undefined) return undefined;
-    const stream = this.newStream();
-    stream.begin(connection);
-    stream.open(requests);
-    return {
-      message: (text) => stream.say(text),
-      finish: (text) => stream.finish(text),
-      pause: (retryMs) => stream.pause(encodeEvent({ retry: Math.max(0, Math.round(retryMs)) })),
-    };
+    const stream = this.streams.create();
+    stream.begin(connection, requests);
+    return stream;
   }
 
   /** Settles the request that this message answers. Returns false if this node did not send it. */

@@ -17,7 +17,7 @@ import { HttpSession, type SessionHost } from "./session.js";
 import { logLimits, SessionLogs } from "./session-logs.js";
 import { SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
-import { GET_STREAM_ID } from "./stream-set.js";
+import { GET_STREAM_ID } from "./streams/stream-ids.js";
 
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
@@ -56,7 +56,7 @@ export class SessionStore implements SessionHost {
     this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), { servesAnybody, failed });
     const serves = (session: HttpSession) => this.#sessions.get(session.id) === session;
     this.#unread = new UnreadSessions(state.platform, { missed: (session) => this.#missed(session), serves, failed });
-    this.logs = new SessionLogs(state, storage, this.#keys, this.nodes, this.#shares);
+    this.logs = new SessionLogs(state, storage, this.#keys, this.nodes);
     const { handshakeMs, sessionIdleMs } = state.times;
     const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
     this.saver = new SessionSaver(storage.kv, this.#keys, life, this.nodes);
@@ -223,7 +223,7 @@ export class SessionStore implements SessionHost {
     else if (message.kind === "changed") this.#unread.read(session, () => this.#readAgain(session, message.token));
     else if (message.kind === "idle") this.nodes.tell(session.id, this.room.answer(session, message));
     else if (message.kind === "whose") {
-      if (session.stream(GET_STREAM_ID, false).attached)
+      if (session.streams.get(GET_STREAM_ID)?.attached === true)
         this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
     } else {
       session.heard(message);
@@ -247,7 +247,7 @@ export class SessionStore implements SessionHost {
     const current = await this.find(session.id, session.principal, false, true);
     if (current !== session) return;
     session.unattended = false;
-    session.streams.followAll();
+    for (const stream of session.streams.all) stream.follow();
     if (session.asks) await this.nodes.readAnswers(session);
     if (!session.opened) return;
     this.nodes.tell(session.id, { kind: "whose" });
@@ -267,13 +267,13 @@ export class SessionStore implements SessionHost {
   /** Ends a session on this node; `gone`: it has ended everywhere. Resolves when nothing of it is being stored. */
   #forget(session: HttpSession, reason: EndReason, gone: boolean): Promise<unknown> {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
-    this.#shares.delete(session);
     this.#fresh.drop(session);
     this.#unread.drop(session);
     const { unsubscribe, ended } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());
     const { closed, streams } = session.stop(reason, gone);
+    this.#shares.delete(session);
     if (gone && !ended) this.logs.cleanOwn(session, streams, closed);
     if (session.opened) this.#shut(session);
     return closed;

@@ -1,16 +1,13 @@
-import type { KeyCounts } from "../../../platform/key-counts.js";
-
 /** How much is kept for a client that does not read. */
-interface UnreadLimits {
+export interface UnreadLimits {
   readonly maxEvents: number;
   readonly maxUnreadLength: number;
   readonly maxUnreadLengthPerPrincipal: number;
 }
 
-/** What all sessions of a principal have, and who that is. */
+/** Characters that all sessions of a principal have not read. */
 interface Share {
-  readonly key: string;
-  readonly lengths: KeyCounts;
+  unread: number;
 }
 
 /**
@@ -50,12 +47,11 @@ export class UnreadMessages {
   #isOver(): boolean {
     const { maxEvents, maxUnreadLength, maxUnreadLengthPerPrincipal } = this.#limits;
     if (this.#length > maxUnreadLength || this.#texts.length > maxEvents) return true;
-    const share = this.#share;
-    return share !== undefined && share.lengths.get(share.key) > maxUnreadLengthPerPrincipal;
+    return (this.#share?.unread ?? 0) > maxUnreadLengthPerPrincipal;
   }
 
   #count(change: number): void {
     this.#length += change;
-    this.#share?.lengths.change(this.#share.key, change);
+    if (this.#share !== undefined) this.#share.unread += change;
   }
 }

@@ -4,14 +4,14 @@ import { errorText } from "../../../../jsonrpc/message-text.js";
 import type { Platform } from "../../../../platform/platform.js";
 import type { AppendLog, LogLimits } from "../../../../storage/storage.js";
 import { DueList } from "../../server/due-list.js";
-import { isLast, lastEntry, notAnsweredBy, requestsOf, withoutGap } from "../log-entry.js";
-import type { LoggedStream } from "../logged-stream.js";
+import type { SessionStream } from "../streams/stream.js";
+import { nodeOf } from "../streams/stream-ids.js";
+import { decodeEntry, lastEntry, unansweredAfter } from "../streams/stream-log.js";
 import type { NodeLease } from "./node-lease.js";
-import { nodeOf } from "./session-streams.js";
 
 /** A stream that a client reads here, whose requests another node runs. */
 interface Followed {
-  readonly stream: LoggedStream;
+  readonly stream: SessionStream;
   readonly log: string;
   /** True if its node is this one, which does not run its requests any more. */
   readonly abandoned: boolean;
@@ -70,7 +70,7 @@ export class OrphanedStreams {
     const answers = unanswered.map(lostAnswer);
     // Only revisions that have arrays of requests have several requests in one stream.
     const text = answers.length > 1 ? `[${answers.join(",")}]` : answers[0];
-    await this.#storage.log.append(log, lastEntry(text), this.#storage.limits);
+    await this.#storage.log.append(log, lastEntry(text).stored, this.#storage.limits);
     stream.follow();
     hint();
   }
@@ -81,11 +81,11 @@ export class OrphanedStreams {
     for (let after = 0; ; ) {
       const read = await this.#storage.log.read(log, after, PAGE);
       if (read.evicted) return ids;
-      for (const { id, entry } of read.entries) {
+      for (const { id, entry: text } of read.entries) {
         after = id;
-        const plain = withoutGap(entry);
-        if (isLast(plain)) return undefined;
-        ids = requestsOf(plain) ?? notAnsweredBy(plain, ids);
+        const entry = decodeEntry(text);
+        if (entry.ends) return undefined;
+        ids = unansweredAfter(entry, ids);
       }
       if (read.entries.length < PAGE) return ids;
     }

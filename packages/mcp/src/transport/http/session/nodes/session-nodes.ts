@@ -5,13 +5,13 @@ import { atMost } from "../../../../platform/pause.js";
 import { MemoryKeyValue } from "../../../../storage/memory-key-value.js";
 import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "../../../../storage/storage.js";
 import type { ServerState } from "../../server/state.js";
-import type { LoggedStream } from "../logged-stream.js";
 import { decodeRecord, MAX_NODES, type SessionKeys } from "../records.js";
+import type { SessionStream } from "../streams/stream.js";
+import { NODE_ID_LENGTH, nodeOf } from "../streams/stream-ids.js";
 import { NodeLease } from "./node-lease.js";
 import type { NodeMessage } from "./node-messages.js";
 import { NodeTalk } from "./node-talk.js";
 import { OrphanedStreams } from "./orphaned-streams.js";
-import { NODE_ID_LENGTH, nodeOf } from "./session-streams.js";
 import { type AnsweredSession, StoredAnswers } from "./stored-answers.js";
 
 /** What a session is to the nodes that serve it. */
@@ -180,7 +180,7 @@ export class SessionNodes {
   }
 
   /** A client reads a stream here. If the node that writes it is gone, or is this one and has given it up, the stream ends. */
-  followed(session: ServedSession, stream: LoggedStream): void {
+  followed(session: ServedSession, stream: SessionStream): void {
     if (this.alone || stream.soleWriter) return;
     const { id } = stream;
     void this.#orphans.check({
@@ -189,6 +189,12 @@ export class SessionNodes {
       hint: () => this.tell(session.id, { kind: "log", stream: id }),
       abandoned: nodeOf(id) === this.id,
     });
+  }
+
+  /** Whether another node that is alive may write to a stream that has nothing stored yet. */
+  async willWrite(stream: string): Promise<boolean> {
+    const node = nodeOf(stream);
+    return !this.alone && node !== undefined && node !== this.id && this.#lease.isHeldBy(node);
   }
 
   /** False if other nodes may take this one for gone. */

@@ -1,5 +1,32 @@
 import type { KeyValue } from "../../../../storage/storage.js";
 
+/** A position in one stream of one session. */
+export interface EventPosition {
+  readonly stream: string;
+  /** The id in the log of the last event that the client has; 0 is the position before the first one. */
+  readonly after: number;
+  /** True for the event that ended its stream. */
+  readonly last: boolean;
+}
+
+/**
+ * The id of one event. It includes its stream, so that a client that reconnects finds the right one; it need not be
+ * secret, because streams are looked up within their session.
+ */
+export function eventId(stream: string, id: number, last = false): string {
+  return last ? `${stream}.${id}.last` : `${stream}.${id}`;
+}
+
+/** Parses an event id; undefined for anything that `eventId` does not return. */
+export function parseEventId(value: string): EventPosition | undefined {
+  const [, stream, digits, last] = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value) ?? [];
+  const after = Number(digits);
+  return stream === undefined || !Number.isSafeInteger(after) ? undefined : { stream, after, last: last !== undefined };
+}
+
+/** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
+export const GET_STREAM_ID = "s";
+
 /** The length of a node's id, with which the ids of its streams begin. */
 export const NODE_ID_LENGTH = 12;
 const SALT_LENGTH = 4;

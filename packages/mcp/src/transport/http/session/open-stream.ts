@@ -2,14 +2,10 @@ import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
 import { acceptance } from "../server/body-type.js";
 import type { HttpExchange } from "../server/exchange.js";
 import { refusal } from "../server/refusal.js";
-import { eventId, parseEventId } from "./event-id.js";
-import { followsGap, PRIMING_ENTRY } from "./log-entry.js";
-import type { StartPosition } from "./reader-position.js";
 import type { HttpSession } from "./session.js";
 import type { SessionStore } from "./store.js";
-import { GET_STREAM_ID } from "./stream-set.js";
-
-const START = { after: 0, ahead: 0, node: "" };
+import { type EventPosition, eventId, GET_STREAM_ID, parseEventId } from "./streams/stream-ids.js";
+import { decodeEntry, openingEntry } from "./streams/stream-log.js";
 
 /**
  * Answers a GET: opens a stream for messages that belong to no request, or resumes the stream of `Last-Event-ID`.
@@ -28,7 +24,7 @@ export async function openStream(store: SessionStore, session: HttpSession, exch
     const reason = "the session has reached its limit of open streams; close one, or resume one with Last-Event-ID";
     return exchange.refuse(refusal(409, reason, { data: { limit: "maxStreamsPerSession" } }));
   }
-  if (session.stream(GET_STREAM_ID, false).attached) openFurther(session, exchange);
+  if (session.streams.get(GET_STREAM_ID)?.attached === true) openFurther(session, exchange);
   else await openFirst(store, session, exchange);
 }
 
@@ -36,52 +32,52 @@ export async function openStream(store: SessionStore, session: HttpSession, exch
 function openFurther(session: HttpSession, exchange: HttpExchange): void {
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
-  const stream = session.newStream();
+  const stream = session.streams.create();
   stream.byGet = true;
-  session.tidy();
-  stream.attach(connection, START);
+  stream.attach(connection, 0);
   if (session.primes) stream.prime();
 }
 
 async function openFirst(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
-  const { log, limits, logName } = store.logs.of(session);
+  const { log, limits } = store.logs;
+  const name = store.logs.logName(session.id, GET_STREAM_ID);
   // Checked before headers are sent, because the status must tell the client about a gap.
   const point = await store.logs.resumePoint(session);
-  const read = await log.read(logName(GET_STREAM_ID), point, 1);
+  const read = await log.read(name, point, 1);
   // Another GET may have attached meanwhile.
-  if (session.stream(GET_STREAM_ID, false).attached) return openStream(store, session, exchange);
+  if (session.streams.get(GET_STREAM_ID)?.attached === true) return openStream(store, session, exchange);
   const next = read.evicted ? undefined : read.entries[0];
-  const gap = next !== undefined && followsGap(next.entry) ? next.id : 0;
+  const gap = next !== undefined && decodeEntry(next.entry).afterGap ? next.id : 0;
   if (read.evicted || gap > 0 || session.streams.get(GET_STREAM_ID)?.hasGap === true || session.missed) {
     session.missed = true;
     exchange.state.platform.warn(
       "messages of a session were dropped: there were more than `eventLog` holds while no client read them",
     );
   }
-  if (!read.evicted) return attachFirst(store, session, exchange, { ...START, after: point }, gap);
-  const restart = await log.append(logName(GET_STREAM_ID), PRIMING_ENTRY, limits);
-  attachFirst(store, session, exchange, { ...START, after: restart }, 0);
+  if (!read.evicted) return attachFirst(store, session, exchange, point, gap);
+  const restart = await log.append(name, openingEntry(true).stored, limits);
+  attachFirst(store, session, exchange, restart, 0);
 }
 
 function attachFirst(
   store: SessionStore,
   session: HttpSession,
   exchange: HttpExchange,
-  point: StartPosition,
-  bridged?: number,
+  position: number,
+  knownGap?: number,
 ): void {
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
   store.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
   // The client can resume from the point itself, because everything after it is still to be sent.
-  if (bridged !== undefined && session.primes)
-    connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, point.after, false), data: "" }));
+  if (knownGap !== undefined && session.primes)
+    connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, position), data: "" }));
   if (session.missed) connection.write(encodeComment("messages were dropped before this point"));
   session.missed = false;
-  const stream = session.stream(GET_STREAM_ID, false);
+  const stream = session.streams.open(GET_STREAM_ID);
   stream.byGet = true;
   stream.hasGap = false;
-  stream.attach(connection, point, bridged);
+  stream.attach(connection, position, knownGap);
   session.releaseUnread();
   store.listenHere(session);
 }
@@ -98,25 +94,27 @@ async function resume(
   }
   // This event ended the stream, so there is nothing left to send.
   if (position.last) return exchange.empty(204);
-  const { log, logName } = store.logs.of(session);
-  const read = await log.read(logName(position.stream), position.after, 1);
-  const next = read.evicted ? undefined : read.entries[0];
-  const isGone =
-    read.evicted ||
-    (next !== undefined && followsGap(next.entry)) ||
-    session.streams.get(position.stream)?.hasGap === true;
-  // Position 0 exists only in the first stream, and where a client got events before anything of its stream was stored; in an
-  // unknown stream, the client would wait forever.
-  const isUnknown = position.after === 0 && position.ahead === 0 && position.stream !== GET_STREAM_ID;
-  if (isGone || isUnknown) {
+  if (!(await canResume(store, session, position))) {
     const reason = "the events after Last-Event-ID are no longer stored";
     return exchange.refuse(refusal(400, reason, { data: { reason: "evicted" } }));
   }
-  if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position);
+  if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position.after);
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
   store.nodes.tell(session.id, { kind: "taken", stream: position.stream });
-  const stream = session.stream(position.stream, false);
-  stream.attach(connection, position);
+  const stream = session.streams.open(position.stream);
+  stream.attach(connection, position.after);
   store.nodes.followed(session, stream);
+}
+
+/** Whether everything after a position is in the log, or will be. */
+async function canResume(store: SessionStore, session: HttpSession, position: EventPosition): Promise<boolean> {
+  const { stream, after } = position;
+  const read = await store.logs.log.read(store.logs.logName(session.id, stream), after, 1);
+  const known = session.streams.get(stream);
+  if (read.evicted || known?.hasGap === true) return false;
+  const [next] = read.entries;
+  if (next !== undefined) return !decodeEntry(next.entry).afterGap;
+  // Nothing is stored yet: in an unknown stream, the client would wait forever.
+  return after > 0 || stream === GET_STREAM_ID || known?.startKnown === true || store.nodes.willWrite(stream);
 }
