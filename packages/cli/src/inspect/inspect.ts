@@ -1,13 +1,18 @@
-import { type Inspector, type InspectorOptions, startInspector } from "@parley/inspector";
-import type { Revision } from "@parley/mcp";
+import { resolve } from "node:path";
+import { type Inspector, type InspectorOptions, type InspectorTarget, startInspector } from "@parley/inspector";
+import { connect, type Revision } from "@parley/mcp";
+import type { HostServer } from "@parley/mcp/host";
 import { fileTokenStore, openInBrowser } from "@parley/mcp/login";
+import { Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { answerByCommand, commandWords } from "../questions/model-command.js";
-import { tokenFile } from "../target/token-file.js";
+import { tokenFile } from "../target/saved-logins.js";
+import { type ServerTarget, takeTargets } from "../target/target.js";
+import { targetSecrets } from "../target/target-secrets.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
 import { show } from "../terminal/shown.js";
-import { inspectorTargets } from "./inspector-targets.js";
+import { UsageError } from "../terminal/usage-error.js";
 
 /** `parley inspect`: serves the inspector's page until a signal comes. */
 export const inspect: CommandRun = async (invocation) => {
@@ -57,4 +62,85 @@ async function ended({ closed }: Inspector, { signal }: Io): Promise<void> {
     if (signal.aborted) resolve();
   });
   await Promise.race([closed, interrupted]);
+}
+
+/** More are not connected at once. */
+const MOST_TARGETS = 40;
+
+/**
+ * The servers that a command line names: each word, what is behind `--`, or without both every server of `--config`. None is no
+ * error: addresses can be added in the page. Throws a `UsageError` where a server is named that there is not.
+ */
+async function inspectorTargets(invocation: Invocation): Promise<InspectorTarget[]> {
+  const { words, program, options } = invocation;
+  const named = words.length > 0 || program.length > 0 || options.text("config") === undefined;
+  const targets = await takeTargets(named ? invocation : { ...invocation, words: await configNames(invocation) });
+  if (targets.length > MOST_TARGETS) {
+    throw new UsageError(
+      `${targets.length} servers are more than the inspector connects to`,
+      `Name up to ${MOST_TARGETS}.`,
+    );
+  }
+  return targets.map((target) => inspectorTarget(target, invocation));
+}
+
+/** The servers of the file that can be used; what is wrong with the others is noted. */
+async function configNames({ options, terminal }: Invocation): Promise<string[]> {
+  const file = options.text("config") ?? "";
+  // Loaded only for files: it brings the host of the library.
+  const { readConfigServers } = await import("../target/config-servers.js");
+  const { path, servers, problems } = readConfigServers(resolve(terminal.io.cwd, file), terminal.io);
+  const broken = problems.filter(({ severity }) => severity === "error");
+  for (const { path: place, message } of broken) {
+    terminal.note(show`${terminal.noteStyle.yellow("left out")} ${path}: ${place}: ${message}`);
+  }
+  const unusable = new Set(broken.map(({ server }) => server));
+  const names = Object.keys(servers).filter((name) => servers[name]?.disabled !== true && !unusable.has(name));
+  if (names.length > 0) return names;
+  throw new UsageError(`${path} has no server that can be used`, "Add one, enable one, or name a target.");
+}
+
+function inspectorTarget(target: ServerTarget, invocation: Invocation): InspectorTarget {
+  if (target.kind === "module") return moduleTarget(target, invocation);
+  const secrets = targetSecrets(target, invocation.terminal.io.env);
+  return target.kind === "command" ? commandTarget(target.entry, secrets) : urlTarget(target.entry, secrets);
+}
+
+function urlTarget(entry: HostServer & { readonly url: string }, secrets: readonly string[]): InspectorTarget {
+  const { url, transport, headers = {} } = entry;
+  const where = transport === "http" || transport === "sse" ? { url, transport } : url;
+  return {
+    kind: "url",
+    shown: new Redactor({ values: secrets }).text(url),
+    url,
+    secrets,
+    authorized: Object.keys(headers).some((name) => name.toLowerCase() === "authorization"),
+    open: (options) => connect(where, { ...options, headers: { ...headers } }),
+  };
+}
+
+function commandTarget(entry: HostServer & { readonly command: string }, secrets: readonly string[]): InspectorTarget {
+  const { command, args = [], env, cwd, inheritEnv } = entry;
+  return {
+    kind: "command",
+    shown: new Redactor({ values: secrets }).text([command, ...args].join(" ")),
+    command: [command, ...args],
+    secrets,
+    open: (options, { onStderr }) => connect({ command, args, env, cwd, inheritEnv, stderr: onStderr }, options),
+  };
+}
+
+function moduleTarget({ name, path }: ServerTarget & { kind: "module" }, invocation: Invocation): InspectorTarget {
+  const { options: given, terminal } = invocation;
+  return {
+    kind: "module",
+    shown: name,
+    open: async (options) => {
+      // Loaded only where a module is named: it brings a compiler.
+      const { openModule } = await import("../target/open-module.js");
+      const signal = options.signal ?? terminal.io.signal;
+      const timeoutMs = options.timeouts?.connectMs;
+      return openModule(path, { ...terminal.io, signal }, { client: options, debug: given.flag("debug"), timeoutMs });
+    },
+  };
 }

@@ -1,15 +1,25 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Client } from "@parley/mcp";
-import { compareLock, type LockDifference, lockOf, type ServerLock } from "@parley/mcp/lock";
+import { type Client, McpError } from "@parley/mcp";
+import {
+  compareLock,
+  driftText,
+  type LockDifference,
+  lockOf,
+  readLock,
+  type ServerLock,
+  writeLock,
+} from "@parley/mcp/lock";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { readConfigServers, usualFiles } from "../target/config-servers.js";
 import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
+import { type Shown, show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { LockStore } from "./lock-store.js";
-import { type LockOutcome, printOutcomes } from "./print-outcomes.js";
 
 /** `parley lock`: pins what servers offer, or says in what they differ from their pins. */
 export const lock: CommandRun = async (invocation) => {
@@ -89,4 +99,170 @@ function compared({ options }: Invocation, store: LockStore, name: string, curre
 function exitCode(outcomes: readonly LockOutcome[]): ExitCode {
   if (outcomes.some(({ state }) => state === "drift" || state === "missing")) return EXIT.findings;
   return outcomes.some(({ state }) => state === "failed") ? EXIT.unreachable : EXIT.ok;
+}
+
+const LARGEST_BYTES = 64 * 1024 * 1024;
+
+/** The locks of one file, which is written only where something changed. */
+class LockStore {
+  readonly path: string;
+  /** False if there is no such file yet. */
+  readonly exists: boolean;
+  readonly #before: string;
+  readonly #servers: Map<string, ServerLock>;
+
+  /** Throws a `UsageError` for a file that cannot be used. */
+  constructor(path: string) {
+    this.path = path;
+    const text = readText(path);
+    this.exists = text !== undefined;
+    this.#before = text ?? "";
+    this.#servers = new Map(text === undefined ? [] : Object.entries(locksIn(path, text)));
+  }
+
+  get names(): string[] {
+    return [...this.#servers.keys()];
+  }
+
+  get(name: string): ServerLock | undefined {
+    return this.#servers.get(name);
+  }
+
+  set(name: string, lock: ServerLock): void {
+    this.#servers.set(name, lock);
+  }
+
+  /** Replaces the file as a whole, so that nobody reads half of it. */
+  write(): void {
+    const text = writeLock(Object.fromEntries(this.#servers));
+    if (text === this.#before) return;
+    const draft = `${this.path}.${randomUUID()}.new`;
+    try {
+      writeFileSync(draft, text);
+      renameSync(draft, this.path);
+    } catch (reason) {
+      rmSync(draft, { force: true });
+      const why = reason instanceof Error ? reason.message : String(reason);
+      throw new UsageError(`${this.path} cannot be written: ${why}`, "Name a file that can be written by --output.");
+    }
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    const { size } = statSync(path);
+    if (size > LARGEST_BYTES) throw new UsageError(`${path} has ${size} bytes`, "Name a lock file by --output.");
+    return readFileSync(path, "utf8");
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (reason instanceof UsageError) throw reason;
+    const why = reason instanceof Error ? reason.message : String(reason);
+    throw new UsageError(`${path} cannot be read: ${why}`, "Name a lock file by --output.");
+  }
+}
+
+function locksIn(path: string, text: string): Readonly<Record<string, ServerLock>> {
+  try {
+    return readLock(text).servers;
+  } catch (reason) {
+    const { message, fix } = McpError.from(reason);
+    throw new UsageError(`${path}: ${message}`, fix);
+  }
+}
+
+/** What became of one server. */
+interface LockOutcome {
+  readonly name: string;
+  readonly state: "pinned" | "unchanged" | "updated" | "drift" | "missing" | "failed";
+  readonly drift: readonly LockDifference[];
+  readonly current?: ServerLock;
+  /** The names that the file has, where it does not have this one. */
+  readonly known?: readonly string[];
+  readonly error?: unknown;
+}
+
+/** Lines of differences that people are shown; programs get all. */
+const MOST_LINES = 1_000;
+
+/** Prints what became of the servers. */
+function printOutcomes(terminal: Terminal, file: string, outcomes: readonly LockOutcome[]): void {
+  if (terminal.json) {
+    terminal.printJson({ file, servers: Object.fromEntries(outcomes.map((one) => [one.name, jsonOf(one)])) });
+    return;
+  }
+  for (const outcome of outcomes) {
+    terminal.print(headline(terminal, file, outcome));
+    printDrift(terminal, outcome.drift);
+    const advice = adviceOf(outcome);
+    if (advice !== undefined) terminal.note(show`${terminal.noteStyle.dim("fix:   ")}${advice}`);
+  }
+}
+
+function jsonOf({ state, drift, current, error }: LockOutcome): object {
+  const failure = error === undefined ? undefined : McpError.from(error);
+  return {
+    state,
+    drift,
+    ...(current === undefined ? {} : { counts: countsOf(current) }),
+    ...(failure === undefined ? {} : { error: { kind: failure.kind, message: failure.message, fix: failure.fix } }),
+  };
+}
+
+function countsOf({ tools, prompts, resourceTemplates }: ServerLock) {
+  const count = (items: object) => Object.keys(items).length;
+  return { tools: count(tools), prompts: count(prompts), resourceTemplates: count(resourceTemplates) };
+}
+
+function headline(terminal: Terminal, file: string, { name, state, current, error }: LockOutcome): Shown {
+  const { bold, green, red, yellow, dim } = terminal.style;
+  const offered = current === undefined ? "" : sizeOf(current);
+  switch (state) {
+    case "pinned":
+      return show`${green("pinned")} ${bold(name)} in ${file}: ${offered}`;
+    case "unchanged":
+      return show`${green("unchanged")} ${bold(name)}: ${offered} ${dim("as pinned")}`;
+    case "updated":
+      return show`${yellow("updated")} ${bold(name)} in ${file}: ${offered}`;
+    case "drift":
+      return show`${red("changed")} ${bold(name)}, compared with ${file}`;
+    case "missing":
+      return show`${red("not pinned")} ${bold(name)}: ${file} does not have it`;
+    case "failed":
+      return show`${red("failed")} ${bold(name)}: ${McpError.from(error).message}`;
+  }
+}
+
+function sizeOf(lock: ServerLock): string {
+  const { tools, prompts, resourceTemplates } = countsOf(lock);
+  const named = [
+    [tools, "tool"],
+    [prompts, "prompt"],
+    [resourceTemplates, "resource template"],
+  ] as const;
+  const parts = named
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`);
+  return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function printDrift(terminal: Terminal, drift: readonly LockDifference[]): void {
+  if (drift.length === 0) return;
+  const lines = driftText(drift).split("\n");
+  for (const line of lines.slice(0, MOST_LINES)) terminal.print(styled(terminal, line));
+  if (lines.length > MOST_LINES) terminal.print(`  … ${lines.length - MOST_LINES} more lines; --json has all`);
+}
+
+/** Removed lines red, added ones green, as in every difference. */
+function styled({ style }: Terminal, line: string): Shown {
+  if (line.startsWith("    - ")) return show`  ${style.red(line)}`;
+  if (line.startsWith("    + ")) return show`  ${style.green(line)}`;
+  return line.startsWith(" ") ? show`  ${style.dim(line)}` : show`  ${style.bold(line)}`;
+}
+
+function adviceOf({ state, known = [], error }: LockOutcome): string | undefined {
+  if (state === "drift") return "Use the server only if you trust what changed; approve it by --update.";
+  if (state === "failed") return McpError.from(error).fix;
+  if (state !== "missing") return undefined;
+  const others = known.length === 0 ? "" : ` The file has: ${known.slice(0, 10).join(", ")}.`;
+  return `Pin it: the same command without --check; or name its entry by --name.${others}`;
 }

@@ -3,7 +3,7 @@ import { connect } from "@parley/mcp";
 import { oauth } from "@parley/mcp/auth";
 import { fileTokenStore } from "@parley/mcp/login";
 import type { CommandRun } from "../commands/command.js";
-import { tokenFile } from "../target/token-file.js";
+import { tokenFile } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import { countedStore, loginAddress } from "./log-in.js";

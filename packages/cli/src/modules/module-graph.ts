@@ -1,13 +1,10 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, extname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import { dirname, extname, join, resolve, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { McpError } from "@parley/mcp";
 import { createJiti, type Jiti } from "jiti";
-import { ABSENT, fileState } from "./file-state.js";
-import { findImport } from "./find-import.js";
-import { lineOfImport, moduleFailure, thrownFailure } from "./module-failure.js";
 
 /** What a module exports, by name. */
 export type Exports = Record<string, unknown>;
@@ -267,4 +264,130 @@ function ownModules(module: NodeJS.Module | undefined, found: Set<string> = new 
   found.add(module.id);
   for (const child of module.children) ownModules(child, found);
   return found;
+}
+
+/** The state of a file that does not exist. */
+const ABSENT = "absent";
+
+/** What tells two states of a file apart: when it was written, its length, and which file it is. */
+export function fileState(path: string): string {
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = statSync(path);
+    return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
+  } catch {
+    return ABSENT;
+  }
+}
+
+/** What an import means: a file of the user, which is evaluated anew by every load, or a package, which Node loads once. */
+type FoundImport =
+  | { readonly kind: "own"; readonly path: string }
+  | { readonly kind: "package"; readonly id: string }
+  /** `tried` has the files that would have been it. */
+  | { readonly kind: "missing"; readonly tried: readonly string[] };
+
+const TYPESCRIPT = /\.[cm]?tsx?$/;
+
+/** Finds what `specifier` means in the file `importer`, as Node and TypeScript do. */
+function findImport(specifier: string, importer: string, jiti: Jiti): FoundImport {
+  if (isBuiltin(specifier) || specifier.startsWith("data:")) return { kind: "package", id: specifier };
+  const path = pathOf(specifier, importer);
+  if (path !== undefined) return findFile(path);
+  try {
+    const found = jiti.esmResolve(specifier, { parentURL: pathToFileURL(importer).href });
+    const file = realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
+    // A package that is linked into a workspace as TypeScript is the user's own code; one that is built is a package.
+    const isOwn = TYPESCRIPT.test(file) && !isInPackage(file);
+    return isOwn || (specifier.startsWith("#") && !isInPackage(file))
+      ? { kind: "own", path: file }
+      : { kind: "package", id: file };
+  } catch {
+    return { kind: "missing", tried: [] };
+  }
+}
+
+function pathOf(specifier: string, importer: string): string | undefined {
+  if (specifier.startsWith("file:")) return fileURLToPath(specifier);
+  // A query tells Node to load a file once more, which happens here anyway.
+  const plain = specifier.replace(/[?#].*$/, "");
+  return /^(?:\.{1,2}(?:\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier) ? resolve(dirname(importer), plain) : undefined;
+}
+
+function findFile(path: string): FoundImport {
+  const tried = candidates(path);
+  const found = tried.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true);
+  if (found === undefined) return { kind: "missing", tried };
+  const real = realpathSync(found);
+  return isInPackage(real) ? { kind: "package", id: real } : { kind: "own", path: real };
+}
+
+/** The file itself, the TypeScript that its name stands for, and the names that compilers complete. */
+function candidates(path: string): string[] {
+  const typescript = path.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
+  const endings = [".ts", ".mts", ".js", ".mjs", ".json"];
+  return [
+    ...new Set([
+      path,
+      typescript,
+      ...endings.map((ending) => path + ending),
+      ...["ts", "js"].map((ending) => resolve(path, `index.${ending}`)),
+    ]),
+  ];
+}
+
+function isInPackage(path: string): boolean {
+  return path.includes(`${sep}node_modules${sep}`);
+}
+
+/** Where something stands in a file, counted from 1. */
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column?: number;
+}
+
+/** A module of the user that cannot be loaded: where, why, and what to change. */
+function moduleFailure(place: Place, message: string, fix: string, cause?: unknown): McpError {
+  const { file, line, column } = place;
+  const at = line > 0 ? `${file}:${line}${column === undefined ? "" : `:${column}`}` : file;
+  const failure = new McpError("invalid_definition", `${at}: ${message}`, { fix, cause });
+  // What --debug shows is where the module failed, and nothing of this program.
+  if (cause instanceof Error && cause.stack !== undefined) failure.stack = cause.stack;
+  return failure;
+}
+
+/** The error that a module threw, during its evaluation or later, with the innermost line of the user's own files. */
+export function thrownFailure(
+  thrown: unknown,
+  path: string,
+  own: ReadonlySet<string>,
+  advice = "The module throws while it is loaded; correct this line.",
+): McpError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const fix = McpError.is(thrown) && thrown.fix !== "" ? thrown.fix : advice;
+  const place = placeOf(thrown, own) ?? { file: path, line: 0 };
+  return moduleFailure(place, message === "" ? "the module throws an error without a message" : message, fix, thrown);
+}
+
+const FRAME = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()]+?):(\d+):(\d+)\)?$/;
+
+function placeOf(thrown: unknown, own: ReadonlySet<string>): Place | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const lines = (thrown.stack ?? "").split("\n").slice(0, MOST_FRAMES);
+  // An error of syntax names its place in the first line: `/folder/file.js:3`.
+  const [, first, firstLine] = /^(.+):(\d+)$/.exec(lines[0] ?? "") ?? [];
+  if (first !== undefined && own.has(first)) return { file: first, line: Number(firstLine) };
+  for (const frame of lines) {
+    const [, file, line, column] = FRAME.exec(frame.trim()) ?? [];
+    if (file !== undefined && own.has(file)) return { file, line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+const MOST_FRAMES = 100;
+
+/** The line of an import in the text of a file; 0 if it is not found. */
+function lineOfImport(source: string, specifier: string): number {
+  const lines = source.split("\n");
+  return lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`)) + 1;
 }

@@ -1,16 +1,27 @@
-import { join } from "node:path";
-import { type HostServer, writeServers } from "@parley/mcp/host";
-import { Redactor } from "@parley/mcp/recording";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type ConfigDialect, type HostServer, writeServers } from "@parley/mcp/host";
+import { isSecretName, looksSecret, Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { settingsFolder } from "../target/token-file.js";
+import { usualPaths } from "../target/config-servers.js";
+import { settingsFolder } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
+import type { Io } from "../terminal/io.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { type ConfigFile, readConfigFile, writeConfigFile } from "./config-file.js";
-import { type HostApplication, hostApplication } from "./host-application.js";
-import { referToSecrets, secretNames } from "./secret-references.js";
-import { entryIn, holdsNothing, withEntry, withoutEntry } from "./server-entry-edit.js";
+import { entryIn, holdsNothing, type ServerList, withEntry, withoutEntry } from "./server-entry-edit.js";
 import { targetEntry } from "./target-entry.js";
 
 /** `parley add`: writes a server into the file of an application. */
@@ -134,4 +145,179 @@ function changedLines(before: string, after: string) {
 function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
+/** The applications whose files are written, by the names of the command line. */
+const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly references: boolean }>> = {
+  claude: { title: "Claude Desktop", references: false },
+  "claude-code": { title: "Claude Code", references: true },
+  cursor: { title: "Cursor", references: true },
+  vscode: { title: "VS Code", references: true },
+  codex: { title: "Codex", references: true },
+  gemini: { title: "Gemini CLI", references: true },
+  windsurf: { title: "Windsurf", references: false },
+};
+
+/** The file of an application, and how servers are written there. */
+interface HostApplication extends ServerList {
+  readonly title: string;
+  readonly dialect: ConfigDialect;
+  /** Whether it fills in variables of the environment. */
+  readonly references: boolean;
+}
+
+/** The file that an application reads for this user, or for the project in this folder. Throws a `UsageError` if it has none. */
+function hostApplication(name: string | undefined, project: boolean, option: string, io: Io): HostApplication {
+  const known = name === undefined || !Object.hasOwn(APPLICATIONS, name) ? undefined : APPLICATIONS[name];
+  if (known === undefined) {
+    throw new UsageError(
+      name === undefined ? "no application is named" : `there is no application "${name}"`,
+      `Give ${option} one of: ${Object.keys(APPLICATIONS).join(", ")}.`,
+    );
+  }
+  const scope = project ? "project" : "user";
+  const files = usualPaths(io).filter((file) => file.application === known.title && file.scope === scope);
+  const file = files.find(({ path }) => existsSync(path)) ?? files[0];
+  if (file === undefined) {
+    throw new UsageError(`${known.title} has no file for projects`, "Leave out --project.");
+  }
+  const { dialect, path, format } = file;
+  return { ...known, dialect, path, format, container: containerOf(dialect) };
+}
+
+/** The member of a file that holds its servers, as the library writes it. */
+function containerOf(dialect: ConfigDialect): string {
+  return Object.keys(writeServers({}, dialect).config)[0] ?? "mcpServers";
+}
+
+/** Files of applications hold much else, but no more than this. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Backups that are kept: `.bak` is the newest. */
+const BACKUPS = [".bak", ".bak.1", ".bak.2"];
+
+/** A file of an application, as it was read. */
+interface ConfigFile {
+  /** Where links lead to. */
+  readonly path: string;
+  /** The path of the backup, without its ending (`.bak` and the like). */
+  readonly backups: string;
+  /** Empty if there is no file. */
+  readonly text: string;
+  readonly exists: boolean;
+  /** What it was before its last change by this program. */
+  readonly backup: string | undefined;
+}
+
+/** Reads a file that may not be there. Its backups are beside it, unless another folder is named for them. */
+function readConfigFile(path: string, backupFolder?: string): ConfigFile {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  const backups = backupFolder === undefined ? real : join(backupFolder, `${digest(real)}-${basename(real)}`);
+  if (!existsSync(path)) return { path, backups, text: "", exists: false, backup: undefined };
+  const stats = statSync(real);
+  if (!stats.isFile() || stats.size > MAX_BYTES)
+    throw new UsageError(`${path} is no file of at most ${MAX_BYTES} bytes`, "Name the file of an application.");
+  const backup = `${backups}${BACKUPS[0]}`;
+  const kept = existsSync(backup) ? readFileSync(backup, "utf8") : undefined;
+  return { path: real, backups, text: readFileSync(real, "utf8"), exists: true, backup: kept };
+}
+
+/** Keeps the backups of two files of the same name apart. */
+function digest(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 12);
+}
+
+/**
+ * Replaces the file in one step, or removes it where `text` is undefined, and keeps what it was as a backup. Throws a `UsageError` if
+ * it was changed meanwhile.
+ */
+function writeConfigFile(file: ConfigFile, text: string | undefined): void {
+  const { path, exists } = file;
+  mkdirSync(dirname(path), { recursive: true });
+  // A new one may come to hold secrets.
+  const mode = exists ? statSync(path).mode & 0o777 : 0o600;
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, text ?? "", { flag: "wx", mode, flush: true });
+    // The mode above is cut by the umask.
+    chmodSync(temporary, mode);
+    const present = existsSync(path) ? readFileSync(path, "utf8") : "";
+    if (present !== file.text || existsSync(path) !== exists)
+      throw new UsageError(`${path} was changed at the same time`, "Try again.");
+    if (exists) keepBackup(file, mode);
+    if (text === undefined) rmSync(path);
+    else renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function keepBackup({ path, backups, text }: ConfigFile, mode: number): void {
+  if (backups !== path) mkdirSync(dirname(backups), { recursive: true, mode: 0o700 });
+  for (let at = BACKUPS.length - 1; at > 0; at--) {
+    const older = `${backups}${BACKUPS[at - 1]}`;
+    if (existsSync(older)) renameSync(older, `${backups}${BACKUPS[at]}`);
+  }
+  writeFileSync(`${backups}${BACKUPS[0]}`, text, { mode });
+}
+
+/** An entry that refers to its secrets, and the variables that must be set. */
+interface ReferringEntry {
+  readonly entry: HostServer;
+  /** Names of variables that the application fills in. */
+  readonly variables: readonly string[];
+}
+
+/** Puts references in the place of values that are secrets. */
+function referToSecrets(name: string, entry: HostServer, dialect: ConfigDialect): ReferringEntry {
+  const { env = {}, headers = {} } = entry;
+  const variables: string[] = [];
+  const own = secretsOf(env);
+  const referring = mapped(headers, (header, value) => {
+    const [, scheme = "", secret = ""] = /^((?:Bearer|Basic) )?(.*)$/s.exec(value) ?? [];
+    const variable = `${name.toUpperCase().replace(/[^A-Z0-9]+/g, "_")}_${variableOf(header)}`.replace(/^(?=\d)/, "_");
+    if (secret === "" || !isSecret(header, value)) return value;
+    variables.push(variable);
+    return `${scheme}\${${variable}}`;
+  });
+  variables.unshift(...own);
+  // Codex has no references for variables; it passes those on that are named.
+  const codex = dialect === "codex";
+  const left = codex ? Object.entries(env).filter(([variable]) => !own.includes(variable)) : [];
+  const filled = codex
+    ? Object.fromEntries(left)
+    : mapped(env, (variable, value) => (own.includes(variable) ? `\${${variable}}` : value));
+  return {
+    variables,
+    entry: {
+      ...entry,
+      ...(entry.env === undefined ? {} : { env: filled }),
+      ...(entry.headers === undefined ? {} : { headers: referring }),
+      ...(codex && own.length > 0 ? { inheritEnv: own } : {}),
+    },
+  };
+}
+
+/** The names of the variables and headers whose values are secrets. */
+function secretNames({ env = {}, headers = {} }: HostServer): string[] {
+  return [...secretsOf(env), ...secretsOf(headers)];
+}
+
+function secretsOf(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => (isSecret(name, value) ? [name] : []));
+}
+
+/** What refers to a variable already is none. */
+function isSecret(name: string, value: string): boolean {
+  return !value.includes("${") && value !== "" && (isSecretName(name, value) || looksSecret(value));
+}
+
+function variableOf(header: string): string {
+  return /^authorization$/i.test(header) ? "TOKEN" : header.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+}
+
+function mapped(
+  values: Readonly<Record<string, string>>,
+  change: (name: string, value: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(name, value)]));
 }

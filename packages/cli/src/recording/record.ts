@@ -1,8 +1,7 @@
 import type { Revision } from "@parley/mcp";
 import { type HostEntry, remoteServer } from "@parley/mcp/host";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { servingPlace, wordsBesidePort } from "../serving/serving-place.js";
-import { withStdoutGuarded } from "../serving/stdout-guard.js";
+import { servingPlace, withStdoutGuarded, wordsBesidePort } from "../serving/serving-place.js";
 import { savedLogins } from "../target/saved-logins.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";

@@ -1,8 +1,7 @@
 import type { Server } from "@parley/mcp";
 import { serveHttp, serveStdio } from "@parley/mcp/node";
 import type { Invocation } from "../commands/command.js";
-import { serveUntilEnded } from "../serving/serve-until-ended.js";
-import type { ServingPlace } from "../serving/serving-place.js";
+import { type ServingPlace, serveUntilEnded } from "../serving/serving-place.js";
 import { show } from "../terminal/shown.js";
 
 /** Serves until the client leaves stdin or the user interrupts, then closes the server. Without a port any free one is taken. */

@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pid } from "node:process";
+import { getuid, pid } from "node:process";
 import { McpError } from "@parley/mcp";
 import type { ServerStatus, SupervisorTree } from "@parley/mcp/host";
 import type { Io } from "../terminal/io.js";
-import { checkPrivate, privateFolder, runtimeFolder } from "./runtime-folder.js";
 
 /** What a gateway tells about itself. */
 export interface GatewayReport {
@@ -129,4 +129,35 @@ function isReport(value: unknown): value is GatewayReport {
     typeof report.tree === "object" &&
     typeof report.servers === "object"
   );
+}
+
+/** The folder of this user for sockets; it may not exist. */
+function runtimeFolder({ env }: Pick<Io, "env">): string {
+  const given = env["XDG_RUNTIME_DIR"];
+  if (given !== undefined && given !== "" && existsSync(given)) return join(given, "parley");
+  return join(tmpdir(), `parley-${getuid?.() ?? 0}`);
+}
+
+/** Makes the folder if it is missing. Throws if others could use it: whoever is first in a common folder chooses the names there. */
+function privateFolder(path: string): string {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (reason) {
+    if ((reason as NodeJS.ErrnoException).code !== "EEXIST") throw reason;
+  }
+  checkPrivate(path);
+  return path;
+}
+
+/** Throws if the folder is not the user's alone. */
+function checkPrivate(path: string): void {
+  // Not what a link leads to: the link itself may be somebody else's.
+  const stat = lstatSync(path);
+  if (!stat.isDirectory()) throw unsafe(`${path} is no folder`, "Remove it.");
+  if (stat.uid !== getuid?.()) throw unsafe(`${path} belongs to another user`, "Remove it, or set XDG_RUNTIME_DIR.");
+  if ((stat.mode & 0o077) !== 0) throw unsafe(`others can use the folder ${path}`, `Run \`chmod 700 ${path}\`.`);
+}
+
+function unsafe(message: string, fix: string): McpError {
+  return new McpError("connect_failed", message, { fix });
 }

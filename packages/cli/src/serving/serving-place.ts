@@ -1,4 +1,6 @@
+import type { ServeHandle } from "@parley/mcp/node";
 import type { Invocation } from "../commands/command.js";
+import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /** Where a command serves: on stdin and stdout, or at a port of this machine, if one is named. */
@@ -30,4 +32,29 @@ export function wordsBesidePort({ words, options }: Pick<Invocation, "words" | "
   if (words.length > 0)
     throw new UsageError(`"${text}" is not a port`, "Give one up to 65535 behind --http; 0 is any.");
   return [text];
+}
+
+/** How long calls may go on after a signal. */
+const DRAIN_MS = 10_000;
+
+/** Serves until the client is gone or a signal comes; then calls under way may end. */
+export async function serveUntilEnded(handle: ServeHandle, { signal }: Io): Promise<void> {
+  const interrupted = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+  await Promise.race([handle.closed, interrupted]);
+  await handle.drain(DRAIN_MS);
+}
+
+/** What a module prints while it is loaded goes to stderr: behind stdout is a client that expects messages. */
+export async function withStdoutGuarded<T>({ stdout, stderr }: Io, work: () => Promise<T>): Promise<T> {
+  const write = stdout.write;
+  // One implementation for all overloads, which both streams have alike.
+  stdout.write = ((...args: Parameters<typeof write>) => stderr.write(...args)) as typeof write;
+  try {
+    return await work();
+  } finally {
+    stdout.write = write;
+  }
 }

@@ -6,8 +6,8 @@ import type { Invocation } from "../commands/command.js";
 import type { OptionReader } from "../commands/option-reader.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { tokenFile } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
-import { tokenFile } from "./token-file.js";
 
 /** Options that a command adds to those of the command line: answers of questions, extensions, a watcher, a tracer. */
 export interface OpenOptions

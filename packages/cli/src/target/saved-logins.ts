@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { McpError } from "@parley/mcp";
 import { clientCredentials, type OAuthClient, oauth, type RequestAuthorization } from "@parley/mcp/auth";
 import { fileTokenStore } from "@parley/mcp/login";
 import type { Invocation } from "../commands/command.js";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { tokenFile } from "./token-file.js";
 
 /**
  * The credentials that `parley login` has kept, undefined if there are none, or if the command line brings its own. A login is
@@ -47,4 +47,17 @@ export function knownClient({ options, terminal }: Pick<Invocation, "options" | 
   throw new McpError("authorization_failed", `the variable ${variable} is not set`, {
     fix: `Set ${variable} to the client's secret.`,
   });
+}
+
+/** The folder for files of the user: tokens, and backups of files in projects. */
+export function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" | "platform">): string {
+  const named = env["PARLEY_HOME"];
+  if (named !== undefined && named !== "") return named;
+  if (platform === "win32") return join(env["APPDATA"] ?? join(home, "AppData", "Roaming"), "parley");
+  return join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "parley");
+}
+
+/** The file with the tokens of `parley login`. */
+export function tokenFile(io: Pick<Io, "env" | "home" | "platform">): string {
+  return join(settingsFolder(io), "tokens.json");
 }

@@ -1,8 +1,6 @@
-import type { Io } from "./io.js";
+import type { Io, Output } from "./io.js";
 import { type Showable, Shown, shownLine } from "./shown.js";
-import { StatusLine } from "./status-line.js";
 import { Style } from "./style.js";
-import { tableLines } from "./table.js";
 
 /** Where a command writes: answers to stdout, everything about them to stderr. */
 export class Terminal {
@@ -74,4 +72,111 @@ const ACTIVE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function inertJson(text: string): string {
   return text.replace(ACTIVE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** How often the line is drawn at most; a server may report thousands of steps in a second. */
+const SHORTEST_PAUSE_MS = 50;
+const ERASE = "\r\u001b[2K";
+
+/** One line at the bottom of a terminal that is drawn again and again. Where stderr is no terminal, nothing is drawn. */
+class StatusLine {
+  readonly #stream: Output;
+  #line: Shown | undefined;
+  #drawn = false;
+  #held = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: Output) {
+    this.#stream = stream;
+  }
+
+  /** Whether anybody sees it. */
+  get visible(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  /** Shows this line in place of the one before; `undefined` takes it away. */
+  set(line: Shown | undefined): void {
+    this.#line = line;
+    if (line === undefined) return this.#erase();
+    const now = performance.now();
+    if (now - this.#lastMs < SHORTEST_PAUSE_MS) return;
+    this.#lastMs = now;
+    this.#draw();
+  }
+
+  /** Writes something that stays above the line. */
+  above(write: () => void): void {
+    this.#erase();
+    write();
+    this.#draw();
+  }
+
+  /** Keeps the line away while a question is asked. */
+  async without<T>(ask: () => Promise<T>): Promise<T> {
+    this.#held++;
+    this.#erase();
+    try {
+      return await ask();
+    } finally {
+      this.#held--;
+      this.#draw();
+    }
+  }
+
+  #draw(): void {
+    if (!this.visible || this.#line === undefined || this.#held > 0) return;
+    this.#stream.write(`${ERASE}${cutShown(this.#line, (this.#stream.columns ?? 80) - 1).text}`);
+    this.#drawn = true;
+  }
+
+  #erase(): void {
+    if (this.#drawn) this.#stream.write(ERASE);
+    this.#drawn = false;
+  }
+}
+
+/** The lines of a table: columns as wide as their widest cell, two spaces between them, nothing beyond `edge`. */
+function tableLines(rows: readonly (readonly Shown[])[], edge: number): Shown[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(0, ...rows.map((row) => columnsOf(row[at]?.plain ?? ""))),
+  );
+  return rows.map((row) => {
+    let text = "";
+    let plain = "";
+    row.forEach((cell, at) => {
+      const room = edge - columnsOf(plain);
+      const shown = cutShown(cell, room);
+      const gap = at === row.length - 1 ? "" : " ".repeat((widths[at] ?? 0) - columnsOf(cell.plain) + 2);
+      text += shown.text + gap;
+      plain += shown.plain + gap;
+    });
+    return new Shown(text.trimEnd(), plain.trimEnd());
+  });
+}
+
+/** The text as far as it fits into so many columns. One that does not fit loses its colours with its end. */
+function cutShown(cell: Shown, room: number): Shown {
+  if (columnsOf(cell.plain) <= room) return cell;
+  if (room < 1) return new Shown("");
+  let kept = "";
+  let used = 0;
+  for (const char of cell.plain) {
+    used += columnsOf(char);
+    if (used > room - 1) break;
+    kept += char;
+  }
+  return new Shown(`${kept}…`);
+}
+
+/** Characters that take two columns: scripts of East Asia and most emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const MARK = /\p{Mn}|\p{Me}|\u200d|\ufe0f/u;
+
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const char of text) columns += MARK.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
+  return columns;
 }

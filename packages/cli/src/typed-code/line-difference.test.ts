@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineDifference } from "./line-difference.js";
+import { lineDifference } from "./write-types.js";
 
 const signs = (before: string, after: string) =>
   lineDifference(before.replaceAll(" ", "\n"), after.replaceAll(" ", "\n")).map((place) =>

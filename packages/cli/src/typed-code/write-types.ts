@@ -1,3 +1,6 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import type { Client } from "@parley/mcp";
 import type { CommandRun } from "../commands/command.js";
 import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
@@ -6,12 +9,9 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { lineDifference } from "./line-difference.js";
-import { currentText, type ModuleFile, moduleFiles, writeModuleFile } from "./module-files.js";
-import { moduleText } from "./module-text.js";
+import { type ModuleLanguage, moduleText } from "./module-text.js";
 import { readOffers } from "./server-offers.js";
 import { type TypedModule, typedModule } from "./typed-module.js";
-import { watchLists } from "./watch-lists.js";
 
 /** Lines of a difference that are shown. */
 const MOST_LINES = 60;
@@ -111,4 +111,159 @@ function printStale({ name, text }: ModuleFile, current: string | undefined, ter
     terminal.print(sign === "-" ? red(shown) : sign === "+" ? green(shown) : shown);
   }
   if (lines.length > MOST_LINES) terminal.print(show`  … and ${lines.length - MOST_LINES} more lines`);
+}
+
+/** A line that only one of two texts has: `-` the first, `+` the second, or ` ` both. */
+interface DifferentLine {
+  readonly sign: "-" | "+" | " ";
+  readonly line: string;
+}
+
+/** Comparisons of one difference; more than that, and all lines between the equal ends count as different. */
+const MOST_COMPARISONS = 4_000_000;
+/** Equal lines that are kept before and after different ones. */
+const CONTEXT = 2;
+
+/** What is different between two texts, place by place, with a few equal lines around; empty if they are equal. */
+export function lineDifference(before: string, after: string): DifferentLine[][] {
+  const [a, b] = [before.split("\n"), after.split("\n")];
+  let head = 0;
+  while (head < Math.min(a.length, b.length) && a[head] === b[head]) head++;
+  let tail = 0;
+  while (tail < Math.min(a.length, b.length) - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  const middle = between(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
+  const same = (lines: readonly string[]) => lines.map((line): DifferentLine => ({ sign: " ", line }));
+  return around([...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]);
+}
+
+/** The longest common subsequence, by the usual table. */
+function between(a: readonly string[], b: readonly string[]): DifferentLine[] {
+  const removed = (line: string): DifferentLine => ({ sign: "-", line });
+  const added = (line: string): DifferentLine => ({ sign: "+", line });
+  if (a.length * b.length > MOST_COMPARISONS) return [...a.map(removed), ...b.map(added)];
+  const width = b.length + 1;
+  const lengths = new Uint32Array((a.length + 1) * width);
+  const length = (i: number, j: number) => lengths[i * width + j] ?? 0;
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      lengths[i * width + j] = a[i] === b[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1));
+    }
+  }
+  const lines: DifferentLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const [old = "", fresh = ""] = [a[i], b[j]];
+    if (i < a.length && j < b.length && old === fresh) {
+      lines.push({ sign: " ", line: old });
+      i++;
+      j++;
+    } else if (j >= b.length || (i < a.length && length(i + 1, j) >= length(i, j + 1))) {
+      lines.push(removed(old));
+      i++;
+    } else {
+      lines.push(added(fresh));
+      j++;
+    }
+  }
+  return lines;
+}
+
+/** The places with different lines, without the equal lines that are far from them. */
+function around(lines: readonly DifferentLine[]): DifferentLine[][] {
+  const near = new Set<number>();
+  lines.forEach(({ sign }, at) => {
+    if (sign === " ") return;
+    for (let other = at - CONTEXT; other <= at + CONTEXT; other++) near.add(other);
+  });
+  const places: DifferentLine[][] = [];
+  lines.forEach((line, at) => {
+    if (!near.has(at)) return;
+    if (near.has(at - 1) && at > 0) places.at(-1)?.push(line);
+    else places.push([line]);
+  });
+  return places;
+}
+
+/** One file of a generated module. */
+interface ModuleFile {
+  /** As it was named on the command line, or beside what was named. */
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files that `-o` asks for: one `.ts`, or a `.js` and the `.d.ts` beside it. */
+function moduleFiles(module: TypedModule, output: string, folder: string): ModuleFile[] {
+  const file = (name: string, language: ModuleLanguage) => ({
+    name,
+    path: resolve(folder, name),
+    text: moduleText(module, language),
+  });
+  const [, stem, kind] = /^(.+)\.d\.(m?)ts$/.exec(output) ?? /^(.+)\.(m?)js$/.exec(output) ?? [];
+  if (stem !== undefined) return [file(`${stem}.${kind}js`, "js"), file(`${stem}.d.${kind}ts`, "d.ts")];
+  if (/.\.m?ts$/.test(output)) return [file(output, "ts")];
+  throw new UsageError(
+    `"${output}" has no ending of an ES module`,
+    "Name a .ts file, or a .js file to get a .d.ts beside it; .mts and .mjs are the same.",
+  );
+}
+
+/** What stands in a file; undefined if there is none. Some systems check files out with other ends of lines, which is no change. */
+function currentText({ path, name }: ModuleFile): string | undefined {
+  try {
+    return readFileSync(path, "utf8").replaceAll("\r\n", "\n");
+  } catch (reason) {
+    if (isMissing(reason)) return undefined;
+    throw new UsageError(`${name} cannot be read: ${messageOf(reason)}`, "Name a file that you may read and write.");
+  }
+}
+
+/** Writes a file as a whole or not at all, since a bundler may be watching. */
+function writeModuleFile({ path, name, text }: ModuleFile): void {
+  const draft = resolve(dirname(path), `.${basename(path)}.${process.pid}`);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(draft, text);
+    renameSync(draft, path);
+  } catch (reason) {
+    if (existsSync(draft)) rmSync(draft);
+    throw new UsageError(`${name} cannot be written: ${messageOf(reason)}`, "Name a file that you may write.");
+  }
+}
+
+function isMissing(reason: unknown): boolean {
+  return reason instanceof Error && "code" in reason && (reason.code === "ENOENT" || reason.code === "ENOTDIR");
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
+/**
+ * Calls `renew` now and whenever the server says that one of its lists has changed, until `signal` is aborted or the server ends
+ * the subscription. Changes that come while it runs are one change. Throws a `UsageError` for servers that never say so.
+ */
+async function watchLists(client: Client, signal: AbortSignal, renew: () => Promise<unknown>): Promise<void> {
+  const { tools, prompts, resources } = client.serverCapabilities;
+  const wanted = {
+    tools: tools?.listChanged === true,
+    prompts: prompts?.listChanged === true,
+    resources: resources?.listChanged === true,
+  };
+  if (!Object.values(wanted).includes(true)) {
+    throw new UsageError(
+      "the server does not say when its lists change",
+      "Leave --watch away, and run `parley types` again after a change.",
+    );
+  }
+  // Before the lists are read, so that no change is missed between the two.
+  await using subscription = await client.subscribe(wanted, { signal });
+  const end = () => void subscription.close();
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await renew();
+    for await (const _change of subscription) await renew();
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
 }

@@ -1,6 +1,6 @@
 import { connect, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { certificateFinding } from "../../src/doctor/certificate-diagnosis.js";
+import { certificateFinding } from "../../src/doctor/network-steps.js";
 import { makeCertificate, serveTls } from "./certificates.js";
 
 /** Connects as a program that trusts this certificate. */

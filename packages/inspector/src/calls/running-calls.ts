@@ -1,8 +1,10 @@
 import { type DetailedTask, McpError, type ProgressNotificationParams } from "@parley/mcp/protocol";
-import type { CallInfo, CallOutcome, CallRequest } from "../contract/calls.js";
+import type { CallInfo, CallOutcome, CallRequest, CallStatus } from "../contract/calls.js";
+import type { ShownProblem } from "../contract/connections.js";
+import { isRecord } from "../engine/read-input.js";
+import { shownProblem } from "../engine/shown-problem.js";
 import { callContext } from "./call-context.js";
 import type { CalledConnection } from "./called-connection.js";
-import { type EndedCall, endedWell, endedWith, withinBytes } from "./ended-call.js";
 import { jsonBytes } from "./json-bytes.js";
 import { nameOf, performRequest } from "./perform-request.js";
 
@@ -23,7 +25,7 @@ const MOST_SHOWN = 300;
 const MOST_NAME = 2000;
 
 /** What the calls are made with. */
-export interface RunningCallsOptions {
+interface RunningCallsOptions {
   /** Milliseconds since the inspector began. */
   now(): number;
   /** Called after every change of `list()`. */
@@ -201,4 +203,48 @@ function shownTask({ taskId, status, statusMessage }: DetailedTask): CallInfo["t
 
 function shown(text: string, most = MOST_SHOWN): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
+/** How a call ended, without what it was. */
+interface EndedCall {
+  readonly status: Exclude<CallStatus, "running">;
+  readonly result?: Readonly<Record<string, unknown>> | undefined;
+  readonly problem?: ShownProblem | undefined;
+  /** Bytes of the result as JSON. */
+  readonly bytes: number;
+  /** Bytes of all that is kept of it. */
+  readonly held: number;
+}
+
+/** The end of a call that has a result; that of a tool may say that it failed. */
+function endedWell(given: object): EndedCall {
+  // Any object that came as JSON is a record.
+  const result = given as Readonly<Record<string, unknown>>;
+  const bytes = jsonBytes(result);
+  return { status: result["isError"] === true ? "failed" : "done", result, bytes, held: bytes };
+}
+
+/** The end of a call that failed. A result that the client refused is shown beside the reason. */
+function endedWith(error: unknown): EndedCall {
+  const { kind, message, fix, data } = McpError.from(error);
+  if (!isRecord(data) || !isRecord(data["result"])) {
+    const problem = shownProblem(error);
+    return { status: kind === "cancelled" ? "cancelled" : "failed", problem, bytes: 0, held: jsonBytes(problem) };
+  }
+  const { result, ...others } = data;
+  const problem = shownProblem(new McpError(kind, message, { fix, data: others }));
+  const bytes = jsonBytes(result);
+  return { status: "failed", result, problem, bytes, held: bytes + jsonBytes(problem) };
+}
+
+/** The same end without what is too large to be kept. */
+function withinBytes(ended: EndedCall, limit: number): EndedCall {
+  const { status, problem, bytes, held } = ended;
+  if (held <= limit) return ended;
+  const { message, fix, kind } = problem ?? {
+    kind: "limit_exceeded",
+    message: `the result has ${bytes} bytes, and the inspector keeps ${limit} bytes of results`,
+    fix: "Ask for less at once; the timeline has the beginning of the result.",
+  };
+  return { status, problem: { message, fix, kind }, bytes, held: 0 };
 }

@@ -3,7 +3,7 @@ import type { Redactor } from "@parley/mcp/recording";
 import type { ClientObserver } from "@parley/mcp/telemetry";
 import type { LoginStep } from "../contract/connections.js";
 import type { HttpExchange } from "../contract/timeline.js";
-import { refusedProbeNote } from "../timeline/refused-probe.js";
+import { refusedProbeNote } from "../timeline/message-facts.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { LoginProgress } from "./login-progress.js";
 import {

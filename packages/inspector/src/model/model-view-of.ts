@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
+import { toAnthropicTools, toGeminiTools, toOpenAITools } from "@parley/mcp/adapters";
 import type { Finding } from "@parley/mcp/lint";
 import type { Tool } from "@parley/mcp/protocol";
 import type { ModelTool, ModelView, Provider } from "../contract/model-view.js";
-import { providerTools } from "./provider-tools.js";
 
 /** What a model is shown of a server. */
-export interface ShownServer {
+interface ShownServer {
   /** Those that are for models, each name once. */
   readonly tools: readonly Tool[];
   readonly instructions: string;
@@ -46,4 +46,81 @@ export async function modelViewOf(
 /** Four characters of English text or JSON are about one token. */
 function estimatedTokens(text: string): number {
   return Math.ceil(text.length / 4);
+}
+
+/** A tool in the form of one provider. */
+interface ProviderTool {
+  /** The name that the server gave. */
+  readonly name: string;
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly lost: readonly string[];
+}
+
+/**
+ * Writes tools for a provider, in their order. All of them must be for models, and have different names. A tool that cannot be
+ * written is there without a form, and `lost` says why.
+ */
+async function providerTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
+  try {
+    const written = await writtenTools(tools, provider);
+    if (written.length === tools.length) return written;
+  } catch {
+    // Found below, without harm to the others.
+  }
+  const alone: ProviderTool[] = [];
+  for (const tool of tools) alone.push(await writtenAlone(tool, provider));
+  return alone;
+}
+
+async function writtenAlone(tool: Tool, provider: Provider): Promise<ProviderTool> {
+  try {
+    const [written] = await writtenTools([tool], provider);
+    return written ?? { name: tool.name, sent: {}, lost: ["the tool: it is not for models"] };
+  } catch (reason) {
+    const why = reason instanceof Error ? reason.message : String(reason);
+    return { name: tool.name, sent: {}, lost: [`the tool: all of it. ${why}`] };
+  }
+}
+
+interface Written {
+  readonly sent: readonly object[];
+  readonly lost: readonly { readonly tool: string; readonly parts: readonly string[] }[];
+}
+
+async function writtenTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
+  const { sent, lost } = await WRITE[provider]({ allTools: () => tools, callTool: onlyShown });
+  const parts = new Map(lost.map((one) => [one.tool, one.parts]));
+  return sent.map((one, at) => {
+    const name = tools[at]?.name ?? "";
+    return { name, sent: { ...one }, lost: parts.get(name) ?? [] };
+  });
+}
+
+const WRITE: Readonly<Record<Provider, (source: ShownTools) => Promise<Written>>> = {
+  anthropic: async (source) => {
+    const { tools, lost } = await toAnthropicTools(source);
+    return { sent: tools, lost };
+  },
+  openai: async (source) => {
+    const { responses, lost } = await toOpenAITools(source, { strict: false });
+    return { sent: responses, lost };
+  },
+  "openai-strict": async (source) => {
+    const { responses, lost } = await toOpenAITools(source, { strict: true });
+    return { sent: responses, lost };
+  },
+  gemini: async (source) => {
+    const { tools, lost } = await toGeminiTools(source);
+    return { sent: tools.flatMap(({ functionDeclarations }) => functionDeclarations), lost };
+  },
+  mcp: async ({ allTools }) => ({ sent: allTools(), lost: [] }),
+};
+
+interface ShownTools {
+  allTools(): readonly Tool[];
+  callTool(): Promise<never>;
+}
+
+function onlyShown(): Promise<never> {
+  return Promise.reject(new Error("these tools are only shown"));
 }

@@ -4,8 +4,7 @@ import type { EntryDetail, EntrySummary, HttpExchange } from "../contract/timeli
 import { type MessageVerdict, messageProblems } from "../validation/message-problems.js";
 import { boundedJson } from "./bounded-json.js";
 import { DEFAULT_TIMELINE_LIMITS, EntryRing, type StoredEntry, type TimelineLimits } from "./entry-ring.js";
-import { type AnyMessage, factsOf } from "./message-facts.js";
-import { refusedProbeNote } from "./refused-probe.js";
+import { type AnyMessage, factsOf, refusedProbeNote } from "./message-facts.js";
 import { type OpenRequest, type PassedMessage, WireConnection } from "./wire-connection.js";
 
 /** Characters of a message that `detail` writes. */
@@ -14,7 +13,7 @@ export const MOST_DETAIL = 1_000_000;
 const MOST_EVENT = 4_000;
 
 /** A message to be noted. */
-export interface NotedMessage {
+interface NotedMessage {
   readonly connection: string;
   readonly wire: WireMessage;
   /** The revision of the connection, where the message and its handshake do not tell. */

@@ -1,7 +1,6 @@
 import { isRevision, META, type Revision } from "@parley/mcp/protocol";
 import { HANDSHAKE_METHODS } from "../contract/timeline.js";
-import { type AnyMessage, idOf, type MessageFacts, objectIn } from "./message-facts.js";
-import { PROBE_METHOD } from "./refused-probe.js";
+import { type AnyMessage, idOf, type MessageFacts, objectIn, PROBE_METHOD } from "./message-facts.js";
 
 /** Requests of one connection that wait for their answer; the oldest are given up first. */
 const MOST_OPEN = 10_000;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ActionName } from "../contract/actions.js";
 import type { WrittenFile } from "../contract/keep.js";
@@ -6,13 +7,11 @@ import { shownProblem } from "../engine/shown-problem.js";
 import type { Credentials } from "./credentials.js";
 import { streamEvents } from "./event-stream.js";
 import { CLOSED_PAGE, type PageFile } from "./page-files.js";
-import { readJsonBody } from "./read-json-body.js";
 import { type Refusal, refusal } from "./refusal.js";
 import { isOwnHost, judgeRequest, pathOf } from "./request-rules.js";
-import { isWrittenFile, writeFile } from "./write-file.js";
 
 /** What requests are answered from. */
-export interface AnswerParts {
+interface AnswerParts {
   readonly engine: InspectorEngine;
   readonly page: ReadonlyMap<string, PageFile>;
   readonly credentials: Credentials;
@@ -172,5 +171,93 @@ async function answerAction(
     return isWrittenFile(value) ? value : JSON.stringify({ ok: true, value: value ?? {} });
   } catch (reason) {
     return JSON.stringify({ ok: false, problem: shownProblem(reason) });
+  }
+}
+
+/** Levels of a value. The page's forms stay far below; what is deeper would exhaust the stack of whoever walks it. */
+const MOST_LEVELS = 128;
+
+/** An object of JSON, or why there is none. */
+type ReadBody = { readonly input: Readonly<Record<string, unknown>> } | { readonly refused: Refusal };
+
+/** Reads the body of a request as a JSON object of at most so many bytes. Rejects when the connection is lost. */
+async function readJsonBody(request: IncomingMessage, mostBytes: number): Promise<ReadBody> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") return wrong(415, "the body is not JSON", "Send `content-type: application/json`.");
+  const tooMuch = () => wrong(413, `the body has more than ${mostBytes} bytes`, "Send less.");
+  if (Number(request.headers["content-length"] ?? 0) > mostBytes) return tooMuch();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Not destroyed when it is left, so that the refusal still reaches its sender.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    // Without an encoding, a request gives buffers.
+    const part = chunk as Buffer;
+    bytes += part.length;
+    if (bytes > mostBytes) return tooMuch();
+    chunks.push(part);
+  }
+  return parsed(Buffer.concat(chunks).toString());
+}
+
+function parsed(text: string): ReadBody {
+  if (levelsOf(text) > MOST_LEVELS) {
+    return wrong(400, `the body has more than ${MOST_LEVELS} levels`, "Send a value that is less nested.");
+  }
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isRecord(input)) return { input };
+  } catch {
+    // Answered as any other body that is no object.
+  }
+  return wrong(400, "the body is not a JSON object", "Send an object.");
+}
+
+const wrong = (status: number, message: string, fix: string): ReadBody => ({ refused: refusal(status, message, fix) });
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** How deeply a text nests, before it is parsed; brackets in strings do not count. A loop: expressions overflow on long strings. */
+function levelsOf(text: string): number {
+  let [level, most, quoted] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (sign === '"') quoted = !quoted;
+    else if (quoted) at += sign === "\\" ? 1 : 0;
+    else if (sign === "[" || sign === "{") most = Math.max(most, ++level);
+    else if (sign === "]" || sign === "}") level -= 1;
+  }
+  return most;
+}
+
+/** Whether what an action gave is a file that is yet to be written. */
+export function isWrittenFile(value: unknown): value is WrittenFile {
+  return typeof value === "object" && value !== null && "parts" in value && "mediaType" in value;
+}
+
+/**
+ * Writes a file as the answer of an action that gives one, each part when the page has read those before. A page that has gone gets
+ * no more. Rejects where the file fails; what was written is no answer then, and its connection is to be ended.
+ */
+async function writeFile(response: ServerResponse, { name, mediaType, parts }: WrittenFile): Promise<void> {
+  const facts = JSON.stringify({ name, mediaType }).slice(0, -1);
+  if (!response.destroyed) response.write(`{"ok":true,"value":${facts},"text":"`);
+  for await (const part of parts) {
+    if (response.destroyed) return;
+    // A text within quotes, without them.
+    if (!response.write(JSON.stringify(part).slice(1, -1))) await drained(response);
+  }
+  if (!response.destroyed) response.end('"}}');
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  try {
+    // `destroyed` may be true already, and nothing happens any more.
+    if (!response.destroyed)
+      await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
+  } finally {
+    ending.abort();
   }
 }

@@ -15,8 +15,7 @@ import { type CallLimits, RunningCalls } from "../../src/calls/running-calls.js"
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
 import type { OfferKind } from "../../src/contract/connections.js";
 import type { QuestionInfo } from "../../src/contract/questions.js";
-import { OfferLists } from "../../src/offers/offer-lists.js";
-import type { ListLimits } from "../../src/offers/read-list.js";
+import { type ListLimits, OfferLists } from "../../src/offers/offer-lists.js";
 import { Subscriptions } from "../../src/offers/subscriptions.js";
 import { PendingQuestions, type QuestionLimits } from "../../src/questions/pending-questions.js";
 

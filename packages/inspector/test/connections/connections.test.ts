@@ -9,9 +9,9 @@ import { server as everything } from "../../../../examples/everything/server.js"
 import { freePort } from "../../../mcp/test/free-port.js";
 import { bundleFixture } from "../../../mcp/test/stdio/bundle-fixture.js";
 import { eventually, isRunning } from "../../../mcp/test/stdio/processes.js";
+import { urlTarget } from "../../src/connections/connection-actions.js";
 import { Connections } from "../../src/connections/connections.js";
 import type { InspectorTarget } from "../../src/connections/inspector-target.js";
-import { urlTarget } from "../../src/connections/url-target.js";
 import { Timeline } from "../../src/timeline/timeline.js";
 import { driveEngine, ERAS, programTarget, serverTarget } from "../engine/opened-engine.js";
 import { startHostileServer } from "../hostile/hostile-server.js";

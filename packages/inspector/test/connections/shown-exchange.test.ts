@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { nodeSender } from "@parley/mcp/node";
 import { Redactor } from "@parley/mcp/recording";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { urlTarget } from "../../src/connections/connection-actions.js";
 import { MOST_BODY, type SendResponse, shownBody, shownHeaders } from "../../src/connections/shown-exchange.js";
-import { urlTarget } from "../../src/connections/url-target.js";
 import { type ExchangeFollower, watchedSender } from "../../src/connections/watched-sender.js";
 
 const redactor = new Redactor({ values: ["of-the-target"] });

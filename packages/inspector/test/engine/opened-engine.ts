@@ -7,7 +7,7 @@ import type { InspectorState } from "../../src/contract/inspector-state.js";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { type OpenedEngine, openEngine } from "../../src/engine/open-engine.js";
 import type { InspectorOptions } from "../../src/inspector-options.js";
-import { isWrittenFile } from "../../src/web/write-file.js";
+import { isWrittenFile } from "../../src/web/request-answers.js";
 
 /** The newest revision of each era. */
 export const ERAS = ["2025-11-25", "2026-07-28"] as const;

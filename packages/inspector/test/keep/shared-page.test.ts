@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { inertJson, type SharedPageParts, sharedPage } from "../../src/keep/shared-page.js";
+import { inertJson, type SharedPageParts, sharedPage } from "../../src/keep/share-session.js";
 
 function htmlOf(parts: SharedPageParts): string {
   const { before, after } = sharedPage(parts);

@@ -7,8 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import type { ConnectionFinder } from "../../src/calls/called-connection.js";
 import { type ModelView, PROVIDERS, type Provider } from "../../src/contract/model-view.js";
-import { MOST_MODEL_TOOLS } from "../../src/model/kept-tools.js";
-import { modelActions } from "../../src/model/model-actions.js";
+import { MOST_MODEL_TOOLS, modelActions } from "../../src/model/model-actions.js";
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

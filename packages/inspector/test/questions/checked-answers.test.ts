@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkedContent } from "../../src/questions/checked-answers.js";
+import { checkedContent } from "../../src/questions/pending-questions.js";
 
 const form = (properties: object, required: readonly string[] = []) => ({ type: "object", properties, required });
 const text = { type: "string" };

@@ -1,8 +1,7 @@
 import { REVISIONS } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { MOST_PROBLEMS, MOST_STEPS } from "../../src/validation/check-shape.js";
+import { isBase64, isUri, isUriTemplate, MOST_PROBLEMS, MOST_STEPS } from "../../src/validation/check-shape.js";
 import { type JudgedMessage, messageProblems } from "../../src/validation/message-problems.js";
-import { isBase64, isUri, isUriTemplate } from "../../src/validation/uri-or-base64.js";
 
 const DEPTH = 10_000;
 const ITEMS = 100_000;
