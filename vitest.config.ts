@@ -57,7 +57,7 @@ export default defineConfig({
       { find: /^@parley\/inspector$/, replacement: inspectorIndex },
       { find: /^@parley\/redis$/, replacement: redisIndex },
       { find: /^#platform$/, replacement: source("node/platform.ts") },
-      { find: /^#transports$/, replacement: source("node/transports.ts") },
+      { find: /^#transports$/, replacement: source("node/entry/transports.ts") },
     ],
   },
   test: {

@@ -20,7 +20,7 @@ const workerProgram = source("node/isolate/tool-worker.ts");
  * weighs, elsewhere a bundle that loads it at once would weigh more.
  */
 const runtimes = {
-  node: { many: "core", "#platform": source("node/platform.ts"), "#transports": source("node/transports.ts") },
+  node: { many: "core", "#platform": source("node/platform.ts"), "#transports": source("node/entry/transports.ts") },
   web: {
     many: "parts",
     "#platform": source("platform/default.ts"),

@@ -1,6 +1,7 @@
 export { type CatalogueFile, catalogueFile } from "./node/catalogue-file.js";
 export { type ConfigFile, type ReadConfigFileOptions, readConfigFile } from "./node/config/read-config-file.js";
 export { publishDiagnostics } from "./node/diagnostics.js";
+export { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "./node/entry/on-demand.js";
 export { watchEventLoop } from "./node/event-loop-delay.js";
 export type { NodeHandler } from "./node/http/handler.js";
 export { type NodeSenderOptions, nodeSender } from "./node/http/sender.js";
@@ -14,7 +15,6 @@ export {
   isolatedPool,
   type PooledToolOptions,
 } from "./node/isolate/isolated.js";
-export { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "./node/on-demand.js";
 export { type SocketAddress, type SocketTransportOptions, socketTransport } from "./node/socket/socket-client.js";
 export type { ServeSocketOptions, SocketHandle } from "./node/socket/socket-server.js";
 export { type NodeWebSocketOptions, nodeWebSocketTransport } from "./node/socket/websocket-client.js";

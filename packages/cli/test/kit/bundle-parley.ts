@@ -23,7 +23,7 @@ export async function bundleParley(): Promise<string> {
       alias: {
         "@parley/mcp/storage/sqlite": join(library, "storage-sqlite.ts"),
         "#platform": join(library, "node/platform.ts"),
-        "#transports": join(library, "node/transports.ts"),
+        "#transports": join(library, "node/entry/transports.ts"),
       },
     },
     plugins: [

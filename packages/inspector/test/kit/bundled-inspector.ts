@@ -24,7 +24,7 @@ export async function bundleInspector(program: string): Promise<string> {
       alias: {
         "@parley/inspector": index,
         "#platform": join(library, "node/platform.ts"),
-        "#transports": join(library, "node/transports.ts"),
+        "#transports": join(library, "node/entry/transports.ts"),
       },
     },
     plugins: [

@@ -1,6 +1,6 @@
 import type { HttpFacts } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
-import { DATA_KEYWORDS } from "../schema/json-schema.js";
+import { DATA_KEYWORDS } from "../schema/json-schema/json-schema.js";
 import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./header-value.js";
 
 /** One argument that a header repeats: its path in the arguments, and the header's name. */

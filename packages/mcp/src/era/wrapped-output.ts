@@ -1,6 +1,6 @@
 import { isObject } from "../jsonrpc/message.js";
 import { WRAPPED } from "../protocol/meta.js";
-import { DATA_KEYWORDS } from "../schema/json-schema.js";
+import { DATA_KEYWORDS } from "../schema/json-schema/json-schema.js";
 
 type Members = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
-import { subschemasOf } from "../schema/json-schema/dialect.js";
+import { subschemasOf } from "../schema/json-schema/schema-resources.js";
 
 /** How bad a finding is: tools that fail or deceive, tools that work worse than they could, and what is good to know. */
 export type Severity = "error" | "warning" | "note";

@@ -4,8 +4,8 @@ import { GEMINI, OPENAI_STRICT } from "../adapters/schema/schema-dialect.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
+import { SchemaError } from "../schema/json-schema/schema-error.js";
 import { compileValidator } from "../schema/json-schema/validate.js";
-import { SchemaError } from "../schema/schema-error.js";
 import { type LintRule, type Problem, schemasOf } from "./lint-rule.js";
 
 /** Rules about the schemas of arguments and results. */

@@ -1,11 +1,10 @@
 import type * as NodeCrypto from "node:crypto";
 import { printableMessage } from "../encoding/printable.js";
-import { longTimer } from "../platform/long-timer.js";
-import type { Cipher, Platform, Timer } from "../platform/platform.js";
+import { type Cipher, longTimer, type Platform, type Timer } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
 import { builtin } from "./builtin.js";
 import { guardRejections } from "./rejection-guard.js";
-import { spawn } from "./stdio/spawn.js";
+import { spawn } from "./spawn.js";
 
 /** Kept when the module loads, so that a test's fake timers do not stop the delivery of messages. */
 const { setImmediate: immediate } = globalThis;

@@ -1,6 +1,5 @@
 import { printableMessage } from "../encoding/printable.js";
-import { longTimer } from "./long-timer.js";
-import type { Platform, Timer } from "./platform.js";
+import { longTimer, type Platform, type Timer } from "./platform.js";
 import { sha256 } from "./sha256.js";
 import { webCipher } from "./web-cipher.js";
 

@@ -146,3 +146,21 @@ export interface FileStatus {
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
 }
+
+/** The runtime's platform with some members replaced. A program that replaces the clock alone means both clocks. */
+export function replacedPlatform(platform: Platform, replaced: Partial<Platform> | undefined): Platform {
+  const monotonic = replaced?.monotonic ?? replaced?.now ?? platform.monotonic;
+  return { ...platform, ...replaced, monotonic };
+}
+
+/** The longest delay of `setTimeout`; runtimes treat a longer or infinite one as 0. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Starts a timer of any length by chaining the runtime's own timers, which `start` creates. */
+export function longTimer(ms: number, run: () => void, start: (ms: number, run: () => void) => Timer): Timer {
+  if (ms <= LONGEST_MS) return start(ms, run);
+  let current = start(LONGEST_MS, () => {
+    current = longTimer(ms - LONGEST_MS, run, start);
+  });
+  return { cancel: () => current.cancel() };
+}

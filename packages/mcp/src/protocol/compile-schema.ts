@@ -1,5 +1,5 @@
+import { SchemaError, type SchemaErrorCode } from "../schema/json-schema/schema-error.js";
 import { compileParser, type Parser, type ParserOptions } from "../schema/parse.js";
-import { SchemaError, type SchemaErrorCode } from "../schema/schema-error.js";
 import type { AnySchema } from "../schema/standard.js";
 import { McpError } from "./error.js";
 

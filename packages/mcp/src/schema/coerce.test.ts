@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { coerceArguments, prepareCoercion } from "./coerce.js";
-import type { JsonSchemaObject } from "./json-schema.js";
+import type { JsonSchemaObject } from "./json-schema/json-schema.js";
 
 const of = (property: JsonSchemaObject, more: object = {}): JsonSchemaObject => ({
   type: "object",

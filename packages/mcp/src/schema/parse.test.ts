@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { z as z3 } from "zod3";
+import { SchemaError } from "./json-schema/schema-error.js";
 import { compileParser, describeIssues } from "./parse.js";
-import { SchemaError } from "./schema-error.js";
 import { toJsonSchema } from "./standard.js";
 
 const what = 'tool "forecast" input';

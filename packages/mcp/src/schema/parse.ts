@@ -1,10 +1,15 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { joinPointer } from "./json-schema/json-pointer.js";
+import type { JsonSchemaObject } from "./json-schema/json-schema.js";
+import { SchemaError } from "./json-schema/schema-error.js";
 import { type CompileOptions, compileSnapshot } from "./json-schema/validate.js";
-import type { JsonSchemaObject } from "./json-schema.js";
-import { SchemaError } from "./schema-error.js";
-import type { AnySchema, InferOutput, ToJsonSchemaOptions } from "./standard.js";
-import { isStandardSchema, toJsonSchema } from "./standard.js";
+import {
+  type AnySchema,
+  type InferOutput,
+  isStandardSchema,
+  type ToJsonSchemaOptions,
+  toJsonSchema,
+} from "./standard.js";
 
 /** One reason why a value was rejected, with the JSON pointer of the offending part. */
 export interface ParseIssue {

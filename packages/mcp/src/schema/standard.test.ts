@@ -5,9 +5,16 @@ import * as v from "valibot";
 import { expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { z as z3 } from "zod3";
-import type { JsonSchemaObject } from "./json-schema.js";
-import type { AnySchema, FromJsonSchema, InferInput, InferOutput, JsonSchemaAdapter } from "./standard.js";
-import { isStandardSchema, toJsonSchema } from "./standard.js";
+import type { JsonSchemaObject } from "./json-schema/json-schema.js";
+import {
+  type AnySchema,
+  type FromJsonSchema,
+  type InferInput,
+  type InferOutput,
+  isStandardSchema,
+  type JsonSchemaAdapter,
+  toJsonSchema,
+} from "./standard.js";
 
 // Stands for every function of ours that takes a schema: literals are kept without `as const`.
 // Only the types of what it gives are looked at, and expectTypeOf may reach into a proxy.

@@ -1,3 +1,5 @@
+import { StorageError } from "./storage.js";
+
 /** Further entries that each access checks: two, so that removal is faster than insertion. */
 const STEP = 2;
 /** A full sweep takes time linear in the size of the map; a full map must not sweep on every insert. */
@@ -88,5 +90,43 @@ export class ExpiringMap<V> {
   #take(key: string, value: V): void {
     this.#entries.delete(key);
     this.#removed(value, key);
+  }
+}
+
+/**
+ * One limit for the size of several stores.
+ *
+ * Counts UTF-16 units, because `length` is free to read; each takes one or two bytes of memory.
+ */
+export class ByteBudget {
+  readonly #maximum: number;
+  #used = 0;
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so a failed write changes nothing. */
+  ensure(bytes: number, makeRoom: () => void): void {
+    if (this.#used + bytes > this.#maximum) makeRoom();
+    if (this.#used + bytes > this.#maximum) {
+      throw new StorageError(
+        "maxBytes",
+        this.#maximum,
+        "Raise limits.maxBytes of memoryStorage, or store less or for a shorter time.",
+      );
+    }
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes;
   }
 }

@@ -1,5 +1,4 @@
-import type { ByteBudget } from "./byte-budget.js";
-import { ExpiringMap } from "./expiring-map.js";
+import { type ByteBudget, ExpiringMap } from "./expiring-map.js";
 import { type AppendLog, type LogEntry, type LogLimits, type LogRead, StorageError } from "./storage.js";
 
 interface Held extends LogEntry {

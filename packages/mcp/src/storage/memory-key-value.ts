@@ -1,5 +1,4 @@
-import type { ByteBudget } from "./byte-budget.js";
-import { ExpiringMap } from "./expiring-map.js";
+import { type ByteBudget, ExpiringMap } from "./expiring-map.js";
 import { type DeleteOptions, type KeyValue, type SetOptions, StorageError, type Versioned } from "./storage.js";
 
 interface Slot extends Versioned {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileMatcher } from "./match.js";
-import { matchElements } from "./match-element.js";
+import { matchElements } from "./match-program.js";
 import { parseUriTemplate } from "./parse.js";
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");

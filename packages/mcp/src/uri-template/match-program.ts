@@ -1,6 +1,8 @@
-import { BEYOND_ASCII, type MatchElement, type ValueElement } from "./match-element.js";
-import { UriTemplateError } from "./parse.js";
+import { normalizeUri, upperCaseTriplets } from "./normalize.js";
+import { type Expression, type TemplatePart, type TemplateVariable, UriTemplateError } from "./parse.js";
 
+/** Stands for every non-ASCII character; a member of every set. */
+export const BEYOND_ASCII = 128;
 /** The code for the end of a text. */
 export const END = BEYOND_ASCII + 1;
 const CODES = END + 1;
@@ -89,4 +91,107 @@ function isSingle(element: MatchElement): boolean {
 
 function firstCode(element: MatchElement): number {
   return element.kind === "literal" ? Math.min(element.text.charCodeAt(0), BEYOND_ASCII) : -1;
+}
+
+/** Text that must occur exactly. */
+export interface LiteralElement {
+  readonly kind: "literal";
+  readonly text: string;
+}
+
+/** One variable: a run of accepted characters, preceded by the `lead` character if there is one. */
+export interface ValueElement {
+  readonly kind: "value";
+  readonly variable: TemplateVariable;
+  /** Character code of the lead, or -1. An element with a lead is optional and its value may be empty. */
+  readonly lead: number;
+  /** Separates the items of an exploded list. */
+  readonly separator: string;
+  readonly accepts: CharacterSet;
+  /** The characters that are not accepted. */
+  readonly stops: string;
+  /** Longest value in characters. */
+  readonly longest: number;
+}
+
+/** `{?a,b}`, `{&a,b}` or `{;a,b}`: optional, any of its parameters in any order. */
+export interface NamedElement {
+  readonly kind: "named";
+  readonly lead: number;
+  readonly separator: string;
+  readonly accepts: CharacterSet;
+  readonly stops: string;
+}
+
+export type MatchElement = LiteralElement | ValueElement | NamedElement;
+
+/** 1 for each code that is a member. */
+export type CharacterSet = Uint8Array;
+
+/** Converts the parts of a template to the elements that the matcher works on. */
+export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
+  return parts.flatMap((part, index): MatchElement[] => {
+    if (part.kind === "literal")
+      return [{ kind: "literal", text: upperCaseTriplets(normalizeUri(part.text) ?? part.text) }];
+    const before = parts.slice(0, index);
+    const after = parts.slice(index + 1);
+    const inQuery = before.some((other) => begins("?", other));
+    // The characters that a value must encode at this place. Others pass, because handwritten URIs contain them.
+    const ends = inQuery ? "&#" : "/?#";
+    if (part.operator !== "+") return expressionElements(part, ends);
+    // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3), so a path ends there.
+    const hasQuery = !inQuery && after.some((other) => begins("?", other));
+    return expressionElements(part, hasQuery ? "?#" : after.some((other) => begins("#", other)) ? "#" : "");
+  });
+}
+
+function begins(character: "?" | "#", part: TemplatePart): boolean {
+  return part.kind === "literal" ? part.text.includes(character) : part.operator === character;
+}
+
+function expressionElements({ operator, variables }: Expression, ends: string): MatchElement[] {
+  switch (operator) {
+    case "?":
+    case "&":
+      return [named(operator, "&", "#")];
+    case ";":
+      return [named(";", ";", "/?#")];
+    case "/":
+    case ".":
+      return variables.map((variable) => {
+        // A dot is not a reserved character; it separates values only within one expression.
+        const isBorder = operator === "/" ? !variable.explode : variables.length > 1 && !variable.explode;
+        const others = ends.replace(operator, "");
+        return value(variable, code(operator), operator, isBorder ? others + operator : others);
+      });
+    case "#":
+      return variables.map((variable, index) => value(variable, code(index === 0 ? "#" : ","), ",", ""));
+    case "+":
+    case "": {
+      const isBorder = variables.length > 1 && operator === "";
+      return variables.flatMap((variable, index) => {
+        const element = value(variable, -1, ",", isBorder && !variable.explode ? `${ends},` : ends);
+        return index === 0 ? [element] : [{ kind: "literal", text: "," } as const, element];
+      });
+    }
+  }
+}
+
+function value(variable: TemplateVariable, lead: number, separator: string, stops: string): ValueElement {
+  const longest = variable.prefix ?? Number.POSITIVE_INFINITY;
+  return { kind: "value", variable, lead, separator, accepts: allBut(stops), stops, longest };
+}
+
+function named(lead: string, separator: string, stops: string): NamedElement {
+  return { kind: "named", lead: code(lead), separator, accepts: allBut(stops), stops };
+}
+
+function allBut(stops: string): CharacterSet {
+  const set = new Uint8Array(BEYOND_ASCII + 1).fill(1);
+  for (const character of stops) set[code(character)] = 0;
+  return set;
+}
+
+function code(character: string): number {
+  return character.charCodeAt(0);
 }

@@ -1,11 +1,14 @@
-import { type MatchElement, matchElements } from "./match-element.js";
-import { matchProgram } from "./match-program.js";
+import {
+  type MatchElement,
+  type MatchProgram,
+  matchElements,
+  matchProgram,
+  type NamedElement,
+  type ValueElement,
+} from "./match-program.js";
 import { normalizeUri, upperCaseTriplets } from "./normalize.js";
-import { parseUriTemplate, type TemplatePart } from "./parse.js";
-import { reachability } from "./reachability.js";
-import { type MatchedVariables, namedVariables, readVariables } from "./read-variables.js";
-
-export type { MatchedVariables };
+import { parseUriTemplate, type TemplatePart, type TemplateVariable } from "./parse.js";
+import { charactersBetween, type Reachability, reachability } from "./reachability.js";
 
 export interface MatcherOptions {
   /** URIs with more UTF-16 units do not match. Default 131,072, since real URIs stay below 64 KiB. */
@@ -66,4 +69,134 @@ function literalText(element: MatchElement | undefined): string {
 /** Whether the suffix starts inside a percent-encoded triplet, as "F" does in "%2F". */
 function cutsTriplet(text: string): boolean {
   return text.endsWith("%") || text.charAt(text.length - 2) === "%";
+}
+
+/** Variables of one match: strings, and lists for exploded variables. Variables absent from the URI are omitted. */
+export type MatchedVariables = Record<string, string | string[]>;
+
+/** The named variables of a template by separator and decoded name; one expression may contain another's parameters. */
+export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
+
+export function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
+  const named = new Map<string, TemplateVariable>();
+  for (const part of parts) {
+    if (part.kind === "literal" || part.operator === "" || !";?&".includes(part.operator)) continue;
+    const separator = part.operator === ";" ? ";" : "&";
+    for (const variable of part.variables) {
+      named.set(separator + decode(normalizeUri(variable.name) ?? variable.name), variable);
+    }
+  }
+  return named;
+}
+
+/**
+ * Extracts the variables from a text that matches.
+ *
+ * Moves forward only to positions from which the rest is known to match, so it never backtracks. Returns `undefined` if
+ * two values of one variable differ or a named value is too long.
+ */
+export function readVariables(
+  program: MatchProgram,
+  text: string,
+  reach: Reachability,
+  named: NamedVariables,
+): MatchedVariables | undefined {
+  const found = new Map<string, string | string[]>();
+  let at = 0;
+  for (let index = 0; index < program.elements.length; index++) {
+    const element = program.elements[index];
+    if (element === undefined || element.kind === "literal") {
+      at += element?.text.length ?? 0;
+      continue;
+    }
+    if (element.lead !== -1 && (((reach.present[at] ?? 0) >>> index) & 1) === 0) continue;
+    const start = element.lead === -1 ? at : at + 1;
+    at = endOf(element, reach, index, start, runEnd(element, reach, text, start), program.optional);
+    const part = text.slice(start, at);
+    const fits = element.kind === "named" ? addNamed(element, part, named, found) : addValue(element, part, found);
+    if (!fits) return undefined;
+  }
+  // fromEntries defines properties, so a variable called `__proto__` is ordinary data.
+  return Object.fromEntries(found);
+}
+
+/** The end of the run of characters that the element accepts, up to its maximum length. */
+function runEnd(element: ValueElement | NamedElement, reach: Reachability, text: string, start: number): number {
+  let end = text.length;
+  for (const stop of element.stops) {
+    const at = text.indexOf(stop, start);
+    if (at !== -1 && at < end) end = at;
+  }
+  if (element.kind === "named" || end - start <= element.longest) return end;
+  let last = start + element.longest;
+  while (last < end && charactersBetween(reach.characters, start, last + 1) <= element.longest) last++;
+  return last;
+}
+
+/** The farthest end up to `last` from which the rest matches, preferring that the optional elements after it are present. */
+function endOf(
+  element: ValueElement | NamedElement,
+  { open, present }: Reachability,
+  index: number,
+  start: number,
+  last: number,
+  optional: number,
+): number {
+  const next = 1 << (index + 1);
+  // The optional elements right after this one: adding a bit at the lower end carries through and clears them.
+  const following = optional & ~(next - 1);
+  const chain = following & ~(following + next);
+  /** Elements of the chain whose presence would improve on the end found so far. */
+  let better = chain;
+  let end = -1;
+  const first = element.lead === -1 ? start + 1 : start;
+  for (let at = last; at >= first && (end === -1 || better !== 0); at--) {
+    if (((open[at] ?? 0) & next) === 0) continue;
+    const kept = (present[at] ?? 0) & better;
+    if (end !== -1 && kept === 0) continue;
+    end = at;
+    if (kept !== 0) better &= (kept & -kept) - 1;
+  }
+  return end;
+}
+
+function addValue(element: ValueElement, text: string, found: Map<string, string | string[]>): boolean {
+  const { name, explode } = element.variable;
+  return add(found, name, explode ? text.split(element.separator).map(decode) : decode(text));
+}
+
+function add(found: Map<string, string | string[]>, name: string, value: string | string[]): boolean {
+  const former = found.get(name);
+  if (former !== undefined) return JSON.stringify(former) === JSON.stringify(value);
+  found.set(name, value);
+  return true;
+}
+
+function addNamed(
+  element: NamedElement,
+  text: string,
+  named: NamedVariables,
+  found: Map<string, string | string[]>,
+): boolean {
+  const values = new Map<TemplateVariable, string[]>();
+  for (const parameter of text.split(element.separator)) {
+    const equals = parameter.indexOf("=");
+    const variable = named.get(element.separator + decode(equals === -1 ? parameter : parameter.slice(0, equals)));
+    if (variable === undefined) continue;
+    const value = equals === -1 ? "" : decode(parameter.slice(equals + 1));
+    const former = values.get(variable);
+    if (former === undefined) values.set(variable, [value]);
+    else if (variable.explode) former.push(value);
+  }
+  for (const [{ name, explode, prefix }, all] of values) {
+    const first = all[0] ?? "";
+    if (prefix !== undefined && Array.from(first).length > prefix) return false;
+    if (!add(found, name, explode ? all : first)) return false;
+  }
+  return true;
+}
+
+/** Cannot throw: after `normalizeUri`, all triplets are ASCII characters. */
+function decode(text: string): string {
+  return text.includes("%") ? decodeURIComponent(text) : text;
 }

@@ -133,3 +133,64 @@ function parseVariable(text: string, position: number): TemplateVariable {
 function isOperator(text: string): text is Operator {
   return text !== "" && OPERATORS.includes(text);
 }
+
+/**
+ * The variables of a template, read from its string type.
+ *
+ * `"repo://{owner}/{name}{?page,tags*}"` gives `{ owner: string; name: string; page?: string; tags?: string[] }`. Plain
+ * and `+` variables are required, because every match has them; all others are optional. A template whose literal type
+ * is unknown gives a plain record.
+ */
+export type TemplateVariables<T extends string> = string extends T
+  ? Record<string, string | string[] | undefined>
+  : // Written out, so that the compiler names the variables and not the types that compute them.
+    RequiredVariables<Expressions<T>> & OptionalVariables<Expressions<T>> extends infer Both
+    ? { [K in keyof Both]: Both[K] }
+    : never;
+
+/** The bodies of all expressions, as a union. The accumulator makes the recursion a tail call, which allows 1,000 of them. */
+type Expressions<T extends string, Found = never> = T extends `${string}{${infer Body}}${infer Rest}`
+  ? Expressions<Rest, Found | Body>
+  : Found;
+
+type OptionalOperator = "#" | "." | "/" | ";" | "?" | "&";
+
+type RequiredList<Body> = Body extends `${OptionalOperator}${string}`
+  ? never
+  : Body extends `+${infer List}`
+    ? List
+    : Body;
+type OptionalList<Body> = Body extends `${OptionalOperator}${infer List}` ? List : never;
+
+type Items<List, Found = never> = List extends `${infer Head},${infer Rest}` ? Items<Rest, Found | Head> : Found | List;
+
+type NameOf<Item> = Item extends `${infer Name}*` ? Name : Item extends `${infer Name}:${string}` ? Name : Item;
+type ValueOf<Item> = Item extends `${string}*` ? string[] : string;
+
+type RequiredVariables<Bodies> = {
+  [Item in Items<RequiredList<Bodies>> & string as NameOf<Item> & string]: ValueOf<Item>;
+};
+type OptionalVariables<Bodies> = {
+  [Item in Items<OptionalList<Bodies>> & string as NameOf<Item> & string]?: ValueOf<Item>;
+};
+
+/**
+ * Whether a decoded variable could escape the folder that a handler joins it to.
+ *
+ * True for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL, each plain or
+ * percent-encoded any number of times, because a handler may decode again. Dots inside a name, as in `a..b`, are harmless.
+ */
+export function hasTraversal(value: string): boolean {
+  const decoded = value.includes("%") ? decodeDangerous(value) : value;
+  if (decoded.includes("\\") || decoded.includes("\u0000")) return true;
+  return decoded.includes("..") && decoded.split("/").some((segment) => /^ *\.\.[. ]*$/.test(segment));
+}
+
+const DANGEROUS: Readonly<Record<string, string>> = { "2e": ".", "2f": "/", "5c": "\\", "00": "\u0000" };
+
+function decodeDangerous(value: string): string {
+  // "%25252e" is "%2e" after two more decodings: one pass removes every layer.
+  return value
+    .replace(/%(?:25)+/g, "%")
+    .replace(/%(2e|2f|5c|00)/gi, (_, hex: string) => DANGEROUS[hex.toLowerCase()] ?? "");
+}

@@ -1,5 +1,4 @@
-import { BEYOND_ASCII } from "./match-element.js";
-import { END, type MatchProgram } from "./match-program.js";
+import { BEYOND_ASCII, END, type MatchProgram } from "./match-program.js";
 
 /**
  * From which positions of a text the rest of a template can match the rest of the text.

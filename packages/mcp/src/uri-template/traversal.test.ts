@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasTraversal } from "./traversal.js";
+import { hasTraversal } from "./parse.js";
 
 describe("RES-06 path traversal in template variables", () => {
   const refused = [

@@ -27,7 +27,7 @@ async function build(folder: string): Promise<string> {
         ...Object.fromEntries(entries),
         "@parley/mcp": source("index.ts"),
         "#platform": source("node/platform.ts"),
-        "#transports": source("node/transports.ts"),
+        "#transports": source("node/entry/transports.ts"),
       },
     },
     external: (id) => id.startsWith("node:") || id === "ws",

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectionName, DeadConnections } from "../../src/node/http/dead-connections.js";
+import { connectionName, DeadConnections } from "../../src/node/http/bind.js";
 import { fakeTime } from "./fake-time.js";
 import { waitUntil } from "./watched.js";
 

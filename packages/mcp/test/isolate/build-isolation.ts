@@ -32,7 +32,7 @@ export async function buildIsolation(...fixtures: string[]): Promise<Isolation> 
         "@parley/mcp/node": source("node.ts"),
         "@parley/mcp": source("index.ts"),
         "#platform": source("node/platform.ts"),
-        "#transports": source("node/transports.ts"),
+        "#transports": source("node/entry/transports.ts"),
       },
     },
     external: (id) => id.startsWith("node:") || id === "ws",

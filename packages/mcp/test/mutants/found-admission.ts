@@ -93,7 +93,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "unsent-replies-unbounded",
     recreates: "replies that nobody reads hold any amount of memory",
-    file: "node/http/unsent-replies.ts",
+    file: "node/http/handler.ts",
     search: "if (this.#total <= this.#maxBytes) return;",
     replace: "if (this.#total > 0) return;",
     tests: ["test/http/drain.test.ts"],

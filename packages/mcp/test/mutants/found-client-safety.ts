@@ -182,7 +182,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "closed-stdin-waits-for-deadline",
     recreates: "calls to a program that no longer reads end by their deadline",
-    file: "node/stdio/spawn.ts",
+    file: "node/spawn.ts",
     search: '    child.stdin.once("error", () => events.stdinClosed?.());\n',
     replace: "",
     tests: ["test/client/ends-in-time.test.ts"],

@@ -13,7 +13,7 @@ export const FOUND_NEWCOMER: readonly Mutant[] = [
   {
     name: "early-output-unnoticed",
     recreates: "output before `serveStdio` breaks the first message, and nobody tells the author",
-    file: "node/stdio/stdout-guard.ts",
+    file: "node/stdio/stdio-server.ts",
     search: "  if (before > 0) process.stderr.write(tooEarly(before));\n",
     replace: "",
     tests: ["test/newcomer/programs.test.ts"],

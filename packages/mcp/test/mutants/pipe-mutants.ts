@@ -128,7 +128,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "child-only-is-killed",
     recreates: "signals reach the child and not what it started",
-    file: "node/stdio/spawn.ts",
+    file: "node/spawn.ts",
     search: "    process.kill(-pid, signal);",
     replace: "    process.kill(pid, signal);",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -136,7 +136,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "stderr-not-drained",
     recreates: "a child that writes much to stderr stops",
-    file: "node/stdio/spawn.ts",
+    file: "node/spawn.ts",
     search: 'child.stderr.on("data", (chunk: Uint8Array) => events.stderr(chunk));',
     replace: "",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -152,7 +152,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "secrets-for-children",
     recreates: "CVE-2026-30623 and its like: a child inherits every variable of its parent",
-    file: "node/stdio/child-environment.ts",
+    file: "node/stdio/child-transport.ts",
     search: "(allowed !== undefined && !allowed.has(comparable(name)))",
     replace: "false",
     tests: ["test/stdio/stdio-client.test.ts"],

@@ -34,7 +34,7 @@ export async function bundleFixture(file: URL): Promise<string> {
         ...ENTRIES,
         "@parley/redis": join(root, "packages/redis/src/index.ts"),
         "#platform": source("node/platform.ts"),
-        "#transports": source("node/transports.ts"),
+        "#transports": source("node/entry/transports.ts"),
       },
     },
     external: (id) => id.startsWith("node:") || id === "ws",

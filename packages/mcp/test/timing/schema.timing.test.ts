@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { standardFormats } from "../../src/schema/json-schema/formats.js";
+import { SchemaError } from "../../src/schema/json-schema/schema-error.js";
 import { compileValidator } from "../../src/schema/json-schema/validate.js";
-import { SchemaError } from "../../src/schema/schema-error.js";
 import { leastTime } from "./cost.js";
 
 const BLOCK_MS = 50;

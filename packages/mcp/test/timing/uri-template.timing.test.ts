@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { compileMatcher } from "../../src/uri-template/match.js";
-import { hasTraversal } from "../../src/uri-template/traversal.js";
+import { hasTraversal } from "../../src/uri-template/parse.js";
 import { talk } from "../server/talk.js";
 import { cpuTime, leastTime } from "./cost.js";
 

@@ -14,7 +14,7 @@ const sources = join(root, "packages/mcp/src");
 /** A build for Node has its own files in the place of these names. */
 const alias = {
   "#platform": join(import.meta.dirname, "platform.ts"),
-  "#transports": join(sources, "node/transports.ts"),
+  "#transports": join(sources, "node/entry/transports.ts"),
 };
 
 /** The walks of one call of each of the lanes and revisions, taken from an instrumented copy of the sources. */

@@ -9,8 +9,7 @@ import type {
 } from "../../http/authentication.js";
 import { fetchSender } from "../../http/fetch-sender.js";
 import type { Sender } from "../../http/http.js";
-import type { Platform } from "../../platform/platform.js";
-import { replacedPlatform } from "../../platform/replaced-platform.js";
+import { type Platform, replacedPlatform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { checkSecret, Secrets } from "../../seal/secrets.js";
 import { createMemoryStorage } from "../../storage/memory.js";

@@ -1,7 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { fetchSender } from "../../http/fetch-sender.js";
-import type { Platform } from "../../platform/platform.js";
-import { replacedPlatform } from "../../platform/replaced-platform.js";
+import { type Platform, replacedPlatform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { checkSecret } from "../../seal/secrets.js";

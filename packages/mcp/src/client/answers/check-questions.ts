@@ -8,9 +8,9 @@ import {
   isElicitValue,
 } from "../../protocol/features/elicitation.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
+import { SchemaError } from "../../schema/json-schema/schema-error.js";
 import { compileValidator } from "../../schema/json-schema/validate.js";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
-import { SchemaError } from "../../schema/schema-error.js";
 
 /** Throws `invalid_params` for a question that must not reach the application: no page is shown whose address may deceive. */
 export function checkElicitation({ mode = "form", message, url, requestedSchema }: Params): void {

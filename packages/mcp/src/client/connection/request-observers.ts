@@ -1,9 +1,8 @@
 import type { ClientEra, EncodedMessage, OutgoingCall } from "../../era/era.js";
 import type { ProbedTransport } from "../../era/negotiate/negotiation.js";
 import { type Id, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
-import { callHook } from "../../platform/call-hook.js";
+import { callHook, runWithin } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
-import { runWithin } from "../../platform/run-within.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { Transport } from "../../transport/transport.js";

@@ -1,8 +1,7 @@
 import { type Login, parametersOf } from "../../auth/client/login.js";
 import { hookResult } from "../../auth/discovery/steps.js";
 import { builtin } from "../builtin.js";
-import { attemptWith } from "./browser-login.js";
-import { CallbackListener } from "./callback-listener.js";
+import { attemptWith, CallbackListener } from "./browser-login.js";
 
 /** Options for `terminalLogin`. */
 export interface TerminalLoginOptions {

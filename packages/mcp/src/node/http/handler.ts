@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AuthenticationRequest } from "../../http/authentication.js";
 import { headerValue, type ProtocolHeaders, protocolHeaders } from "../../http/protocol-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { errorText } from "../../jsonrpc/message-text.js";
@@ -20,8 +21,6 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
-import { endAfterBody } from "./end-after-body.js";
-import { UnsentReplies, WATCHED_BYTES } from "./unsent-replies.js";
 
 const { isUtf8 } = builtin("node:buffer");
 
@@ -298,4 +297,95 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
     if (refused) return;
     done(bodyOfBytes(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
   });
+}
+
+/** How much of a refused body is read and dropped, so that the client can read the refusal. */
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 1000;
+
+/**
+ * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would reset it
+ * and the client would never see the answer; without a bound, the client could send forever.
+ */
+export function endAfterBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  body: string,
+): void {
+  let budget = LINGER_BYTES;
+  let ended = false;
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  const declared = Number(request.headers["content-length"] ?? Number.NaN);
+  // A short body is read completely, so that the connection can serve the next request.
+  const closes = !(declared <= LINGER_BYTES);
+  response.writeHead(status, closes ? [...headers, "connection", "close"] : headers);
+  response.write(body);
+  response.once("close", end);
+  request.once("end", end);
+  request.on("data", (chunk: Buffer) => {
+    budget -= chunk.length;
+    if (budget < 0) end();
+  });
+  request.resume();
+}
+
+/** Replies that are shorter than this are not watched: the kernel takes them. */
+export const WATCHED_BYTES = 16 * 1024;
+
+/**
+ * Complete replies that clients have not read. When they hold more than `maxBytes`, the connection that has waited longest is
+ * closed: one client that does not read must not cost the memory of all.
+ */
+export class UnsentReplies {
+  readonly #maxBytes: number;
+  readonly #cut: () => void;
+  /** In the order in which they were written. */
+  readonly #bytes = new Map<ServerResponse, number>();
+  #total = 0;
+
+  /** `cut` is called for each connection that is closed. */
+  constructor(maxBytes: number, cut: () => void) {
+    this.#maxBytes = maxBytes;
+    this.#cut = cut;
+  }
+
+  /** Watches a reply after its end was written; `bytes` is the length of its body. */
+  watch(response: ServerResponse, bytes: number): void {
+    if (response.writableLength === 0) return;
+    this.#bytes.set(response, bytes);
+    this.#total += bytes;
+    const sent = () => this.#forget(response);
+    response.once("finish", sent).once("close", sent);
+    for (const [oldest] of this.#bytes) {
+      if (this.#total <= this.#maxBytes) return;
+      this.#forget(oldest);
+      oldest.destroy();
+      this.#cut();
+    }
+  }
+
+  #forget(response: ServerResponse): void {
+    this.#total -= this.#bytes.get(response) ?? 0;
+    this.#bytes.delete(response);
+  }
+}
+
+/** A request of Node in the one shape that `authenticate` has everywhere. */
+export function authenticationRequest(request: IncomingMessage): AuthenticationRequest {
+  const { method, url, socket } = request;
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  };
+  const headers = () => Object.fromEntries(Object.keys(request.headers).map((name) => [name, header(name) ?? ""]));
+  const headerCount = (name: string) => request.headersDistinct[name]?.length ?? 0;
+  return { method, path: url, header, headerCount, headers, remoteAddress: socket.remoteAddress };
 }

@@ -12,8 +12,7 @@ import {
   revivedError,
   unwrapped,
 } from "./portable-outcome.js";
-import type { ToolWorker, WorkerEnd } from "./start-worker.js";
-import { lateError, neverStarted, unloadable, workerFailure } from "./worker-failure.js";
+import { lateError, neverStarted, type ToolWorker, unloadable, type WorkerEnd, workerFailure } from "./start-worker.js";
 import { type CallFacts, type ContextUse, type FromWorker, MOST_UNREAD_NOTICES } from "./worker-messages.js";
 
 /** One call of an isolated tool. */

@@ -1,9 +1,8 @@
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { platform } from "../platform.js";
-import { startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
+import { cannotStart, startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
 import { type ToolTask, WorkerCall, type WorkerCallLimits } from "./worker-call.js";
-import { cannotStart } from "./worker-failure.js";
 
 export { workerProgram } from "./start-worker.js";
 

@@ -3,7 +3,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
-import type { SocketFraming } from "./socket-framing.js";
+import type { SocketFraming } from "./socket-stream.js";
 
 /** The address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
 export type SocketAddress = { port: number; host?: string } | { path: string };

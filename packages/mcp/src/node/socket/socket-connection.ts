@@ -5,12 +5,10 @@ import { StreamChannel } from "../../transport/channel/stream-channel.js";
 import { closedWhileOpening } from "../../transport/late-transport.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
 import type { Transport } from "../../transport/transport.js";
-import { builtin } from "../builtin.js";
-import { decodeUtf8 } from "../decode-utf8.js";
+import { builtin, decodeUtf8 } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
 import type { SocketAddress, SocketTransportOptions } from "./socket-client.js";
-import { framingNamed } from "./socket-framing.js";
-import { socketStream } from "./socket-stream.js";
+import { framingNamed, socketStream } from "./socket-stream.js";
 
 /** Connects. A separate module, so that `socketTransport` loads it on demand. */
 export async function connectSocket(

@@ -15,14 +15,12 @@ import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
-import { builtin } from "../builtin.js";
-import { decodeUtf8 } from "../decode-utf8.js";
+import { builtin, decodeUtf8 } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { checkPort } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { type SocketAddress, shownAddress } from "./socket-client.js";
-import { framingNamed, type SocketFraming } from "./socket-framing.js";
-import { socketStream } from "./socket-stream.js";
+import { framingNamed, type SocketFraming, socketStream } from "./socket-stream.js";
 
 /** Access rules and limits of a socket server. */
 export interface ServeSocketOptions

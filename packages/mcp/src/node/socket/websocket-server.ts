@@ -24,9 +24,8 @@ import { disposable, type ListeningHandle } from "../../transport/serve-handle.j
 import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
-import { authenticationRequest } from "../http/authentication-request.js";
 import { bind, withBoundHost } from "../http/bind.js";
-import { nodeHandler } from "../http/handler.js";
+import { authenticationRequest, nodeHandler } from "../http/handler.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 

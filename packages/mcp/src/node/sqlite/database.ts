@@ -1,7 +1,14 @@
 import { StorageError, StorageFailure } from "../../storage/storage.js";
-import type { SqlDatabase, SqlRow, SqlStatement, SqlValue } from "./node-sqlite.js";
+import {
+  resultCode,
+  SQLITE_FULL,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlStatement,
+  type SqlValue,
+  sqliteFailure,
+} from "./node-sqlite.js";
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
-import { resultCode, SQLITE_FULL, sqliteFailure } from "./sqlite-failure.js";
 
 /** Every this many writes, one also removes expired rows: more per write than a write can add. */
 const SWEEP_EVERY = 32;

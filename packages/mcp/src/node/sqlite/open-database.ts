@@ -1,6 +1,5 @@
 import { StorageFailure } from "../../storage/storage.js";
-import { nodeSqlite, type SqlDatabase } from "./node-sqlite.js";
-import { resultCode, SQLITE_BUSY } from "./sqlite-failure.js";
+import { nodeSqlite, resultCode, SQLITE_BUSY, type SqlDatabase } from "./node-sqlite.js";
 
 /** How a database is opened. */
 export interface OpenOptions {

@@ -1,7 +1,6 @@
 import type { AppendLog, LogEntry, LogLimits, LogRead } from "../../storage/storage.js";
-import { expiryTime, fromColumn, toColumn } from "./column.js";
 import type { Database } from "./database.js";
-import type { SqlRow, SqlStatement } from "./node-sqlite.js";
+import { expiryTime, fromColumn, type SqlRow, type SqlStatement, toColumn } from "./node-sqlite.js";
 
 const EVICTED: LogRead = { evicted: true };
 /** More entries than a stream has. */

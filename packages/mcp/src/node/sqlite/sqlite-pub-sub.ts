@@ -1,9 +1,8 @@
 import { guarded } from "../../encoding/maybe-promise.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { type PubSub, StorageError } from "../../storage/storage.js";
-import { fromColumn, toColumn } from "./column.js";
 import type { Database } from "./database.js";
-import type { SqlStatement } from "./node-sqlite.js";
+import { fromColumn, type SqlStatement, toColumn } from "./node-sqlite.js";
 
 /** How soon a message of another process is heard, while somebody subscribes. */
 const POLL_MS = 10;

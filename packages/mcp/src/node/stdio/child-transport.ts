@@ -5,9 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { StreamChannel } from "../../transport/channel/stream-channel.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
-import { builtin } from "../builtin.js";
-import { decodeUtf8 } from "../decode-utf8.js";
-import { childEnvironment } from "./child-environment.js";
+import { builtin, decodeUtf8 } from "../builtin.js";
 import { ChildStream } from "./child-stream.js";
 import { LaunchReport } from "./launch-report.js";
 import type { StdioOptions } from "./stdio-client.js";
@@ -162,3 +160,58 @@ function stderrForwarder(
 
 /** Bounds the memory for a line that never ends. */
 const MAX_STDERR_LINE = 64 * 1024;
+
+const POSIX_NAMES = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+
+const WINDOWS_NAMES = [
+  "APPDATA",
+  "COMSPEC",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATH",
+  "PATHEXT",
+  "PROCESSOR_ARCHITECTURE",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+  "WINDIR",
+];
+
+/**
+ * The environment of a child process: the few variables that most programs need, then `env`.
+ *
+ * A server is third-party code, so it does not inherit the secrets in this process's environment unless they are named.
+ * `inherit` adds names; `true` inherits everything.
+ */
+export function childEnvironment(
+  env: Readonly<Record<string, string>> = {},
+  inherit: boolean | readonly string[] = false,
+  parent: NodeJS.ProcessEnv = process.env,
+): Record<string, string> {
+  const allowed = allowedNames(inherit);
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(parent)) {
+    if (value === undefined || (allowed !== undefined && !allowed.has(comparable(name)))) continue;
+    // An exported shell function is code that the child's shell would run.
+    if (value.startsWith("()")) continue;
+    result[name] = value;
+  }
+  return { ...result, ...env };
+}
+
+function allowedNames(inherit: boolean | readonly string[]): Set<string> | undefined {
+  if (inherit === true) return undefined;
+  const base = process.platform === "win32" ? WINDOWS_NAMES : POSIX_NAMES;
+  return new Set([...base, ...(inherit === false ? [] : inherit)].map(comparable));
+}
+
+/** Names are case-insensitive on Windows. */
+function comparable(name: string): string {
+  return process.platform === "win32" ? name.toUpperCase() : name;
+}

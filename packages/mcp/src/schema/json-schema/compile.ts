@@ -1,22 +1,15 @@
-import type { JsonSchema, JsonSchemaObject } from "../json-schema.js";
-import { SchemaError } from "../schema-error.js";
 import { addArrayKeywords } from "./array-keywords.js";
-import { entering } from "./entering.js";
-import { KIND, kindsIn } from "./keyword-kinds.js";
-import { addLogicKeywords } from "./logic-keywords.js";
+import { compilePattern, type PatternTest } from "./compile-pattern.js";
+import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
+import { addLogicKeywords, withUnevaluated } from "./logic-keywords.js";
 import { addObjectKeywords } from "./object-keywords.js";
-import type { PatternTest } from "./pattern/pattern.js";
-import { compilePattern } from "./pattern/pattern.js";
 import { addReferenceKeywords } from "./reference-keywords.js";
 import { addScalarKeywords, addValueKeywords } from "./scalar-keywords.js";
-import type { Compiler, Formats, Node, SchemaBuilder } from "./schema-builder.js";
-import { child, readMap } from "./schema-builder.js";
-import type { Located, SchemaResource, SchemaResources } from "./schema-resources.js";
-import { isSchemaObject } from "./schema-resources.js";
+import { type Compiler, child, type Formats, type Node, readMap, type SchemaBuilder } from "./schema-builder.js";
+import { SchemaError } from "./schema-error.js";
+import { isSchemaObject, type Located, type SchemaResource, type SchemaResources } from "./schema-resources.js";
 import { ANY_TYPE, TYPE_BITS, typeName } from "./type-mask.js";
-import { withUnevaluated } from "./unevaluated-keywords.js";
-import type { Check, Validation } from "./validation.js";
-import { allOfChecks, fail, goesOn, refuel } from "./validation.js";
+import { allOfChecks, type Check, entering, fail, goesOn, refuel, type Validation } from "./validation.js";
 
 /** A schema as closures. */
 export interface Compiled {
@@ -184,4 +177,45 @@ function failType(mask: number, value: unknown, run: Validation): false {
   if (run.issues === undefined) return false;
   const names = Object.entries(TYPE_BITS).flatMap(([name, bit]) => ((mask & bit) === 0 ? [] : [name]));
   return fail(run, "type", `must be ${names.join(" or ")}, not ${typeName(value)}`);
+}
+
+/** Groups of keywords that are compiled together, one bit each. */
+export const KIND = {
+  definitions: 1,
+  reference: 2,
+  value: 4,
+  scalar: 8,
+  array: 16,
+  object: 32,
+  logic: 64,
+  unevaluated: 128,
+} as const;
+
+const KEYWORDS: Readonly<Record<keyof typeof KIND, string>> = {
+  definitions: "$defs definitions",
+  reference: "$ref $dynamicRef",
+  value: "type enum const",
+  scalar: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format",
+  array: "minItems maxItems items additionalItems prefixItems contains minContains maxContains uniqueItems",
+  object:
+    "required minProperties maxProperties properties patternProperties additionalProperties propertyNames dependencies dependentSchemas dependentRequired",
+  logic: "allOf anyOf oneOf not if then else",
+  unevaluated: "unevaluatedProperties unevaluatedItems",
+};
+
+const KIND_OF = new Map<string, number>(
+  Object.entries(KEYWORDS).flatMap(([kind, names]) =>
+    names.split(" ").map((name) => [name, KIND[kind as keyof typeof KIND]] as const),
+  ),
+);
+
+/**
+ * The groups of which a schema has keywords.
+ *
+ * Most schemas are leaves with one or two keywords, so looking up all sixty would be most of the work of compiling.
+ */
+export function kindsIn(schema: JsonSchemaObject): number {
+  let kinds = 0;
+  for (const keyword of Object.keys(schema)) kinds |= KIND_OF.get(keyword) ?? 0;
+  return kinds;
 }

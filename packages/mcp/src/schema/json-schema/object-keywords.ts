@@ -1,8 +1,25 @@
-import type { PatternTest } from "./pattern/pattern.js";
-import type { Node, SchemaBuilder } from "./schema-builder.js";
-import { addLimit, child, invalid, readMap, readNames, readNode } from "./schema-builder.js";
-import type { Check, Seen, Validation } from "./validation.js";
-import { fail, goesOn, issueCount, markProperty, nest, spend } from "./validation.js";
+import type { PatternTest } from "./compile-pattern.js";
+import {
+  addLimit,
+  child,
+  invalid,
+  type Node,
+  readMap,
+  readNames,
+  readNode,
+  type SchemaBuilder,
+} from "./schema-builder.js";
+import {
+  type Check,
+  fail,
+  goesOn,
+  issueCount,
+  markProperty,
+  nest,
+  type Seen,
+  spend,
+  type Validation,
+} from "./validation.js";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,6 @@
-import { entering } from "./entering.js";
-import type { Node, SchemaBuilder } from "./schema-builder.js";
-import { readString } from "./schema-builder.js";
+import { type Node, readString, type SchemaBuilder } from "./schema-builder.js";
 import type { Located } from "./schema-resources.js";
-import type { Check } from "./validation.js";
-import { tooComplex } from "./validation.js";
+import { type Check, entering, tooComplex } from "./validation.js";
 
 /** `$ref` and `$dynamicRef`. */
 export function addReferenceKeywords(builder: SchemaBuilder): void {

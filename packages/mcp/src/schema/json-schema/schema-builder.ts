@@ -1,9 +1,8 @@
-import type { JsonSchema, JsonSchemaObject } from "../json-schema.js";
-import { SchemaError } from "../schema-error.js";
+import type { PatternTest } from "./compile-pattern.js";
 import { joinPointer } from "./json-pointer.js";
-import type { PatternTest } from "./pattern/pattern.js";
-import type { SchemaResource, SchemaResources } from "./schema-resources.js";
-import { isSchema, isSchemaObject } from "./schema-resources.js";
+import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
+import { SchemaError } from "./schema-error.js";
+import { isSchema, isSchemaObject, type SchemaResource, type SchemaResources } from "./schema-resources.js";
 import { type Check, fail, type Validation } from "./validation.js";
 
 /** A compiled schema; `check` is set after its keywords are compiled, so that schemas can be recursive. */

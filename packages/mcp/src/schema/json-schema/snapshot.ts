@@ -1,5 +1,5 @@
-import { SchemaError } from "../schema-error.js";
 import { joinPointer } from "./json-pointer.js";
+import { SchemaError } from "./schema-error.js";
 
 /** How large a schema may be. */
 export interface SchemaSize {

@@ -1,4 +1,4 @@
-import type { JsonSchemaType } from "../json-schema.js";
+import type { JsonSchemaType } from "./json-schema.js";
 
 /** JSON types as bits of a set; an integral number matches both the `integer` and the `number` bit. */
 export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { SchemaError } from "../schema-error.js";
+import { SchemaError } from "./schema-error.js";
 import { compileValidator } from "./validate.js";
 
 /** 2^levels applications of one leaf, written in a few hundred bytes. */

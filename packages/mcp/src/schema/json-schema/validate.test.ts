@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SchemaError } from "../schema-error.js";
-import type { CompileOptions } from "./validate.js";
-import { compileValidator } from "./validate.js";
+import { SchemaError } from "./schema-error.js";
+import { type CompileOptions, compileValidator } from "./validate.js";
 import type { SchemaIssue } from "./validation.js";
 
 function issues(schema: unknown, value: unknown, options?: CompileOptions): readonly SchemaIssue[] {

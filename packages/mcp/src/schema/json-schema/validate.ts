@@ -1,12 +1,10 @@
-import type { JsonSchema } from "../json-schema.js";
-import { SchemaError } from "../schema-error.js";
-import type { Compiled } from "./compile.js";
-import { compile } from "./compile.js";
+import { type Compiled, compile } from "./compile.js";
+import type { JsonSchema } from "./json-schema.js";
 import type { Formats } from "./schema-builder.js";
+import { SchemaError } from "./schema-error.js";
 import { indexResources, isSchema } from "./schema-resources.js";
 import { snapshot } from "./snapshot.js";
-import type { Budget, SchemaIssue, Validation } from "./validation.js";
-import { startValidation, tooComplex } from "./validation.js";
+import { type Budget, type SchemaIssue, startValidation, tooComplex, type Validation } from "./validation.js";
 
 /** How large a schema may be and how much work a validation may do; the error names the limit that was reached. */
 export interface SchemaLimits {

@@ -1,5 +1,5 @@
-import { SchemaError } from "../schema-error.js";
 import { joinPointer } from "./json-pointer.js";
+import { SchemaError } from "./schema-error.js";
 import type { SchemaResource } from "./schema-resources.js";
 
 /** One reason why a value does not match, with the JSON pointer of the offending part of the value. */
@@ -142,6 +142,17 @@ export function allOfChecks<T>(checks: readonly Check<T>[]): Check<T> | undefine
       if (!goesOn(run)) return false;
       ok = false;
     }
+    return ok;
+  };
+}
+
+/** Adds a schema resource to the dynamic scope while a check runs. */
+export function entering(resource: SchemaResource, check: Check): Check {
+  return (value, run, seen) => {
+    if (run.scope === undefined) return check(value, run, seen);
+    run.scope.push(resource);
+    const ok = check(value, run, seen);
+    run.scope.pop();
     return ok;
   };
 }

@@ -7,9 +7,8 @@ import type { CreateMessageRequestParams, CreateMessageResult } from "../../prot
 import type { Implementation } from "../../protocol/implementation.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
-import type { CheckedForm } from "../../schema/checked-schema.js";
 import type { Coercion } from "../../schema/coerce.js";
-import type { AnySchema, InferOutput } from "../../schema/standard.js";
+import type { AnySchema, CheckedForm, InferOutput } from "../../schema/standard.js";
 
 /** What the client says about itself. Unverified, so do not base access decisions on it. */
 export interface ClientFacts {

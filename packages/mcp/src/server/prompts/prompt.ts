@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ContentBlock, Role } from "../../protocol/features/content.js";
 import type { Icon } from "../../protocol/implementation.js";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import type { InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { VisibleTo } from "../sources/catalogue.js";

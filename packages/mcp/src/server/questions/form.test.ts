@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import { toForm } from "./form.js";
 
 const form = (properties: Record<string, unknown>, more: object = {}) =>

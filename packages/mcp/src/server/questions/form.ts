@@ -2,8 +2,8 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import { compileSnapshot } from "../../schema/json-schema/validate.js";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import type { Block } from "../../protocol/features/block.js";
 import type { Annotations, EmbeddedResource } from "../../protocol/features/content.js";
 import type { Resource as WireResource } from "../../protocol/features/resources.js";
 import type { Icon } from "../../protocol/implementation.js";
-import type { TemplateVariables } from "../../uri-template/template-variables.js";
+import type { TemplateVariables } from "../../uri-template/parse.js";
 import type { HandlerContext, RequestContext } from "../contract/context.js";
 import type { VisibleTo } from "../sources/catalogue.js";
 import type { Completer } from "../sources/completion.js";

@@ -10,7 +10,7 @@ import type {
 } from "../../protocol/features/resources.js";
 import { expandUriTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
-import { hasTraversal } from "../../uri-template/traversal.js";
+import { hasTraversal } from "../../uri-template/parse.js";
 import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Feature, MethodHandler } from "../call/feature.js";

@@ -1,8 +1,8 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import { SchemaError } from "../../schema/json-schema/schema-error.js";
 import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
-import { SchemaError } from "../../schema/schema-error.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ReadyTool } from "./ready-tool.js";
 import { FAILURE } from "./result.js";

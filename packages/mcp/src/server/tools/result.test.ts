@@ -4,7 +4,7 @@ import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
 import { isPlainJson } from "../../encoding/plain-json.js";
 import { WrittenResult } from "../../era/result-text.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, result, text } from "./content.js";
 

@@ -1,6 +1,6 @@
 import { nearestName } from "../../encoding/nearest-name.js";
 import { isObject } from "../../jsonrpc/message.js";
-import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 
 /** The members that a schema names for the arguments, or for an object inside them. */
 export interface KnownArguments {

@@ -42,7 +42,7 @@ async function bundle(): Promise<string> {
     resolve: {
       alias: {
         "#platform": join(sources, "node/platform.ts"),
-        "#transports": join(sources, "node/transports.ts"),
+        "#transports": join(sources, "node/entry/transports.ts"),
       },
     },
     plugins: [

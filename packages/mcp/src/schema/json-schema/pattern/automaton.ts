@@ -1,9 +1,4 @@
-import type { Validation } from "../validation.js";
-import { spend } from "../validation.js";
-import type { CharSet } from "./char-set.js";
-import { charSet } from "./char-set.js";
-import type { Edge, PatternTree } from "./pattern-tree.js";
-import { UnsupportedPattern } from "./pattern-tree.js";
+import { type CharSet, charSet, type Edge, type PatternTree, UnsupportedPattern } from "./pattern-tree.js";
 
 /** One state: consumes a character, splits, tests a position, or accepts. */
 type State =
@@ -24,12 +19,19 @@ interface Program {
 const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
+/** Charges steps of work to the budget of a run; throws when it is used up. */
+type Spend<R> = (run: R, steps: number) => void;
+
 /**
  * Compiles a pattern to a nondeterministic automaton (Thompson's construction) that follows all states at once.
  *
- * The work is at most states × characters for any pattern, and is charged to the validation's budget.
+ * The work is at most states × characters for any pattern, and is charged by `spend`.
  */
-export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: string, run: Validation) => boolean {
+export function compileAutomaton<R>(
+  tree: PatternTree,
+  flags: "u" | "",
+  spend: Spend<R>,
+): (text: string, run: R) => boolean {
   const looks: Program[] = [];
   const program = build(tree, false, looks);
   return (text, run) => {
@@ -39,10 +41,10 @@ export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: str
     // An inner lookaround precedes the outer one, so its answers are ready.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
-      scan(look, points, answers, run, answer);
+      scan(look, points, answers, spend, run, answer);
       answers.push(answer);
     }
-    return scan(program, points, answers, run, undefined);
+    return scan(program, points, answers, spend, run, undefined);
   };
 }
 
@@ -111,11 +113,12 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
  *
  * Without `answer`, returns whether the pattern occurs; with it, records every position where a match ends.
  */
-function scan(
+function scan<R>(
   { states, start, backward }: Program,
   points: Uint32Array,
   answers: readonly Uint8Array[],
-  run: Validation,
+  spend: Spend<R>,
+  run: R,
   answer: Uint8Array | undefined,
 ): boolean {
   const visited = new Uint32Array(states.length);

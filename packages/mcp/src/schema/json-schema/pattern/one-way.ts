@@ -1,6 +1,4 @@
-import type { CharSet } from "./char-set.js";
-import { areDisjoint } from "./char-set.js";
-import type { PatternTree } from "./pattern-tree.js";
+import { areDisjoint, type CharSet, type PatternTree } from "./pattern-tree.js";
 
 /** Why a backtracking engine matches an unambiguous pattern in linear time. */
 export type OneWay = "anchored" | "short";

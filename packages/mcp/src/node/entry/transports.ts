@@ -1,6 +1,6 @@
-import type { RuntimeTransports } from "../transport/runtime-transports.js";
-import { nodeSender } from "./http/sender.js";
-import { stdioTransport } from "./stdio/stdio-client.js";
+import type { RuntimeTransports } from "../../transport/runtime-transports.js";
+import { nodeSender } from "../http/sender.js";
+import { stdioTransport } from "../stdio/stdio-client.js";
 
 /** The transports of Node and of runtimes compatible with it. */
 export const transports: RuntimeTransports = {

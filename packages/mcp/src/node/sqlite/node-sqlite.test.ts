@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { resultCode, sqliteFailure } from "./sqlite-failure.js";
+import { resultCode, sqliteFailure } from "./node-sqlite.js";
 
 const thrown = (errcode: number) => Object.assign(new Error("as SQLite says it"), { errcode });
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { checkOptions } from "../protocol/check-options.js";
-import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "../transport/http/server/options.js";
-import { LateHandler, unloaded } from "../transport/late-handler.js";
-import { endpointOf, type Servable } from "../transport/servable.js";
-import { type ListeningHandle, serveHandle } from "../transport/serve-handle.js";
-import type { NodeHandler } from "./http/handler.js";
-import type { ServeHttpOptions } from "./http/serve-http.js";
-import { platform } from "./platform.js";
-import type { SocketAddress } from "./socket/socket-client.js";
-import type { ServeSocketOptions, SocketHandle } from "./socket/socket-server.js";
-import type { ServeWebSocketOptions } from "./socket/websocket-server.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "../../transport/http/server/options.js";
+import { LateHandler, unloaded } from "../../transport/late-handler.js";
+import { endpointOf, type Servable } from "../../transport/servable.js";
+import { type ListeningHandle, serveHandle } from "../../transport/serve-handle.js";
+import type { NodeHandler } from "../http/handler.js";
+import type { ServeHttpOptions } from "../http/serve-http.js";
+import { platform } from "../platform.js";
+import type { SocketAddress } from "../socket/socket-client.js";
+import type { ServeSocketOptions, SocketHandle } from "../socket/socket-server.js";
+import type { ServeWebSocketOptions } from "../socket/websocket-server.js";
 
 /** What a handler can do once its code is loaded. */
 interface LoadedHandler {
@@ -25,7 +25,7 @@ interface LoadedHandler {
  * is unavailable, or if the options would serve anyone on the network without saying so.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
-  const http = await import("./http/serve-http.js");
+  const http = await import("../http/serve-http.js");
   return http.serveHttp(servable, options);
 }
 
@@ -40,7 +40,7 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
   checkAccess(options);
   const endpoint = endpointOf(servable);
   const late = new LateHandler<LoadedHandler>(
-    import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)),
+    import("../http/handler.js").then((http) => http.nodeHandler(endpoint, options)),
     (error) => {
       const { status, body } = unloaded(options.platform ?? platform, error);
       const answer = (_request: IncomingMessage, response: ServerResponse) =>
@@ -62,12 +62,12 @@ export async function serveSocket(
   address: SocketAddress,
   options: ServeSocketOptions = {},
 ): Promise<SocketHandle> {
-  const sockets = await import("./socket/socket-server.js");
+  const sockets = await import("../socket/socket-server.js");
   return sockets.serveSocket(server, address, options);
 }
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
-  const sockets = await import("./socket/websocket-server.js");
+  const sockets = await import("../socket/websocket-server.js");
   return sockets.serveWebSocket(server, options);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { platform } from "./default.js";
-import { replacedPlatform } from "./replaced-platform.js";
+import { replacedPlatform } from "./platform.js";
 
 describe("a platform with members replaced", () => {
   it("takes both clocks from a program that replaces the clock alone", () => {

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SchemaError } from "../../schema-error.js";
-import { startValidation } from "../validation.js";
-import { compileAutomaton } from "./automaton.js";
-import { findOneWay } from "./one-way.js";
-import { compilePattern } from "./pattern.js";
-import { parsePattern } from "./pattern-tree.js";
+import { compilePattern } from "./compile-pattern.js";
+import { compileAutomaton } from "./pattern/automaton.js";
+import { findOneWay } from "./pattern/one-way.js";
+import { parsePattern } from "./pattern/pattern-tree.js";
+import { SchemaError } from "./schema-error.js";
+import { spend, startValidation } from "./validation.js";
 
 const run = () => startValidation({ steps: 5_000_000, depth: 400, issues: 10 }, undefined);
 
 function byAutomaton(source: string, text: string, flags: "u" | "" = "u"): boolean {
-  return compileAutomaton(parsePattern(source, flags), flags)(text, run());
+  return compileAutomaton(parsePattern(source, flags), flags, spend)(text, run());
 }
 
 describe("The automaton agrees with the platform's regular expressions", () => {

@@ -1,9 +1,8 @@
-import { SchemaError } from "../../schema-error.js";
-import type { Validation } from "../validation.js";
-import { spend } from "../validation.js";
-import { compileAutomaton } from "./automaton.js";
-import { findOneWay } from "./one-way.js";
-import { parsePattern, UnsupportedPattern } from "./pattern-tree.js";
+import { compileAutomaton } from "./pattern/automaton.js";
+import { findOneWay } from "./pattern/one-way.js";
+import { parsePattern, UnsupportedPattern } from "./pattern/pattern-tree.js";
+import { SchemaError } from "./schema-error.js";
+import { spend, type Validation } from "./validation.js";
 
 /** Whether a pattern occurs in a text; the work is charged to the validation's budget. */
 export type PatternTest = (text: string, run: Validation) => boolean;
@@ -23,7 +22,7 @@ export function compilePattern(source: string, path: string): PatternTest {
   try {
     const tree = parsePattern(source, flags);
     const oneWay = findOneWay(tree);
-    if (oneWay === undefined) return compileAutomaton(tree, flags);
+    if (oneWay === undefined) return compileAutomaton(tree, flags, spend);
     const shift = oneWay === "anchored" ? 3 : 0;
     return (text, run) => {
       spend(run, text.length >> shift);

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { takeLock } from "./lock-file.js";
+import { takeLock } from "./file-token-store.js";
 
 it("knows whether it is still held, and releases no lock of another", async () => {
   const folder = await mkdtemp(join(tmpdir(), "lock-file-"));

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from "vitest";
-import type { TemplateVariables } from "./template-variables.js";
+import type { TemplateVariables } from "./parse.js";
 
 describe("variables typed from a template string", () => {
   it("are required where a match always has them, and optional where a URI may lack them", () => {
