@@ -1,5 +1,5 @@
 // Requests of a connection from their sending to the settling of their promise, while many others are outstanding.
-import { CallDeadlines } from "../../../packages/mcp/src/client/call/pending-call.js";
+import { CallDeadlines } from "../../../packages/mcp/src/client/call/call-deadlines.js";
 import type { ChannelReceiver } from "../../../packages/mcp/src/jsonrpc/channel.js";
 import { Connection } from "../../../packages/mcp/src/jsonrpc/connection.js";
 import { platform } from "../../../packages/mcp/src/node/platform.js";
@@ -23,13 +23,13 @@ const handler = {
 const connection = new Connection(channel, handler, undefined);
 connection.open();
 
-const deadlines = new CallDeadlines(platform);
+const deadlines = new CallDeadlines(platform, { expire() {}, abandon() {} });
 
 /** Asks, and has the request end by its deadline where the run is about that, as every call of a client does. */
 async function ask(id: number): Promise<void> {
   if (!armed) return void (await connection.ask({ id, text: "" }));
   const now = platform.monotonic();
-  const deadline = { started: now, heard: now, idle: 60_000, total: 600_000, paused: 0, expire() {}, abandon() {} };
+  const deadline = { started: now, heard: now, idle: 60_000, total: 600_000, paused: 0 };
   deadlines.add(deadline);
   await connection.ask({ id, text: "" });
   deadlines.waiting.delete(deadline);

@@ -61,8 +61,7 @@ export function assemble(
     events,
     observers,
   });
-  const caller = new Caller(connection, answerer, cache, extensions);
-  caller.observers = observers;
+  const caller = new Caller(connection, answerer, cache, extensions, observers);
   const warn = (message: string) => caller.warn(message);
   const router = new NotificationRouter(connection.methods, warn, () => platform.monotonic());
   parts = {
@@ -106,13 +105,7 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
     request: (message, about) => parts().requests.answer(message, about),
     notification: (message, about) => admit(parts(), message, about),
     fault: (error) => reportFault(parts(), error),
-    userWait(about) {
-      const { caller, connection } = parts();
-      const call = caller.callOf(about);
-      if (call !== undefined) return call.holdFor(caller.deadlines);
-      // Without a connection all calls wait for it.
-      return connection.current === undefined ? caller.deadlines.holdAll() : () => {};
-    },
+    userWait: (about) => parts().caller.userWait(about),
     missed() {
       forget(parts());
       parts().subscriptions.missed();
@@ -158,19 +151,26 @@ function admit(parts: ClientParts, message: NotificationMessage, about: Id | und
 
 function receive(parts: ClientParts, received: NotificationMessage, about: Id | undefined): void {
   const { caller, requests, router, cache, tools, subscriptions, connection } = parts;
-  const { params } = received;
-  const method = publishedName(connection.methods, received.method);
-  const message = method === received.method ? received : { ...received, method };
-  if (message !== received) {
-    reportFault(parts, new McpError("invalid_response", `the server sent ${received.method} in place of ${method}`));
-  }
+  const known = connection.methods.get(received.method) !== undefined;
+  const message = known ? received : published(parts, received);
+  const { method, params } = message;
   if (method === "notifications/progress") caller.progress(params);
-  else if (about !== undefined || method === "notifications/message") caller.heard(about);
-  if (method === "notifications/cancelled") requests.cancel(params?.["requestId"]);
-  if (method === "notifications/tools/list_changed") tools.listed.clear();
-  cache?.changed(method, params);
-  subscriptions.notification(message, about);
+  else {
+    if (about !== undefined || method === "notifications/message") caller.heard(about);
+    if (method === "notifications/cancelled") requests.cancel(params?.["requestId"]);
+    if (method === "notifications/tools/list_changed") tools.listed.clear();
+    cache?.changed(method, params);
+    subscriptions.notification(message, about);
+  }
   router.route(message, about);
+}
+
+/** The notification under its published name, where the server sent an older one. */
+function published(parts: ClientParts, message: NotificationMessage): NotificationMessage {
+  const method = publishedName(parts.connection.methods, message.method);
+  if (method === message.method) return message;
+  reportFault(parts, new McpError("invalid_response", `the server sent ${message.method} in place of ${method}`));
+  return { ...message, method };
 }
 
 /** How a client is closed. */
@@ -188,5 +188,5 @@ export async function closeClient(
   requests.cancelAll();
   extensions.close((message) => caller.warn(message));
   await connection.close();
-  caller.close();
+  caller.deadlines.stop();
 }

@@ -1,5 +1,6 @@
+import { checkCallOptions } from "../client/call/caller.js";
 import type { Requester } from "../client/call/requester.js";
-import { type CallOptions, checkCallOptions } from "../client/contract/options.js";
+import type { CallOptions } from "../client/contract/options.js";
 import { getPrompt } from "../client/features/prompts.js";
 import { readResource } from "../client/features/resources.js";
 import { printableLine } from "../encoding/printable.js";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { expandUriTemplate, type TemplateValue } from "./expand.js";
 import { parseUriTemplate, UriTemplateError } from "./parse.js";
 
-const corpus = new URL("../../../../../shared/corpora/uri-template", import.meta.url);
+const corpus = new URL("../../../../../shared/corpora/uri-template/", import.meta.url);
 
 interface Group {
   variables: Record<string, TemplateValue>;

@@ -37,9 +37,9 @@ export const FOUND_AUTH_CLIENT: readonly Mutant[] = [
   {
     name: "login-counts-idle",
     recreates: "the time of a step-up login ends the call that needs it",
-    file: "client/assemble.ts",
-    search: "if (call !== undefined) return call.holdFor(caller.deadlines);",
-    replace: "if (call !== undefined) return () => {};",
+    file: "client/call/caller.ts",
+    search: "const [release, released] = [this.deadlines.hold([call]), call.extras.onUserWait?.()];",
+    replace: "const [release, released] = [() => {}, call.extras.onUserWait?.()];",
     tests: ["test/auth/client-waiting.test.ts"],
   },
   {

@@ -166,8 +166,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "questions-without-total",
     recreates: "attack F22: questions are bounded in one round but not over all rounds of a call",
     file: "client/call/rounds.ts",
-    search: "call.questions += questions;",
-    replace: "call.questions = questions;",
+    search: "call.questions += keys.length;",
+    replace: "call.questions = keys.length;",
     tests: ["test/client/questions.test.ts"],
   },
 ];

@@ -22,10 +22,10 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "held-deadline-of-all-calls",
     recreates: "a question that is never answered turns off the idle deadline of later calls",
-    file: "client/call/pending-call.ts",
+    file: "client/call/call-deadlines.ts",
     search: "    return paused > 0 ? latest",
     replace: "    return paused > 0 || [...this.waiting].some((other) => other.paused > 0) ? latest",
-    tests: ["test/client/questions-refused.test.ts", "src/client/call/pending-call.test.ts"],
+    tests: ["test/client/questions-refused.test.ts", "src/client/call/call-deadlines.test.ts"],
   },
   {
     name: "handler-that-hangs-never-answered",
@@ -199,8 +199,8 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     name: "empty-rounds-last-minutes",
     recreates: "a server that asks nothing, round after round, holds a call for minutes",
     file: "client/call/rounds.ts",
-    search: "const LONGEST_WAIT_MS = 250;",
-    replace: "const LONGEST_WAIT_MS = 5_000;",
+    search: "const MAX_WAIT_MS = 250;",
+    replace: "const MAX_WAIT_MS = 5_000;",
     tests: ["test/client/questions.test.ts"],
   },
   {
@@ -222,7 +222,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "subscription-has-deadline",
     recreates: "the deadlines of calls end a subscription",
-    file: "client/call/pending-call.ts",
+    file: "client/call/caller.ts",
     search: "const endless = row?.deadlineExempt === true;",
     replace: "const endless = row === undefined;",
     tests: ["test/client/client-mistakes.test.ts"],

@@ -37,7 +37,7 @@ export const FOUND_WIRE: readonly Mutant[] = [
   {
     name: "call-deadline-on-wall-clock",
     recreates: "when the clock is set forward, all calls in flight time out",
-    file: "client/call/pending-call.ts",
+    file: "client/call/call-deadlines.ts",
     search: "    const now = this.#platform.monotonic();\n",
     replace: "    const now = this.#platform.now();\n",
     tests: ["test/http/wall-clock.test.ts"],

@@ -1,9 +1,10 @@
 import { printableMessage } from "../../encoding/printable.js";
-import type { Outcome, OutgoingCall } from "../../era/era.js";
+import type { Outcome } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { onAbort } from "../../platform/on-abort.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import type { Outgoing } from "../../transport/transport.js";
@@ -15,26 +16,38 @@ import type { RequestObservers } from "../connection/request-observers.js";
 import type { CachedCalls } from "../contract/cache.js";
 import type { ClientExtensions } from "../contract/extension.js";
 import { type ClientMiddleware, throughClientMiddleware } from "../contract/middleware.js";
-import { type CallOptions, checkCallOptions } from "../contract/options.js";
-import { CallDeadlines, type CallOwner, metaOf, PendingCall } from "./pending-call.js";
-import { answeredInVain, cancelled, closing, isOwnEnd, notOffered, rejected, unsendable } from "./read-result.js";
+import type { CallOptions } from "../contract/options.js";
+import { CallDeadlines } from "./call-deadlines.js";
+import {
+  abandoned,
+  answeredInVain,
+  closing,
+  expired,
+  isOwnEnd,
+  metaOf,
+  notOffered,
+  type PendingCall,
+  unsendable,
+} from "./pending-call.js";
+import { cancelled, rejected } from "./read-result.js";
 import { type CallExtras, InterimResult, type Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
-import { Rounds } from "./rounds.js";
+import { answerRound } from "./rounds.js";
 
 type Result = Record<string, unknown>;
 
-const NOTHING: CallOptions & CallExtras = Object.freeze({});
+const NO_OPTIONS: CallOptions = Object.freeze({});
+const NO_EXTRAS: CallExtras = Object.freeze({});
 
 /** The one path out and back: every request of the client goes through `call`. */
-export class Caller implements Requester, CallOwner {
+export class Caller implements Requester {
   readonly strict: boolean;
   readonly middleware: ClientMiddleware[] = [];
-  observers: RequestObservers | undefined;
-  readonly deadlines: CallDeadlines;
+  readonly deadlines: CallDeadlines<PendingCall>;
+  readonly observers: RequestObservers | undefined;
   readonly #connection: ClientConnection;
+  readonly #answerer: Answerer;
   readonly #cache: CachedCalls | undefined;
-  readonly #rounds: Rounds;
   readonly #extensions: ClientExtensions;
   readonly #pending = new Map<Id, PendingCall>();
   #draining = false;
@@ -44,20 +57,30 @@ export class Caller implements Requester, CallOwner {
     answerer: Answerer,
     cache: CachedCalls | undefined,
     extensions: ClientExtensions,
+    observers: RequestObservers | undefined,
   ) {
     this.#connection = connection;
     this.#extensions = extensions;
-    this.#rounds = new Rounds(connection, answerer);
+    this.#answerer = answerer;
     this.#cache = cache;
+    this.observers = observers;
     this.strict = connection.options.strict === true;
-    this.deadlines = new CallDeadlines(connection.platform);
+    this.deadlines = new CallDeadlines(connection.platform, {
+      expire: (call, which) => this.#stop(call, expired(call, which)),
+      abandon: (call) => this.#interrupt(call, abandoned(call)),
+    });
   }
 
   /** Sends a request, answers what the server asks meanwhile, and gives the complete result. */
-  call(method: string, params?: Params, options: CallOptions = NOTHING, extras: CallExtras = NOTHING): Promise<Result> {
+  call(
+    method: string,
+    params?: Params,
+    options: CallOptions = NO_OPTIONS,
+    extras: CallExtras = NO_EXTRAS,
+  ): Promise<Result> {
     try {
-      // What is passed on for others was put together by the library.
-      if (options !== NOTHING && extras.interim !== true) checkCallOptions(options);
+      // Options of forwarded calls were built by this library.
+      if (options !== NO_OPTIONS && extras.forwarded === undefined) checkCallOptions(options);
       if (this.#draining) throw closing(method);
       if (this.middleware.length === 0) return this.#prepare(method, params, options, extras);
       return throughClientMiddleware(this.middleware, method, params, options, (changedParams, changedOptions) =>
@@ -77,33 +100,45 @@ export class Caller implements Requester, CallOwner {
   }
 
   /**
-   * Routes progress to the call that it belongs to; false when no call waits for it.
+   * Routes progress to the call that it belongs to. Progress that does not grow is only a sign of life.
    *
    * Spec: Progress, "Progress Flow", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#progress-flow
    */
-  progress(params: Params | undefined): boolean {
+  progress(params: Params | undefined): void {
     const token = params?.["progressToken"];
-    const pending = isId(token) ? this.#pending.get(token) : undefined;
-    if (pending === undefined || !isObject(params) || typeof params["progress"] !== "number") return false;
+    const call = isId(token) ? this.#pending.get(token) : undefined;
+    if (call === undefined || !isObject(params) || typeof params["progress"] !== "number") return;
     // The two required members were checked; the rest is optional.
     const known = params as unknown as ProgressNotificationParams;
-    if (pending.progress(known, this.#connection.platform.monotonic())) {
-      const warn = (message: string) => this.warn(message);
-      callHook(warn, "onProgress", () => pending.options.onProgress?.(known));
-    }
-    return true;
+    call.heard = call.lastSign = this.#connection.platform.monotonic();
+    if (known.progress <= call.lastProgress) return;
+    call.lastProgress = known.progress;
+    const { onProgress } = call.options;
+    if (onProgress !== undefined)
+      callHook(
+        (message) => this.warn(message),
+        "onProgress",
+        () => onProgress(known),
+      );
   }
 
-  /** A message about a call arrived, so it is alive. Without an id it can only be the one call in flight. */
+  /** Notes a message about a call as a sign of life. Without an id it can only be about the one call in flight. */
   heard(about: Id | undefined): void {
     const only = this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
     const call = about === undefined ? only : this.#pending.get(about);
-    call?.sign(this.#connection.platform.monotonic());
+    if (call !== undefined) call.heard = call.lastSign = this.#connection.platform.monotonic();
   }
 
-  /** The call that the request stands for now. */
-  callOf(id: Id | undefined): PendingCall | undefined {
-    return id === undefined ? undefined : this.#pending.get(id);
+  /** Holds the deadlines of the call that waits for a user, for example for a login, until the returned function is called. */
+  userWait(about: Id | undefined): () => void {
+    const call = about === undefined ? undefined : this.#pending.get(about);
+    // Without a connection all calls wait for it.
+    if (call === undefined) return this.#connection.current === undefined ? this.deadlines.holdAll() : () => {};
+    const [release, released] = [this.deadlines.hold([call]), call.extras.onUserWait?.()];
+    return () => {
+      release();
+      released?.();
+    };
   }
 
   warn(message: string): void {
@@ -112,15 +147,21 @@ export class Caller implements Requester, CallOwner {
     else callHook(platform, "onWarning", () => options.onWarning?.(printableMessage(message)));
   }
 
+  /** Refuses new calls and waits until those in flight have ended, at most `ms`. */
+  drain(ms: number): Promise<void> {
+    this.#draining = true;
+    return this.deadlines.drain(ms, this.#connection.closing.signal);
+  }
+
   /**
    * Ends a call before its answer: here at once, and at the server in the way of its era.
    *
    * Spec: Cancellation, "Transport-Specific Cancellation",
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#transport-specific-cancellation
    */
-  stop(call: PendingCall, reason: McpError): void {
+  #stop(call: PendingCall, reason: McpError): void {
     const { id, connection } = call;
-    if (id === undefined || connection === undefined) return call.interrupt(reason);
+    if (id === undefined || connection === undefined) return this.#interrupt(call, reason);
     const { transport, era } = connection;
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
     // A pipe that ended cannot be told, and need not be.
@@ -128,15 +169,35 @@ export class Caller implements Requester, CallOwner {
     transport.abandon(id, reason);
   }
 
-  /** Refuses new calls and waits until those in flight have ended, at most `ms`. */
-  drain(ms: number): Promise<void> {
-    this.#draining = true;
-    return this.deadlines.drain(ms, this.#connection.closing.signal);
+  /** Ends the wait of a call, this one or the next. */
+  #interrupt(call: PendingCall, reason: McpError): void {
+    call.stopped ??= reason;
+    call.interrupt?.(reason);
   }
 
-  /** The client is over: what still waits is abandoned. */
-  close(): void {
-    this.deadlines.stop();
+  /** Waits for `work`, or until the call is stopped. */
+  #during<T>(call: PendingCall, work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      call.interrupt = reject;
+      if (call.stopped !== undefined) reject(call.stopped);
+      work.then(resolve, reject);
+    }).finally(() => {
+      call.interrupt = undefined;
+    });
+  }
+
+  /** Waits for `work` while silence of the server does not count. The signal is aborted if the call ends before the work. */
+  async #aside<T>(call: PendingCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    call.paused++;
+    try {
+      return await this.#during(call, work(ended.signal));
+    } catch (error) {
+      ended.abort(error);
+      throw error;
+    } finally {
+      call.paused--;
+    }
   }
 
   /** Lets an extension change the parameters. */
@@ -155,21 +216,50 @@ export class Caller implements Requester, CallOwner {
       const kept = this.#cache?.find(method, params, now);
       if (kept !== undefined && connection.state !== "closed") return Promise.resolve(kept);
     }
-    const { signal } = options;
+    const { signal, timeouts } = options;
     if (signal?.aborted === true) return rejected(cancelled(method, signal), method, params);
-    const out: OutgoingCall = {
-      method,
-      params,
-      progressToken: undefined,
-      logLevel: extras.logLevel ?? connection.logLevel,
-      inputs: extras.inputs,
-      capabilities: extras.capabilities,
-      mirrored: extras.mirrored,
-      meta: metaOf(options, connection.options, (message) => this.warn(message)),
+    const { forwarded } = extras;
+    const endless = row?.deadlineExempt === true;
+    const traced = options.trace !== undefined || connection.options.trace !== undefined;
+    const call: PendingCall = {
+      out: {
+        method,
+        params,
+        progressToken: undefined,
+        logLevel: forwarded?.logLevel ?? connection.logLevel,
+        inputs: forwarded?.inputs,
+        capabilities: forwarded?.capabilities,
+        mirrored: extras.mirrored,
+        meta: traced ? metaOf(options, connection.options, (message) => this.warn(message)) : options.meta,
+      },
+      row,
+      options,
+      extras,
+      started: now,
+      heard: now,
+      idle: endless ? Number.POSITIVE_INFINITY : (timeouts?.idleMs ?? connection.timeouts.idleMs),
+      total: endless ? Number.POSITIVE_INFINITY : (timeouts?.totalMs ?? connection.timeouts.totalMs),
+      paused: 0,
+      id: undefined,
+      firstId: undefined,
+      connection: undefined,
+      generation: 0,
+      resent: false,
+      rounds: 0,
+      emptyRounds: 0,
+      questions: 0,
+      lastProgress: Number.NEGATIVE_INFINITY,
+      lastSign: undefined,
+      stopped: undefined,
+      interrupt: undefined,
+      unwatch: undefined,
     };
-    const call = new PendingCall(out, row, options, extras, now, connection.timeouts, this);
-    if (call.total !== Number.POSITIVE_INFINITY || call.idle !== Number.POSITIVE_INFINITY) this.deadlines.add(call);
-    if (signal !== undefined) call.unwatch = onAbort(signal, () => this.stop(call, cancelled(method, signal)));
+    const { deadlines } = this;
+    const due = now + Math.min(call.idle, call.total);
+    if (due < deadlines.wakesAt || deadlines.growing.size > 0) deadlines.add(call);
+    // The timer fires before this call is due, and looks at all that wait then.
+    else if (due !== Number.POSITIVE_INFINITY) deadlines.waiting.add(call);
+    if (signal !== undefined) call.unwatch = onAbort(signal, () => this.#stop(call, cancelled(method, signal)));
     return this.#send(call);
   }
 
@@ -179,7 +269,7 @@ export class Caller implements Requester, CallOwner {
     try {
       const current = call.extras.recovering === true ? connection.last : connection.current;
       if (current === undefined) {
-        return call.during(connection.ready() ?? Promise.resolve()).then(
+        return this.#during(call, connection.ready() ?? Promise.resolve()).then(
           () => this.#send(call),
           (error) => this.#fail(call, error),
         );
@@ -223,11 +313,11 @@ export class Caller implements Requester, CallOwner {
     } catch (error) {
       return this.#fail(call, error);
     }
-    if (outcome.kind === "input" && call.extras.interim !== true) return this.#ask(call, outcome);
+    if (outcome.kind === "input" && call.extras.forwarded === undefined) return this.#ask(call, outcome);
     if (outcome.kind === "extension") return this.#complete(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
-    // Only a caller that asked for interim results gets one, and it looks for them.
+    // Only forwarded calls get interim results, and their owner looks for them.
     if (outcome.kind === "input") return new InterimResult(outcome.questions, outcome.state) as unknown as Result;
     if (call.row?.cacheable === true) this.#keep(call, outcome.result, era.hasCacheHints);
     return outcome.result;
@@ -243,9 +333,9 @@ export class Caller implements Requester, CallOwner {
   /** Answers a round of questions and sends the call again. */
   async #ask(call: PendingCall, outcome: Outcome & { kind: "input" }): Promise<Result> {
     try {
-      call.paused++;
-      call.out.inputs = await this.#rounds.answer(call, outcome);
-      call.paused--;
+      call.out.inputs = await this.#aside(call, (signal) =>
+        answerRound(this.#connection, this.#answerer, call, outcome, signal),
+      );
       this.deadlines.renew(call);
     } catch (error) {
       return this.#fail(call, error);
@@ -255,15 +345,15 @@ export class Caller implements Requester, CallOwner {
 
   /** Lets an extension make the complete result of its own form of one. The total deadline holds until it is lifted. */
   async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
-    const given = new AbortController();
+    const { out, options } = call;
+    const liftDeadline = () => {
+      if (options.timeouts?.totalMs === undefined) call.total = Number.POSITIVE_INFINITY;
+    };
     try {
-      call.paused++;
-      const { out, options } = call;
-      const liftDeadline = () => call.liftDeadline();
-      const outcome = { ...out, resultType: type, result, options, signal: given.signal, liftDeadline };
-      return await call.during(this.#extensions.complete(outcome));
+      return await this.#aside(call, (signal) =>
+        this.#extensions.complete({ ...out, resultType: type, result, options, signal, liftDeadline }),
+      );
     } catch (error) {
-      given.abort(error);
       return this.#fail(call, error);
     } finally {
       this.deadlines.waiting.delete(call);
@@ -282,7 +372,7 @@ export class Caller implements Requester, CallOwner {
       const again = waitBeforeResend(this.#connection, call, error, reason);
       if (again === undefined) return this.#fail(call, error);
       call.resent = true;
-      return call.during(again).then(
+      return this.#during(call, again).then(
         () => this.#send(call),
         // What ended the wait says more than the loss only when it was the caller or a deadline.
         (late) => this.#fail(call, isOwnEnd(late) ? late : error),
@@ -297,4 +387,10 @@ export class Caller implements Requester, CallOwner {
     call.unwatch?.();
     return rejected(error, call.out.method, call.out.params);
   }
+}
+
+/** Throws for options of a call that do not exist. */
+export function checkCallOptions(options: CallOptions): void {
+  checkOptions("the call", options, "signal onProgress timeouts meta trace resend cache");
+  checkOptions("`timeouts`", options.timeouts, "idleMs totalMs");
 }

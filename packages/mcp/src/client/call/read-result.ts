@@ -36,47 +36,12 @@ export function rejected(thrown: unknown, method: string, params: Params | undef
   return Promise.reject(failedIn(thrown, operationOf(method, params)));
 }
 
-/** A call of something that the server does not offer. */
-export function notOffered(method: string, capability: string): McpError {
-  return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
-    data: { capability },
-    fix: "Look at `client.serverCapabilities` before calling.",
-  });
-}
-
 /** A call that its caller ended. */
 export function cancelled(method: string, signal: AbortSignal): McpError {
   return new McpError("cancelled", `${method} was cancelled by its caller`, {
     cause: signal.reason,
     fix: "Nothing to fix if the cancellation was intended.",
   });
-}
-
-/** A call that came too late. */
-export function closing(method: string): McpError {
-  return new McpError("connection_closed", `${method} was not sent: the client is being closed`, {
-    fix: "Close the client when its calls have ended.",
-  });
-}
-
-/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
-export function answeredInVain(method: string): McpError {
-  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
-    fix: "Repeat the call if it is safe to run it twice.",
-  });
-}
-
-/** A call whose parameters are no JSON. */
-export function unsendable(method: string, cause: TypeError): McpError {
-  return new McpError("invalid_params", `the parameters of ${method} cannot be written as JSON: ${cause.message}`, {
-    cause,
-    fix: "Pass plain data: no cycles, no BigInt.",
-  });
-}
-
-/** Whether a wait was ended by the caller or a deadline. */
-export function isOwnEnd(error: unknown): boolean {
-  return McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
 }
 
 /**

@@ -5,36 +5,40 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
 import type { CallOptions } from "../contract/options.js";
 
-/** More than the user says about a call: what a feature adds on the way. */
+/** A call that is forwarded for another client, whose owner answers the server's questions. */
+export interface ForwardedCall {
+  /** What the other client can be asked for, in place of what this client declares. */
+  readonly capabilities?: ClientCapabilities;
+  /** The lowest level of log messages to request, in place of this client's. */
+  readonly logLevel?: LoggingLevel;
+  /** Answers to the last round of questions. */
+  readonly inputs?: NonNullable<OutgoingCall["inputs"]>;
+}
+
+/** What features of the library say about a call, beside the application's options. */
 export interface CallExtras {
-  /** Arguments that headers have to repeat. */
-  mirrored?: readonly ParamHeader[];
-  /** The call is known to be safe to repeat, whatever its method says. */
-  idempotent?: boolean;
-  /** Sent while the connection recovers, as a part of that. */
-  recovering?: boolean;
-  /** What the caller can be asked for, in place of what the client declares; for calls that are passed on. */
-  capabilities?: ClientCapabilities;
-  /** The least level of log messages to request, in place of the client's. */
-  logLevel?: LoggingLevel;
-  /** Answers to an earlier round of the same call. */
-  inputs?: NonNullable<OutgoingCall["inputs"]>;
-  /** Gives a round of questions to the caller, as an `InterimResult`, instead of answering it. */
-  interim?: boolean;
-  /** Told the id of each request that stands for the call. */
+  /** Arguments that headers have to repeat, by the listed schema of the tool. */
+  readonly mirrored?: readonly ParamHeader[];
+  /** Whether the listed tool is safe to call again. */
+  readonly idempotent?: boolean;
+  /** Present for a forwarded call: a round of questions is then its result, as an `InterimResult`. */
+  readonly forwarded?: ForwardedCall;
+  /** Sends the call while the connection recovers, as a part of the recovery. */
+  readonly recovering?: boolean;
+  /** Called with the id of each request of the call. */
   onSent?(id: Id): void;
   /** Called when a request of the call waits for a user; the returned function is called when it no longer does. */
   onUserWait?(): () => void;
 }
 
-/** All that a feature needs: it sends requests, and says what it had to mend. */
+/** Sends requests, and warns of results that it had to repair. */
 export interface Requester {
   readonly strict: boolean;
   call(method: string, params?: Params, options?: CallOptions, extras?: CallExtras): Promise<Record<string, unknown>>;
   warn(message: string): void;
 }
 
-/** A round of questions, as the result of a call that was made with `interim`. */
+/** A round of questions, as the result of a forwarded call. */
 export class InterimResult {
   readonly questions: Readonly<Record<string, Question>>;
   readonly state: string | undefined;

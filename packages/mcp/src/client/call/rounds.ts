@@ -1,4 +1,5 @@
-import type { Outcome, OutgoingCall, Question } from "../../era/era.js";
+import type { Outcome, OutgoingCall } from "../../era/era.js";
+import { onAbort } from "../../platform/on-abort.js";
 import { pause } from "../../platform/pause.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answerer } from "../answers/answerer.js";
@@ -10,93 +11,67 @@ const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 64;
 /** The wait after a round that asked nothing: doubles with each such round in a row. Short, so that `maxRounds` ends the call soon. */
 const FIRST_WAIT_MS = 25;
-const LONGEST_WAIT_MS = 250;
+const MAX_WAIT_MS = 250;
 
-/** Answers the rounds of questions that a server puts into its results. */
-export class Rounds {
-  readonly #connection: ClientConnection;
-  readonly #answerer: Answerer;
-
-  constructor(connection: ClientConnection, answerer: Answerer) {
-    this.#connection = connection;
-    this.#answerer = answerer;
-  }
-
-  /**
-   * What the next request has to carry; the state goes back as it came. Rejects when an answer cannot be given.
-   *
-   * Spec: Multi Round-Trip Requests, "Client Requirements (Basic Workflow)",
-   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#client-requirements-basic-workflow
-   */
-  async answer(
-    call: PendingCall,
-    { questions, state }: Outcome & { kind: "input" },
-  ): Promise<NonNullable<OutgoingCall["inputs"]>> {
-    call.rounds++;
-    const entries = Object.entries(questions);
-    this.#limit(call, entries.length);
-    const echoed = state === undefined ? {} : { state };
-    if (entries.length === 0) {
-      await this.#backOff(call);
-      return echoed;
-    }
-    call.emptyRounds = 0;
-    for (const [key, question] of entries) this.#check(call, key, question);
-    const answers = await this.#ask(
-      call,
-      entries.map(([, question]) => question),
-    );
-    return { responses: Object.fromEntries(entries.map(([key], index) => [key, answers[index]])), ...echoed };
-  }
-
-  #limit(call: PendingCall, questions: number): void {
-    const { maxRounds = MAX_ROUNDS, maxQuestions = MAX_QUESTIONS } = this.#connection.options;
-    call.questions += questions;
-    if (call.rounds > maxRounds) {
-      throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxRounds} rounds of questions`, {
-        data: { limit: "maxRounds", value: maxRounds },
-        fix: "Raise `maxRounds` in `connect`, or look at what the server keeps asking.",
-      });
-    }
-    if (call.questions <= maxQuestions) return;
-    throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxQuestions} questions`, {
-      data: { limit: "maxQuestions", value: maxQuestions },
-      fix: "Raise `maxQuestions` in `connect`, or look at what the server keeps asking.",
-    });
-  }
-
-  /** A question that was not declared, or is malformed, makes the whole result invalid. */
-  #check(call: PendingCall, key: string, question: Question): void {
-    try {
-      this.#answerer.check(question);
-    } catch (error) {
-      const { message } = McpError.from(error);
-      throw new McpError("invalid_response", `${call.out.method} asks "${key}" wrongly: ${message}`, {
-        cause: error,
-        fix: "The server may ask only what this client declares; give the handler to `connect`, or tell its authors.",
-      });
-    }
-  }
-
-  /** Several questions are put to the application at the same time. */
-  async #ask(call: PendingCall, questions: readonly Question[]): Promise<object[]> {
-    // One for each: applications listen to their signal, and runtimes warn of many listeners on one.
-    const asked = questions.map((question) => ({ question, unwanted: new AbortController() }));
-    const asking = call.connection ?? this.#connection.established;
-    try {
-      return await call.during(
-        Promise.all(asked.map(({ question, unwanted }) => this.#answerer.answer(question, asking, unwanted))),
-      );
-    } catch (error) {
-      for (const { unwanted } of asked) unwanted.abort(error);
-      throw error;
-    }
-  }
-
-  async #backOff(call: PendingCall): Promise<void> {
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(call.emptyRounds, 10));
+/**
+ * Answers a round of questions that a server put into its result: gives what the next request has to carry. The state goes back as
+ * it came. Rejects when an answer cannot be given; `signal` ends the wait for answers.
+ *
+ * Spec: Multi Round-Trip Requests, "Client Requirements (Basic Workflow)",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#client-requirements-basic-workflow
+ */
+export async function answerRound(
+  connection: ClientConnection,
+  answerer: Answerer,
+  call: PendingCall,
+  { questions, state }: Outcome & { kind: "input" },
+  signal: AbortSignal,
+): Promise<NonNullable<OutgoingCall["inputs"]>> {
+  const echoed = state === undefined ? {} : { state };
+  const keys = Object.keys(questions);
+  call.rounds++;
+  call.questions += keys.length;
+  const { maxRounds = MAX_ROUNDS, maxQuestions = MAX_QUESTIONS } = connection.options;
+  if (call.rounds > maxRounds) throw tooMany(call, "maxRounds", maxRounds, "rounds of questions");
+  if (call.questions > maxQuestions) throw tooMany(call, "maxQuestions", maxQuestions, "questions");
+  if (keys.length === 0) {
+    const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(call.emptyRounds, 10));
     call.emptyRounds++;
-    const over = new AbortController();
-    await call.during(pause(this.#connection.platform, wait, over.signal, true)).finally(() => over.abort());
+    await pause(connection.platform, wait, signal, true);
+    return echoed;
   }
+  call.emptyRounds = 0;
+  for (const [key, question] of Object.entries(questions)) {
+    try {
+      answerer.check(question);
+    } catch (error) {
+      throw askedWrongly(call, key, error);
+    }
+  }
+  const asking = call.connection ?? connection.established;
+  const answers: Promise<object>[] = [];
+  for (const question of Object.values(questions)) {
+    // One controller for each: applications listen to their signal, and runtimes warn of many listeners on one.
+    const unwanted = new AbortController();
+    onAbort(signal, () => unwanted.abort(signal.reason));
+    answers.push(answerer.answer(question, asking, unwanted));
+  }
+  const given = await Promise.all(answers);
+  return { responses: Object.fromEntries(keys.map((key, index) => [key, given[index]])), ...echoed };
+}
+
+function tooMany({ out }: PendingCall, limit: "maxRounds" | "maxQuestions", value: number, what: string): McpError {
+  return new McpError("limit_exceeded", `${out.method} asked more than ${value} ${what}`, {
+    data: { limit, value },
+    fix: `Raise \`${limit}\` in \`connect\`, or look at what the server keeps asking.`,
+  });
+}
+
+/** A question that was not declared, or is malformed, makes the whole result invalid. */
+function askedWrongly({ out }: PendingCall, key: string, error: unknown): McpError {
+  const { message } = McpError.from(error);
+  return new McpError("invalid_response", `${out.method} asks "${key}" wrongly: ${message}`, {
+    cause: error,
+    fix: "The server may ask only what this client declares; give the handler to `connect`, or tell its authors.",
+  });
 }

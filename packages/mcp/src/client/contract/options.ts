@@ -246,12 +246,6 @@ function checkDeclared(capabilities: object): void {
   }
 }
 
-/** Throws for options that do not exist. */
-export function checkCallOptions(options: CallOptions): void {
-  checkOptions("the call", options, "signal onProgress timeouts meta trace resend cache");
-  checkOptions("`timeouts`", options.timeouts, "idleMs totalMs");
-}
-
 /** Options of one call. */
 export interface CallOptions {
   /** Cancels the call, here and at the server. */

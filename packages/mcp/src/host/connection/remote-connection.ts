@@ -1,6 +1,6 @@
 import type { QuestionForwarder } from "../../client/answers/answerer.js";
 import type { ClientParts } from "../../client/assemble.js";
-import type { CallExtras, InterimResult, Requester } from "../../client/call/requester.js";
+import type { CallExtras, ForwardedCall, InterimResult, Requester } from "../../client/call/requester.js";
 import { Client } from "../../client/client.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import type { CallOptions, ClientOptions } from "../../client/contract/options.js";
@@ -124,16 +124,16 @@ export class RemoteConnection {
     params: Params,
     call: PassedCall,
     options: CallOptions,
-    extras: CallExtras,
+    forwarded: ForwardedCall,
   ): Promise<Record<string, unknown> | InterimResult> {
-    if (extras.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(extras.logLevel);
+    if (forwarded.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(forwarded.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       let token: Id | undefined;
       const sent = (id: Id) => {
         token = id;
         onSent(id);
       };
-      const own: CallExtras = { ...extras, onSent: sent, interim: true };
+      const own: CallExtras = { forwarded, onSent: sent };
       // Tools have headers to repeat, which only their lists tell.
       if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };

@@ -1,4 +1,4 @@
-import type { CallExtras, InterimResult } from "../../client/call/requester.js";
+import type { ForwardedCall, InterimResult } from "../../client/call/requester.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/contract/options.js";
 import type { Params } from "../../jsonrpc/message.js";
@@ -45,7 +45,7 @@ export interface OutgoingRequest {
   readonly params: Params;
   readonly call: PassedCall;
   readonly options: CallOptions;
-  readonly extras: CallExtras;
+  readonly forwarded: ForwardedCall;
 }
 
 /** A connection that stands, given at once so that calls of one turn are shared by several, or the next one that will. */
@@ -161,20 +161,20 @@ export class RemoteServer {
 
   /** Sends a request for a client of a gateway, over `connection` first. */
   request(
-    { method, params, call, options, extras }: OutgoingRequest,
+    { method, params, call, options, forwarded }: OutgoingRequest,
     connection: RemoteConnection,
   ): Promise<Record<string, unknown> | InterimResult> {
     const { signal } = options;
     const { caller } = call;
     const timed = this.timed(options);
-    const send = (over: RemoteConnection) => over.pass(method, params, call, timed, extras);
+    const send = (over: RemoteConnection) => over.pass(method, params, call, timed, forwarded);
     const repeatable = CORE_TABLE.get(method)?.idempotent === true;
     // The path of nearly every tool call: it costs no promise but that of the answer.
     if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#atOnce(connection, send, signal);
     let first = true;
     const pick = () => {
       // It may have ended while the call waited for its turn.
-      if (!first || connection.hasEnded) return this.connection(extras.capabilities ?? {}, caller, signal);
+      if (!first || connection.hasEnded) return this.connection(forwarded.capabilities ?? {}, caller, signal);
       first = false;
       return connection;
     };

@@ -1,4 +1,4 @@
-import type { CallExtras } from "../../client/call/requester.js";
+import type { ForwardedCall } from "../../client/call/requester.js";
 import { InterimResult } from "../../client/call/requester.js";
 import type { CallOptions } from "../../client/contract/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
@@ -22,7 +22,7 @@ export type SendOn = (
   params: Params,
   call: PassedCall,
   options: CallOptions,
-  extras: CallExtras,
+  forwarded: ForwardedCall,
 ) => Promise<Record<string, unknown> | InterimResult>;
 
 /** A request that a gateway passes on. */
@@ -70,7 +70,7 @@ const MOST_ROUNDS = 32;
 function directly({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
   const why = "the client that made this call cannot be asked";
   const options = optionsFor(call, signalOf(call), (progress) => reported(call, task, progress));
-  return send(params, plainCall(call, task, why), options, extrasFor(call, askable));
+  return send(params, plainCall(call, task, why), options, forwardedFor(call, askable));
 }
 
 /** The server asks by requests: a caller that answers in further rounds finds its call still running. */
@@ -89,7 +89,7 @@ async function whileRunning(
         if (call.root.beforeTool === undefined) self.progress(progress);
         else reported(call, task, progress);
       });
-      return await send(params, self, options, extrasFor(call, askable));
+      return await send(params, self, options, forwardedFor(call, askable));
     } finally {
       parked.over(self);
     }
@@ -101,9 +101,9 @@ async function whileRunning(
 function byRounds({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
   const own = plainCall(call, task, "this server asks in its results only");
   const options = optionsFor(call, signalOf(call), (progress) => reported(call, task, progress));
-  const extras = extrasFor(call, askable);
+  const forwarded = forwardedFor(call, askable);
   const sendWith = (inputs: OutgoingCall["inputs"]) =>
-    send(params, own, options, inputs === undefined ? extras : { ...extras, inputs });
+    send(params, own, options, inputs === undefined ? forwarded : { ...forwarded, inputs });
   if (call.request.inputs !== undefined) return inRounds(call, sendWith);
   // A call without questions must not pay for the record of them.
   return sendWith(undefined).then((first) =>
@@ -243,7 +243,7 @@ const OWN_META: ReadonlySet<string> = new Set([...Object.values(META), "progress
 
 const NOTHING: ClientCapabilities = { extensions: {} };
 
-function extrasFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): CallExtras {
+function forwardedFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): ForwardedCall {
   // Said even where there is none, because the connection declares those of all callers.
   const capabilities =
     askable === NOTHING_ASKABLE ? NOTHING : askable.extensions === undefined ? { ...askable, extensions: {} } : askable;

@@ -221,8 +221,8 @@ export class RemoteOffers implements Feature {
       const over = found instanceof RemoteConnection ? found : await found;
       connection = over;
       if (server.parts.isolation === "client") this.#untilGone(call.exchange.peer, server);
-      const send: SendOn = (sent, passed, options, extras) =>
-        server.request({ method, params: sent, call: passed, options, extras }, over);
+      const send: SendOn = (sent, passed, options, forwarded) =>
+        server.request({ method, params: sent, call: passed, options, forwarded }, over);
       const answer = await passOn({ call, params: rest, askable, connection, send }, this.#parked);
       result = passedResult(answer, call, server.name);
     } catch (error) {

@@ -9,7 +9,7 @@ import { httpFetch } from "../../scenarios/transports/http-fetch.js";
 import { inMemory } from "../../scenarios/transports/in-memory.js";
 import type { TransportUnderTest } from "../../scenarios/transports/transport-under-test.js";
 
-const cases = new URL("../../scenarios/cases", import.meta.url);
+const cases = new URL("../../scenarios/cases/", import.meta.url);
 const files = readdirSync(cases).filter((file) => file.endsWith(".ts"));
 const scenarios = await Promise.all(
   files.map(async (file) => {

@@ -1,21 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { virtualTime } from "../../../test/http-client/virtual-time.js";
-import { CallDeadlines, type Deadline } from "./pending-call.js";
+import { CallDeadlines, type Deadline } from "./call-deadlines.js";
 
 function setUp() {
   const time = virtualTime();
-  const deadlines = new CallDeadlines(time.platform);
   const expired: string[] = [];
+  const deadlines = new CallDeadlines<Deadline & { name: string }>(time.platform, {
+    expire: ({ name }, which) => expired.push(`${name} ${which} at ${time.now() - 1_000_000}`),
+    abandon: () => {},
+  });
   const add = (name: string, idle: number, total: number) => {
-    const deadline: Deadline = {
-      started: time.now(),
-      heard: time.now(),
-      idle,
-      total,
-      paused: 0,
-      expire: (which) => expired.push(`${name} ${which} at ${time.now() - 1_000_000}`),
-      abandon: () => {},
-    };
+    const deadline = { name, started: time.now(), heard: time.now(), idle, total, paused: 0 };
     deadlines.add(deadline);
     return deadline;
   };
