@@ -46,7 +46,7 @@ export const FOUND_EXTENSIONS: readonly Mutant[] = [
   {
     name: "failed-task-without-hint",
     recreates: "newcomer M10: the error of a task that cannot be resumed does not name the option that allows it",
-    file: "extensions/tasks/task-record.ts",
+    file: "extensions/tasks/stored/task-record.ts",
     search: "set `task: { retry: n }` if its steps are safe to repeat",
     replace: "see the documentation",
     tests: ["test/extensions/tasks/take-over.test.ts"],

@@ -7,17 +7,16 @@ export const FOUND_TASKS: readonly Mutant[] = [
   {
     name: "task-lease-unchecked",
     recreates: "a process that was taken for gone comes back and writes into a task that another one runs",
-    file: "extensions/tasks/stored/leased-task.ts",
-    search: "if (record.lease.token !== this.#token) return",
-    replace: "if (record.lease.token < 0) return",
+    file: "extensions/tasks/task-run.ts",
+    search: "if (lease.token !== this.#record.lease.token) return",
+    replace: "if (lease.token < 0) return",
     tests: SIMULATION,
   },
   {
     name: "task-end-overwritten",
     recreates: "a handler that ends after the cancellation of its task overwrites it",
-    file: "extensions/tasks/stored/leased-task.ts",
-    search:
-      'return isOver(record) ? new McpError("cancelled", record.statusMessage ?? "the task is over") : undefined;',
+    file: "extensions/tasks/task-run.ts",
+    search: 'return isOver({ status }) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;',
     replace: "return undefined;",
     tests: SIMULATION,
   },
@@ -33,23 +32,23 @@ export const FOUND_TASKS: readonly Mutant[] = [
     name: "task-cancel-not-stored",
     recreates: "a client is told that its task is cancelled before that is stored",
     file: "extensions/tasks/task-server.ts",
-    search: "const record = await this.#runner.change(id, (found) => {",
+    search: "const record = await this.#runner.open().update(id, (found) => {",
     replace:
-      "const record = await this.#runner.read(id);\n    void this.#server.platform.timer(500, () => void change.catch(() => {}));\n    const change = this.#runner.change(id, (found) => {",
+      "const record = await this.#runner.open().read(id);\n    void this.#server.platform.timer(500, () => void change.catch(() => {}));\n    const change = this.#runner.open().update(id, (found) => {",
     tests: SIMULATION,
   },
   {
     name: "task-step-not-stored-first",
     recreates: "a step is done before it is stored that it begins, so that another process does it again",
     file: "extensions/tasks/task-asker.ts",
-    search: "    await this.#task.change((record) => withStep(record, key, { begun: true }));\n",
+    search: "    await this.#run.change((record) => withStep(record, key, { begun: true }));\n",
     replace: "",
     tests: SIMULATION,
   },
   {
     name: "task-resumed-in-a-step",
     recreates: "a task goes on after a step that had begun, and does it twice",
-    file: "extensions/tasks/task-record.ts",
+    file: "extensions/tasks/stored/task-record.ts",
     search: "if (begun.length === 0 && (done.length > 0 || wasAsked)) return { ...record, lease, stalls };",
     replace:
       "if (begun.length + done.length > 0 || wasAsked) return { ...record, lease, stalls, steps: Object.fromEntries(done) };",
@@ -58,7 +57,7 @@ export const FOUND_TASKS: readonly Mutant[] = [
   {
     name: "task-begins-again",
     recreates: "a handler without steps runs again on another process, although its tool does not allow that",
-    file: "extensions/tasks/task-record.ts",
+    file: "extensions/tasks/stored/task-record.ts",
     search: "  if (record.retry > 0) {\n",
     replace: "  if (record.retry >= 0) {\n",
     tests: SIMULATION,
@@ -90,7 +89,7 @@ export const FOUND_TASKS: readonly Mutant[] = [
   {
     name: "task-answers-nobody-asked-for",
     recreates: "answers to questions that a task has not asked are stored, and used by questions that come later",
-    file: "extensions/tasks/task-record.ts",
+    file: "extensions/tasks/stored/task-record.ts",
     search: "const known = Object.entries(given).filter(([name]) => Object.hasOwn(record.questions, name));",
     replace: "const known = Object.entries(given);",
     tests: SIMULATION,
@@ -107,8 +106,8 @@ export const FOUND_TASKS: readonly Mutant[] = [
     name: "task-expired-before-stored",
     recreates: "a beat takes a task for expired that is being stored, and nobody runs it",
     file: "extensions/tasks/task-run.ts",
-    search: "if (!this.#began || this.#ended) return;",
-    replace: "if (this.#ended) return;",
+    search: "    if (!this.#isStored) return;\n    this.#reading ??=",
+    replace: "    this.#reading ??=",
     tests: SIMULATION,
   },
   {
@@ -176,5 +175,13 @@ export const FOUND_TASKS: readonly Mutant[] = [
     search: "for (const id of await store.discardLeft()) nodes.remove(id);",
     replace: "",
     tests: SIMULATION,
+  },
+  {
+    name: "task-of-a-cancelled-call",
+    recreates: "a call is cancelled in the moment before its answer, and its task runs on although nobody knows of it",
+    file: "extensions/tasks/task-runner.ts",
+    search: "onAbort(exchange.signal, () => void this.#cancelUnseen(record.id));",
+    replace: "if (exchange.signal.aborted) await this.#cancelUnseen(record.id);",
+    tests: ["test/extensions/tasks/cancelled-creation.test.ts"],
   },
 ];

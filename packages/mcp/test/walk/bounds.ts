@@ -18,5 +18,5 @@ export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision
   progress: { "2026-07-28": { files: 44, reentries: 82 }, "2025-11-25": { files: 57, reentries: 218 } },
   elicit: { "2026-07-28": { files: 49, reentries: 173 }, "2025-11-25": { files: 66, reentries: 281 } },
   gateway: { "2026-07-28": { files: 56, reentries: 136 }, "2025-11-25": { files: 58, reentries: 141 } },
-  task: { "2026-07-28": { files: 63, reentries: 254 }, "2025-11-25": { files: 88, reentries: 365 } },
+  task: { "2026-07-28": { files: 55, reentries: 210 }, "2025-11-25": { files: 79, reentries: 316 } },
 };

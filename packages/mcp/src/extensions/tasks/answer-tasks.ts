@@ -11,8 +11,8 @@ import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
 import { pageBefore } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
+import { isOver, plainTask } from "./stored/task-record.js";
 import type { TaskSettings } from "./task-options.js";
-import { isOver, plainTask } from "./task-record.js";
 
 /** Questions that are answered as tasks at the same time; the user could not follow more. */
 const MAX_OPEN = 100;

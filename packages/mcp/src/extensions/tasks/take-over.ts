@@ -2,38 +2,32 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { restoredCall } from "../../era/select/stored-call.js";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
-import type { ExtendedServer } from "../seam/extended-server.js";
 import type { TaskNodes } from "./stored/task-nodes.js";
+import { ended, isOver, resumed, type TaskRecord } from "./stored/task-record.js";
 import { TaskCall } from "./task-call.js";
-import { ended, isOver, resumed, type TaskRecord } from "./task-record.js";
-import { type RunContext, TaskRun } from "./task-run.js";
+import { type RunHome, TaskRun } from "./task-run.js";
 
 /** Tasks that are looked at with each beat, in turn: the cost of a beat must not grow with the number of tasks. */
 const LOOKS_PER_BEAT = 100;
 /** Tasks at a time where many have to be read or taken over. */
 const TASKS_AT_ONCE = 16;
 
-/** What taking over needs from the runner. */
-interface TakingServer extends RunContext {
-  readonly isClosed: boolean;
-}
-
 /** Takes over the tasks of processes that are gone, and lets the runs of this process learn when that happened to theirs. */
 export class TakeOver {
-  readonly #server: ExtendedServer;
-  readonly #context: TakingServer;
+  readonly #home: RunHome;
   readonly #runs: Map<string, TaskRun>;
-  readonly #mostRuns: number;
+  readonly #maxRuns: number;
+  readonly #isClosed: () => boolean;
   /** Tasks of which is not known whether they were taken over, with the process that had them. */
   readonly #unsure = new Map<string, string>();
   #looked = 0;
   #isLooking = false;
 
-  constructor(server: ExtendedServer, context: TakingServer, runs: Map<string, TaskRun>, mostRuns: number) {
-    this.#server = server;
-    this.#context = context;
+  constructor(home: RunHome, runs: Map<string, TaskRun>, maxRuns: number, isClosed: () => boolean) {
+    this.#home = home;
     this.#runs = runs;
-    this.#mostRuns = mostRuns;
+    this.#maxRuns = maxRuns;
+    this.#isClosed = isClosed;
   }
 
   /**
@@ -68,12 +62,12 @@ export class TakeOver {
   /** Takes over tasks of a process that is gone. Resolves with those that need not be looked at again. */
   async takeAll(ids: readonly string[], from: string, nodes: TaskNodes): Promise<string[]> {
     const settled: string[] = [];
-    const [byte = 0] = this.#server.platform.randomBytes(1);
+    const [byte = 0] = this.#home.server.platform.randomBytes(1);
     // Processes that look at the same list begin at different places of it.
     const start = Math.floor((byte / 256) * ids.length);
     const left = [...ids.slice(start), ...ids.slice(0, start)];
-    while (left.length > 0 && !this.#context.isClosed) {
-      const some = left.splice(0, Math.min(TASKS_AT_ONCE, this.#mostRuns - this.#runs.size));
+    while (left.length > 0 && !this.#isClosed()) {
+      const some = left.splice(0, Math.min(TASKS_AT_ONCE, this.#maxRuns - this.#runs.size));
       if (some.length === 0) break;
       await Promise.all(
         some.map(async (id) => {
@@ -81,7 +75,7 @@ export class TakeOver {
             await this.#take(id, from, nodes);
             settled.push(id);
           } catch (error) {
-            this.#server.platform.warn(`a task could not be taken over: ${thrownMessage(error)}`);
+            this.#home.server.platform.warn(`a task could not be taken over: ${thrownMessage(error)}`);
           }
         }),
       );
@@ -90,7 +84,7 @@ export class TakeOver {
   }
 
   async #take(id: string, from: string, nodes: TaskNodes): Promise<void> {
-    const before = await this.#context.read(id);
+    const before = await this.#home.store.read(id);
     const isLeft = (found: TaskRecord) =>
       !isOver(found) && !this.#runs.has(id) && (found.lease.node === from || found.lease.node === nodes.self);
     if (before === undefined || !isLeft(before)) {
@@ -103,7 +97,7 @@ export class TakeOver {
     // In this order: a process that ends in between leaves the task in one list too many.
     await nodes.add(id, before.createdAt + before.ttlMs);
     let taken = false;
-    const record = await this.#context.change(id, (found) => {
+    const record = await this.#home.store.update(id, (found) => {
       taken = isLeft(found);
       return taken ? takenOver(found, nodes.self) : found;
     });
@@ -117,17 +111,19 @@ export class TakeOver {
   #run(record: TaskRecord): void {
     const { id, call } = record;
     // A closed server leaves it in its list, for others.
-    if (call === undefined || this.#context.isClosed) return;
-    const run = new TaskRun(this.#server, this.#context, record);
+    if (call === undefined || this.#isClosed()) return;
+    const run = new TaskRun(this.#home, record);
     this.#runs.set(id, run);
     const request: Call = { ...restoredCall(call, id), progressToken: id };
-    const outcome = run.listen().then(() =>
-      TaskCall.run(this.#server, request, run.exchange(call), run.slot, (prepared) => {
-        run.prepare(prepared, record);
-        prepared.isTask();
-        prepared.detach();
-      }),
-    );
+    const taken = new TaskCall(this.#home.server, request, run.exchange(call));
+    const begin = async () => {
+      await run.subscribe();
+      // It may have changed since it was taken over.
+      await run.look();
+      return taken.run(run.askerFor(taken, record));
+    };
+    void run.stored();
+    const outcome = begin();
     void run.settle(outcome, request);
   }
 }

@@ -1,26 +1,21 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
 import { type Asker, type PreparedQuestion, QuestionNames, type StepRecord } from "../../server/call/asker.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { recordFailure, reviveFailure } from "../../server/questions/state.js";
-import type { TaskSlot } from "./task-call.js";
-import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./task-record.js";
+import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./stored/task-record.js";
+import type { TaskCall } from "./task-call.js";
 
 /** Questions that are open at the same time; a person could not follow more. */
 const MAX_QUESTIONS = 32;
 
-/** The stored task of an asker, which it may change as long as its run holds the lease. */
-export interface AskedTask {
-  readonly platform: Platform;
-  /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
-  readonly answerMs: number | undefined;
+/** The run of a task whose questions and steps are stored. */
+interface AskingRun {
   readonly signal: AbortSignal;
-  readonly slot: TaskSlot;
-  /** Throws `capability_missing` when the client cannot be asked. */
-  requireCapabilities(needs: readonly string[]): void;
   /** Rejects when another run has the lease by now, when the task is over, and when this process gives its tasks away. */
   change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
   /** The same for what has been done, which is kept although this process gives its tasks away. */
@@ -40,8 +35,11 @@ interface Waiting {
 
 /** Keeps the questions and steps of a task in its record, so that a later run of the handler goes on where this one ended. */
 export class TaskAsker implements Asker {
-  readonly #task: AskedTask;
-  #names: QuestionNames;
+  readonly #run: AskingRun;
+  readonly #call: TaskCall;
+  readonly #platform: Platform;
+  readonly #answerMs: number | undefined;
+  #names: QuestionNames | undefined;
   readonly #answers: Map<string, TaskAnswer>;
   readonly #steps: Map<string, StepRecord>;
   readonly #stepKeys: Set<string>;
@@ -52,14 +50,18 @@ export class TaskAsker implements Asker {
   readonly #working = new Set<Promise<unknown>>();
   repeats = 0;
 
-  constructor(task: AskedTask, recorded: BegunRun) {
-    this.#task = task;
-    this.#names = recorded.names ?? new QuestionNames(task.platform);
+  /** A question may stay open for `answerMs`; without them for as long as the task is kept. */
+  constructor(run: AskingRun, call: TaskCall, recorded: BegunRun, platform: Platform, answerMs: number | undefined) {
+    this.#run = run;
+    this.#call = call;
+    this.#platform = platform;
+    this.#answerMs = answerMs;
+    this.#names = recorded.names;
     this.#stepKeys = recorded.stepKeys ?? new Set();
     this.#answers = new Map(Object.entries(recorded.answers));
     // A run never begins with a step that has only begun; `resumed` sees to it.
     this.#steps = new Map(Object.entries(recorded.steps) as [string, StepRecord][]);
-    task.signal.addEventListener("abort", () => this.giveUp(), { once: true });
+    onAbort(run.signal, () => this.giveUp());
   }
 
   /** Resolves when the outcome of every step whose work runs now is stored. */
@@ -69,7 +71,7 @@ export class TaskAsker implements Asker {
 
   repeat(): void {
     this.repeats++;
-    this.#names = new QuestionNames(this.#task.platform);
+    this.#names = undefined;
     this.#stepKeys.clear();
   }
 
@@ -78,28 +80,29 @@ export class TaskAsker implements Asker {
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
+    this.#names ??= new QuestionNames(this.#platform);
     const name = this.#names.next(question, key);
     const known = this.#answers.get(name);
     if (known !== undefined) return readAnswer(known);
-    this.#task.requireCapabilities(needs);
+    this.#call.requireCapabilities(needs);
     if (this.#waiting.size >= MAX_QUESTIONS) {
       throw new McpError("too_many_questions", `a task asked more than ${MAX_QUESTIONS} questions at once`);
     }
-    const { platform, answerMs } = this.#task;
+    const answerMs = this.#answerMs;
     const waited = new Promise<TaskAnswer>((resolve, reject) => {
       const timer =
         answerMs === undefined
           ? undefined
-          : platform.timer(answerMs, () => this.#expire(name, unanswered(question.method, answerMs)));
+          : this.#platform.timer(answerMs, () => this.#expire(name, unanswered(question.method, answerMs)));
       const settling = (act: (value: never) => void) => (value: never) => {
         timer?.cancel();
         act(value);
       };
       this.#waiting.set(name, { resolve: settling(resolve), reject: settling(reject) });
-      if (this.#task.signal.aborted) return this.giveUp();
+      if (this.#run.signal.aborted) return this.giveUp();
       this.#note(name, question);
     });
-    return readAnswer(await this.#task.slot.lend(waited));
+    return readAnswer(await this.#call.slot.lend(waited));
   }
 
   /** Collects the questions of one turn, so that those that are asked together are shown together. */
@@ -110,7 +113,7 @@ export class TaskAsker implements Asker {
     }
     const noted = new Map([[name, question]]);
     this.#noted = noted;
-    this.#task.platform.defer(() => {
+    this.#platform.defer(() => {
       this.#noted = undefined;
       const failed = (error: unknown) => {
         for (const asked of noted.keys()) this.#settle(asked)?.reject(McpError.from(error));
@@ -120,7 +123,7 @@ export class TaskAsker implements Asker {
         const open = [...noted].filter(([asked]) => !Object.hasOwn(record.answers, asked));
         return open.length === 0 ? record : withQuestions(record, Object.fromEntries(open));
       };
-      this.#task.change(ask).then((record) => this.answered(record), failed);
+      this.#run.change(ask).then((record) => this.answered(record), failed);
     });
   }
 
@@ -128,7 +131,7 @@ export class TaskAsker implements Asker {
   #expire(name: string, error: McpError): void {
     const { code, message, data } = error;
     const answer = { error: { code, message, data } };
-    this.#task
+    this.#run
       .change((record) => withAnswers(record, { [name]: answer }))
       .then((record) => {
         // An answer that came at the last moment counts.
@@ -170,7 +173,7 @@ export class TaskAsker implements Asker {
 
   async #perform(key: string, work: () => unknown): Promise<unknown> {
     // Stored first: should this process end now, the next one knows that the step may have been done.
-    await this.#task.change((record) => withStep(record, key, { begun: true }));
+    await this.#run.change((record) => withStep(record, key, { begun: true }));
     let outcome: StepRecord;
     try {
       const value = normalise(await work());
@@ -184,7 +187,7 @@ export class TaskAsker implements Asker {
   }
 
   async #record(key: string, outcome: StepRecord): Promise<void> {
-    await this.#task.keep((record) => withStep(record, key, outcome));
+    await this.#run.keep((record) => withStep(record, key, outcome));
     this.#steps.set(key, outcome);
   }
 

@@ -1,13 +1,90 @@
 // The one place where tasks touch the call of a server: whatever else changes there, changes here alone.
 
 import type { Call } from "../../era/era.js";
-import type { Asker } from "../../server/call/asker.js";
+import type { Asker, RecordedAnswers } from "../../server/call/asker.js";
 import { requireCapabilities } from "../../server/call/can-ask.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
+/** The call of a tool that runs as a task, or may become one. The id of its request is that of the task. */
+export class TaskCall {
+  readonly slot = new TaskSlot();
+  readonly request: Call;
+  readonly #server: ExtendedServer;
+  readonly #exchange: Exchange;
+  #call: PreparedCall | undefined;
+
+  constructor(server: ExtendedServer, request: Call, exchange: Exchange) {
+    this.#server = server;
+    this.request = request;
+    this.#exchange = exchange;
+  }
+
+  /**
+   * Runs a call whose questions and steps are kept by `asker`. Waits for `create` when everything about the call has been checked,
+   * before its handler begins; without it the task exists already.
+   */
+  run(asker: Asker, create?: () => Promise<void>): Promise<object> {
+    return this.#server.run(this.request, this.#exchange, (call) => {
+      this.#begin(call, async () => true);
+      this.keep(asker);
+      if (create === undefined) call.detach?.();
+      else call.beforeTool = create;
+    });
+  }
+
+  /** Runs a call that becomes a task when its handler calls `ctx.startTask`. */
+  runLate(start: () => Promise<boolean>): Promise<object> {
+    return this.#server.run(this.request, this.#exchange, (call) => this.#begin(call, start));
+  }
+
+  #begin(call: PreparedCall, start: () => Promise<boolean>): void {
+    this.#call = call;
+    call.slot = this.slot;
+    call.startTask = start;
+  }
+
+  /** Lets `asker` keep the questions and steps. The handler may wait for its slots from now on as long as it takes. */
+  keep(asker: Asker): void {
+    if (this.#call === undefined) return;
+    this.#call.useAsker(asker);
+    this.#call.callId = String(this.request.id);
+    this.slot.waits = true;
+  }
+
+  /** Answers and steps of the call so far. */
+  async recorded(): Promise<RecordedAnswers | undefined> {
+    return this.#call?.recorded();
+  }
+
+  /** Lets observers see the call as one of its own from now on. */
+  detach(): void {
+    this.#call?.detach?.();
+  }
+
+  /** Scopes that the caller lacks, if the call was refused for that reason. */
+  get scopes(): string[] | undefined {
+    return this.#call?.scopes;
+  }
+
+  /** Throws `capability_missing` when the client cannot be asked. */
+  requireCapabilities(needs: readonly string[]): void {
+    requireCapabilities({ request: this.request, exchange: this.#exchange }, needs);
+  }
+}
+
+/** Sets what `ctx.startTask` does in a call that is no task. */
+export function onStartTask(call: PreparedCall, start: () => Promise<boolean>): void {
+  call.startTask = start;
+}
+
+/** Lets another asker carry the questions of a call that is no task. */
+export function askThrough(call: PreparedCall, asker: Asker): void {
+  call.useAsker(asker);
+}
+
 /** The slots of a task's handler, which other calls may use while the handler waits for answers. */
-export class TaskSlot {
+class TaskSlot {
   waits = false;
   /** Absent while no handler runs. */
   #slot: { enter(): undefined | Promise<void>; leave(): void } | undefined;
@@ -48,80 +125,4 @@ export class TaskSlot {
     if (this.#slot !== slot || this.#isHeld || this.#questions > 0) slot.leave();
     else this.#isHeld = true;
   }
-}
-
-/** A call that runs as a task, or may become one. */
-export class TaskCall {
-  readonly #call: PreparedCall;
-  readonly #slot: TaskSlot;
-
-  private constructor(call: PreparedCall, slot: TaskSlot) {
-    this.#call = call;
-    this.#slot = slot;
-    call.slot = slot;
-  }
-
-  /** Runs a request through the server, with `prepare` before anything else. Resolves with its result. */
-  static run(
-    server: ExtendedServer,
-    request: Call,
-    exchange: Exchange,
-    slot: TaskSlot,
-    prepare: (call: TaskCall) => void,
-  ): Promise<object> {
-    return server.run(request, exchange, (call) => prepare(new TaskCall(call, slot)));
-  }
-
-  /** Scopes that the caller lacks, if the call was refused for that reason. */
-  get scopes(): string[] | undefined {
-    return this.#call.scopes;
-  }
-
-  /** Lets the call keep its questions and steps in the task `id`. Its handler may wait for a slot as long as it takes. */
-  keepIn(id: string, asker: Asker): void {
-    this.#call.useAsker(asker);
-    this.#slot.waits = true;
-    this.#call.callId = id;
-  }
-
-  /** Calls `create` when everything about the call has been checked; the handler begins when it resolves. */
-  createFirst(create: () => Promise<void>): void {
-    this.#call.beforeTool = create;
-    this.isTask();
-  }
-
-  /** Lets `ctx.startTask` say that the call is a task already. */
-  isTask(): void {
-    this.onStart(async () => true);
-  }
-
-  /** Lets `ctx.startTask` make the call a task. */
-  onStart(start: () => Promise<boolean>): void {
-    onStartTask(this.#call, start);
-  }
-
-  /** Answers and steps of the call so far. */
-  recorded(): ReturnType<PreparedCall["recorded"]> {
-    return this.#call.recorded();
-  }
-
-  /** Lets observers see the call as one of its own from now on. */
-  detach(): void {
-    this.#call.detach?.();
-  }
-
-  /** Throws `capability_missing` when the client cannot be asked. */
-  requireCapabilities(needs: readonly string[]): void {
-    requireCapabilities(this.#call, needs);
-  }
-}
-
-/** Sets what `ctx.startTask` does in a call that is no task. */
-export function onStartTask(call: PreparedCall, start: () => Promise<boolean>): void {
-  call.startTask = start;
-}
-
-/** Lets another asker carry the questions of a call that is no task. */
-export function askThrough(call: PreparedCall, asker: Asker): void {
-  call.useAsker(asker);
 }

@@ -6,14 +6,15 @@ import { relatedTo } from "../../era/task-shape.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
+import { pause } from "../../platform/pause.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import { canAsk } from "../../server/call/can-ask.js";
 import { malformedAnswer } from "../../server/questions/by-request.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
-import { isStorageAway } from "./stored/timely-key-value.js";
-import { isOver, type TaskAnswer, type TaskRecord } from "./task-record.js";
+import { isOver, type TaskAnswer, type TaskRecord, withAnswers } from "./stored/task-record.js";
+import { isStorageAway } from "./stored/task-store.js";
 import type { TaskRunner } from "./task-runner.js";
 
 /** How often a request that waits for a task looks for itself, because messages between processes may be lost. */
@@ -85,7 +86,7 @@ export class TaskResults {
     const asked = new Map<string, AbortController>();
     try {
       while (!signal.aborted) {
-        const record = await this.#runner.read(id);
+        const record = await this.#runner.open().read(id);
         if (record === undefined) throw new McpError("invalid_params", "the task has expired");
         for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
         if (isOver(record)) return outcomeOf(record);
@@ -184,10 +185,11 @@ export class TaskResults {
     sent.answered = true;
     for (let left = MAX_WRITES; ; left--) {
       try {
-        return await this.#runner.answerOne(sent.id, sent.name, given);
+        await this.#runner.open().update(sent.id, (record) => withAnswers(record, { [sent.name]: given }));
+        return;
       } catch (error) {
         if (left === 0 || this.#runner.isClosed || !isStorageAway(error)) throw error;
-        await new Promise<void>((resolve) => void this.#server.platform.timer(WRITE_AGAIN_MS, resolve));
+        await pause(this.#server.platform, WRITE_AGAIN_MS);
       }
     }
   }

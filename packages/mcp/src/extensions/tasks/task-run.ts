@@ -2,187 +2,168 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
+import { relatedTo } from "../../era/task-shape.js";
 import type { Id } from "../../jsonrpc/message.js";
+import { onAbort } from "../../platform/on-abort.js";
+import { atMost, pause } from "../../platform/pause.js";
 import { longTimer, type Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { InputOutcome } from "../../server/call/input-required.js";
 import { ExtensionResult } from "../../server/call/server-call.js";
 import { asJson } from "../../server/questions/state.js";
-import type { Exchange } from "../../transport/transport.js";
+import { StorageError } from "../../storage/storage.js";
+import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
 import { StatusMessage } from "./status-message.js";
-import { LeasedTask } from "./stored/leased-task.js";
-import { timely } from "./stored/timely-key-value.js";
-import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
-import { type TaskCall, TaskSlot } from "./task-call.js";
-import { ended, type TaskRecord, withResult } from "./task-record.js";
+import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
+import { STORAGE_MS, type TaskStore } from "./stored/task-store.js";
+import { askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
+import type { TaskCall } from "./task-call.js";
 
-/** What a run needs from the server that it belongs to. */
-export interface RunContext {
+/** Pauses between attempts to store something, from the first to the longest. */
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 30_000;
+/** Milliseconds that a handler waits for a storage that fails. */
+const PATIENCE_MS = 60_000;
+
+/** What the runs of one server share. */
+export interface RunHome {
+  readonly server: ExtendedServer;
+  readonly store: TaskStore;
   /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
   readonly answerMs: number | undefined;
-  read(id: string): Promise<TaskRecord | undefined>;
-  /** Changes a record and tells those who wait for it. Undefined if the task has expired. */
-  change(id: string, change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord | undefined>;
-  /** The handler sent a notification. */
-  notify(id: string, method: string, params: Record<string, unknown>): void;
   /** The run has ended, whatever became of the task. */
   over(run: TaskRun): void;
 }
 
-/** What a run takes over from the exchange of its call, or from what was stored of it. */
+/** The client that created a task in a revision where it is sent the status. */
+interface TaskCreator {
+  readonly peer: Peer;
+  readonly request: Call;
+}
+
+type RecordChange = (record: TaskRecord) => TaskRecord;
+/** What a run takes from the exchange of its call, or from what was stored of it. */
 type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
 
-/** One run of the handler of a task. It may write as long as it holds the lease of the record. */
+/**
+ * One run of the handler of a task. It may change the stored task as long as it has the lease. An outage of the storage delays the
+ * task and does not end it.
+ */
 export class TaskRun {
   readonly id: string;
-  readonly slot = new TaskSlot();
-  readonly #server: ExtendedServer;
-  readonly #context: RunContext;
-  readonly #task: LeasedTask;
-  readonly #until: number;
+  /** Whether another process shall continue the task: nothing new begins here then. */
+  isReleased = false;
+  /** Set if the client that created the task is sent its status. */
+  creator: TaskCreator | undefined;
+  /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */
+  create: () => Promise<void> = async () => {};
+  readonly #home: RunHome;
+  readonly #controller = new AbortController();
+  readonly #record: TaskRecord;
   #asker: TaskAsker | undefined;
-  #hearing: Promise<(() => void) | undefined> | undefined;
+  #message: StatusMessage | undefined;
+  #subscribing: Promise<void> | undefined;
+  #unsubscribe: (() => void) | undefined;
   #expiry: Timer | undefined;
-  #looking: Promise<void> | undefined;
-  #looksAgain = false;
-  readonly #message: StatusMessage;
-  #began = false;
+  #reading: Promise<void> | undefined;
+  #readsAgain = false;
+  #isStored = false;
   #ended = false;
 
-  constructor(server: ExtendedServer, context: RunContext, record: TaskRecord) {
+  /** `record` is the task as this run begins it. */
+  constructor(home: RunHome, record: TaskRecord) {
     this.id = record.id;
-    this.#server = server;
-    this.#context = context;
-    this.#task = new LeasedTask(server.platform, record, (change) => context.change(record.id, change));
-    this.#until = record.createdAt + record.ttlMs;
-    this.#message = new StatusMessage(
-      record.progress,
-      (report) => this.#task.change((found) => ({ ...found, ...report })),
-      (ms) => this.#task.pause(ms),
-    );
+    this.#home = home;
+    this.#record = record;
   }
 
-  /** Aborted when the run has lost its task, or before that when the client of the call has gone. */
+  /** Aborted when the run has lost the task, or when the task is over. */
   get signal(): AbortSignal {
-    return this.#task.signal;
+    return this.#controller.signal;
   }
 
   /** Ends the run without an outcome of its own: the task was cancelled, or another process has it. */
   abort(reason: McpError): void {
-    this.#task.abort(reason);
-  }
-
-  /** Whether another process shall go on with the task. */
-  get isReleased(): boolean {
-    return this.#task.isReleased;
+    this.#controller.abort(reason);
   }
 
   /**
-   * Ends the run so that another process can go on with the task: no step and no question begins any more, and the outcome is
+   * Ends the run so that another process can continue the task: no step and no question begins any more, and the outcome is
    * not stored. Resolves when steps that have begun are done and stored.
    */
   async release(): Promise<void> {
-    this.#task.isReleased = true;
+    this.isReleased = true;
     await this.#asker?.rested();
     this.abort(new McpError("cancelled", "the server is closed"));
   }
 
-  /** Makes the call of this run keep its questions and steps in the record. */
-  prepare(call: TaskCall, recorded: BegunRun): void {
-    const task: AskedTask = {
-      platform: this.#server.platform,
-      answerMs: this.#context.answerMs,
-      signal: this.#task.signal,
-      slot: this.slot,
-      requireCapabilities: (needs) => call.requireCapabilities(needs),
-      change: async (change) => {
-        await this.create();
-        return this.#task.change(change);
-      },
-      keep: (change) => this.#task.keep(change),
-    };
-    this.#asker = new TaskAsker(task, recorded);
-    // From here on the number of tasks is the limit, and nothing may refuse what has been promised.
-    call.keepIn(this.id, this.#asker);
+  /** What keeps the questions and steps of a call in the record. */
+  askerFor(call: TaskCall, begun: BegunRun): TaskAsker {
+    const { server, answerMs } = this.#home;
+    this.#asker = new TaskAsker(this, call, begun, server.platform, answerMs);
+    return this.#asker;
   }
 
-  /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */
-  create: () => Promise<void> = async () => {};
-
-  /** Listens to what happens to the stored task elsewhere: answers, cancellation, another lease. Never rejects. */
-  async listen(): Promise<void> {
-    this.#began = true;
-    this.#watchExpiry();
-    await this.#hear();
-    // What happened before the ear was there.
-    await this.look();
+  /** Subscribes to changes of the task: answers, cancellation, another lease. Never rejects. */
+  async subscribe(): Promise<void> {
+    const { platform } = this.#home.server;
+    this.#subscribing ??= this.#subscribeNow().catch((error: unknown) => {
+      // It reads the task with the beats of its process, and tries again then.
+      this.#subscribing = undefined;
+      platform.warn(`a task cannot be listened to: ${thrownMessage(error)}`);
+    });
+    await atMost(platform, STORAGE_MS, this.#subscribing);
   }
 
-  /** Where it cannot listen now, it looks with the beats of its process and tries again then. */
-  async #hear(): Promise<void> {
-    this.#hearing ??= this.#server
-      .hear("taskIds", this.id, () => void this.look())
-      .then(
-        (unhear) => {
-          if (!this.#ended) return unhear;
-          unhear();
-          return undefined;
-        },
-        (error: unknown) => {
-          this.#hearing = undefined;
-          this.#server.platform.warn(`a task cannot be listened to: ${thrownMessage(error)}`);
-          return undefined;
-        },
-      );
-    try {
-      await timely(this.#hearing, this.#server.platform);
-    } catch {
-      // It goes on without for now.
-    }
+  async #subscribeNow(): Promise<void> {
+    const unsubscribe = await this.#home.server.hear("taskIds", this.id, () => void this.look());
+    if (this.#ended) unsubscribe();
+    else this.#unsubscribe = unsubscribe;
   }
 
-  #watchExpiry(): void {
-    const { platform } = this.#server;
-    const { signal } = this.#task;
-    if (signal.aborted) return;
-    signal.addEventListener("abort", () => this.#expiry?.cancel(), { once: true });
-    const ms = Math.max(1, this.#until - platform.now());
+  /** The task is stored. Reads it if it may have changed since. */
+  async stored(): Promise<void> {
+    const { createdAt, ttlMs } = this.#record;
+    const { platform } = this.#home.server;
+    this.#isStored = true;
+    if (this.signal.aborted) return;
     this.#expiry = longTimer(
-      ms,
+      Math.max(1, createdAt + ttlMs - platform.now()),
       () => this.abort(new McpError("cancelled", "the task has expired")),
       (part, run) => platform.timer(part, run),
     );
+    onAbort(this.signal, () => this.#expiry?.cancel());
+    if (this.#readsAgain) await this.look();
   }
 
   /** Reads the record again; one read at a time, however many reasons there are. Never rejects. */
   async look(): Promise<void> {
+    if (this.#ended) return;
+    this.#readsAgain = true;
     // Before that there may be no record yet, which must not be taken for one that has expired.
-    if (!this.#began || this.#ended) return;
-    if (this.#looking !== undefined) {
-      this.#looksAgain = true;
-      await this.#looking;
-      return;
-    }
-    this.#looking = this.#lookNow();
-    await this.#looking;
+    if (!this.#isStored) return;
+    this.#reading ??= this.#read();
+    await this.#reading;
   }
 
-  async #lookNow(): Promise<void> {
-    do {
-      this.#looksAgain = false;
+  async #read(): Promise<void> {
+    const { store, server } = this.#home;
+    while (this.#readsAgain && !this.signal.aborted && !this.#ended) {
+      this.#readsAgain = false;
       try {
-        const record = await this.#context.read(this.id);
+        const record = await store.read(this.id);
         if (this.#ended) break;
-        if (record === undefined) this.abort(new McpError("cancelled", "the task has expired"));
-        else if (this.#task.see(record)) this.#asker?.answered(record);
+        const refused = record === undefined ? expired() : this.#refusal(record);
+        if (refused !== undefined) this.abort(refused);
+        else if (record !== undefined) this.#asker?.answered(record);
       } catch (error) {
-        this.#server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
+        server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
-    } while (this.#looksAgain && !this.#task.signal.aborted);
-    // In the same turn as the question whether to look again, which would else be lost in between.
-    this.#looking = undefined;
-    if (this.#hearing === undefined && !this.#ended) await this.#hear();
+    }
+    // In the same turn as the question whether to read again, which would else be lost in between.
+    this.#reading = undefined;
+    if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }
 
   /** The exchange of the run: what a handler says becomes the status message, and nobody can be asked by a request. */
@@ -191,11 +172,12 @@ export class TaskRun {
     return {
       ...(remote === undefined ? {} : { remote }),
       id: this.id,
-      signal: this.#task.signal,
+      signal: this.signal,
       ...(http === undefined ? {} : { http }),
       ...(caller === undefined ? {} : { principal: caller }),
       say: (text) => this.#say(text),
-      ask: () => Promise.reject(new McpError("internal_error", "a task asks by its record")),
+      ask: () =>
+        Promise.reject(new McpError("internal_error", "a task sends no requests: its record has its questions")),
     };
   }
 
@@ -205,37 +187,139 @@ export class TaskRun {
    */
   lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
     const own = this.exchange(exchange);
-    const cancel = () => {
-      if (!this.#began) this.abort(McpError.from(exchange.signal.reason));
-    };
-    if (exchange.signal.aborted) cancel();
-    else exchange.signal.addEventListener("abort", cancel, { once: true });
+    onAbort(exchange.signal, () => {
+      if (!this.#isStored) this.abort(McpError.from(exchange.signal.reason));
+    });
     return {
       ...own,
       ...(exchange.peer === undefined ? {} : { peer: exchange.peer }),
-      say: (text) => (this.#began ? own.say(text) : sayEarly(exchange, token, text)),
+      say: (text) => (this.#isStored ? own.say(text) : sayEarly(exchange, token, text)),
       ...(exchange.ask === undefined ? {} : { ask: exchange.ask.bind(exchange) }),
     };
   }
 
-  /** Stores how the handler ended, and tells those who wait. Never rejects. */
-  async settle(outcome: Promise<object>, request: Call): Promise<void> {
-    const end = await endOf(outcome, request);
-    // From now on nobody has to be told of what becomes of the task, least of all of its end.
-    this.#ended = true;
-    await this.#task.end(end);
-    this.#asker?.giveUp();
-    this.#expiry?.cancel();
-    this.#hearing?.then((unhear) => unhear?.());
-    this.#context.over(this);
-  }
-
   #say(text: string): void {
+    if (!this.#isStored) return;
     const { method, params = {} } = JSON.parse(text) as { method: string; params?: Record<string, unknown> };
-    if (method !== "notifications/progress" || this.#message.note(params)) {
-      this.#context.notify(this.id, method, params);
+    if (method !== "notifications/progress") return this.#sendToCreator(method, params);
+    this.#message ??= new StatusMessage(
+      this.#record.progress,
+      (report) => this.change((found) => ({ ...found, ...report })),
+      (ms) => this.#pause(ms),
+    );
+    const progressToken = this.creator?.request.progressToken;
+    if (this.#message.note(params) && progressToken !== undefined) {
+      this.#sendToCreator(method, { ...params, progressToken });
     }
   }
+
+  #sendToCreator(method: string, params: object): void {
+    this.creator?.peer.say(notificationText(method, relatedTo(this.id, params)));
+  }
+
+  /**
+   * Sends the status to the client that created the task.
+   *
+   * Spec: Tasks, "Task Status Notification",
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status-notification
+   */
+  sendStatus(record: TaskRecord): void {
+    if (this.creator === undefined) return;
+    const { peer, request } = this.creator;
+    peer.say(notificationText("notifications/tasks/status", taskDialect(request.revision).shown(taskOf(record))));
+    if (isOver(record)) this.creator = undefined;
+  }
+
+  /** Stores how the handler ended. Never rejects. */
+  async settle(outcome: Promise<object>, request: Call): Promise<void> {
+    const end = await endOf(outcome, request);
+    // From now on the run need not know what becomes of the task, least of all of its end.
+    this.#ended = true;
+    this.#unsubscribe?.();
+    await this.#end(end);
+    this.leave();
+    this.#home.over(this);
+  }
+
+  /** Ends all that the run waits for. */
+  leave(): void {
+    this.#ended = true;
+    this.#unsubscribe?.();
+    this.#asker?.giveUp();
+    this.#expiry?.cancel();
+    this.creator = undefined;
+  }
+
+  /** Stores something that begins. Rejects when this run has lost the task or gives it away. */
+  async change(change: RecordChange): Promise<TaskRecord> {
+    await this.create();
+    return this.#patiently(PATIENCE_MS, () => {
+      if (this.isReleased) throw new McpError("cancelled", "the server is closed");
+      return this.#write(change);
+    });
+  }
+
+  /** The same for what has been done, which is stored although the task is given away. */
+  keep(change: RecordChange): Promise<TaskRecord> {
+    return this.#patiently(PATIENCE_MS, () => this.#write(change));
+  }
+
+  /** Stores how the task ended: tries as long as this run has it, because its client waits for nothing else. Never rejects. */
+  async #end(change: RecordChange): Promise<void> {
+    let end = change;
+    while (!this.signal.aborted && !this.isReleased) {
+      try {
+        await this.#patiently(Number.POSITIVE_INFINITY, () => this.#write(end));
+        return;
+      } catch (error) {
+        if (this.signal.aborted) return;
+        end = unstored(error);
+        await this.#pause(FIRST_PAUSE_MS);
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return pause(this.#home.server.platform, ms, this.signal);
+  }
+
+  async #patiently(patienceMs: number, store: () => Promise<TaskRecord>): Promise<TaskRecord> {
+    const { platform } = this.#home.server;
+    const since = platform.monotonic();
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        return await store();
+      } catch (error) {
+        const waited = platform.monotonic() - since;
+        if (this.signal.aborted || isFinal(error) || waited + pauseMs > patienceMs) throw error;
+        platform.warn(`a task could not be stored and is stored again soon: ${thrownMessage(error)}`);
+        await this.#pause(pauseMs);
+      }
+    }
+  }
+
+  async #write(change: RecordChange): Promise<TaskRecord> {
+    // A run that was told to end stores nothing more.
+    if (this.signal.aborted) throw McpError.from(this.signal.reason);
+    let refused: McpError | undefined;
+    const changed = await this.#home.store.update(this.id, (record) => {
+      refused = this.#refusal(record);
+      return refused === undefined ? change(record) : record;
+    });
+    if (refused === undefined && changed !== undefined) return changed;
+    const reason = refused ?? expired();
+    this.abort(reason);
+    throw reason;
+  }
+
+  #refusal({ lease, status, statusMessage }: TaskRecord): McpError | undefined {
+    if (lease.token !== this.#record.lease.token) return new McpError("cancelled", "another process runs the task");
+    return isOver({ status }) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;
+  }
+}
+
+function expired(): McpError {
+  return new McpError("cancelled", "the task has expired");
 }
 
 /** Progress has the token of the task, which the client does not know yet. */
@@ -246,7 +330,7 @@ function sayEarly(exchange: Exchange, token: Id | undefined, text: string): void
 }
 
 /** What the end of the handler makes of the record. Never rejects. */
-async function endOf(outcome: Promise<object>, request: Call): Promise<(record: TaskRecord) => TaskRecord> {
+async function endOf(outcome: Promise<object>, request: Call): Promise<RecordChange> {
   try {
     const value = await outcome;
     if (value instanceof ExtensionResult) {
@@ -261,4 +345,17 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<(record: 
     const error = { code, message, ...(kept === undefined ? {} : { data: kept }) };
     return (record) => ended(record, "failed", { error }, message);
   }
+}
+
+/** Whether another attempt would fail for the same reason. */
+function isFinal(error: unknown): boolean {
+  return error instanceof StorageError || (McpError.is(error) && error.kind !== "internal_error");
+}
+
+/** The end of a task whose outcome cannot be stored. Texts of the storage may hold what clients must not learn. */
+function unstored(error: unknown): RecordChange {
+  const { code, message } = McpError.is(error)
+    ? error
+    : new McpError("internal_error", "the outcome of the task could not be stored, because the storage is full");
+  return (record) => ended(record, "failed", { error: { code, message } }, message);
 }

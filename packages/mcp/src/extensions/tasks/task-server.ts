@@ -10,14 +10,12 @@ import type { ToolOffer } from "../../server/tools/tool.js";
 import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
-import { asStorageAway } from "./stored/timely-key-value.js";
+import { ended, isOver, type TaskRecord, taskOf, withAnswers } from "./stored/task-record.js";
+import { asStorageAway, TooManyTasks } from "./stored/task-store.js";
 import { askThrough, onStartTask } from "./task-call.js";
-import type { TaskSettings } from "./task-options.js";
-import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
+import { type TaskRules, type TaskSettings, taskRules } from "./task-options.js";
 import { TaskResults } from "./task-results.js";
-import { type TaskRules, taskRules } from "./task-rules.js";
 import { TaskRunner } from "./task-runner.js";
-import { TooManyTasks } from "./task-store.js";
 
 /** Tasks on a page of `tasks/list` where the server sets no page size. */
 const PAGE_SIZE = 100;
@@ -90,7 +88,7 @@ class TaskServer {
   call(call: PreparedCall, next: () => object | Promise<object>): object | Promise<object> {
     const { request } = call;
     const { name } = request.params;
-    this.#runner.watch();
+    this.#runner.open();
     if (typeof name !== "string" || !this.#server.hasTool(name, call)) return next();
     const rules = this.#rules.get(name);
     const dialect = taskDialect(request.revision);
@@ -155,14 +153,15 @@ class TaskServer {
     for (const [key, answer] of Object.entries(inputResponses)) {
       if (!isObject(answer)) throw new McpError("invalid_params", `the answer "${key}" is not an object`);
     }
-    await this.#runner.answer(id, inputResponses);
+    const given = Object.entries(inputResponses).map(([name, value]) => [name, { value }] as const);
+    await this.#runner.open().update(id, (record) => withAnswers(record, Object.fromEntries(given)));
     return {};
   }
 
   async cancel(params: Params, call: ExtensionCall): Promise<object> {
     const { id } = await this.#owned(params, call);
     const dialect = taskDialect(call.request.revision);
-    const record = await this.#runner.change(id, (found) => {
+    const record = await this.#runner.open().update(id, (found) => {
       if (!isOver(found)) return ended(found, "cancelled", undefined, "the client cancelled the task");
       if (!dialect.refusesLateCancel) return found;
       throw new McpError("invalid_params", `the task is ${found.status} already`);
@@ -173,13 +172,12 @@ class TaskServer {
 
   async list(params: Params, { request, exchange }: ExtensionCall): Promise<object> {
     const owner = (exchange.principal ?? exchange.peer?.principal)?.key;
-    const ids =
-      owner === undefined ? this.#runner.listeners.created(exchange.peer) : await this.#runner.store.owned(owner);
+    const ids = owner === undefined ? this.#runner.createdBy(exchange.peer) : await this.#runner.open().owned(owner);
     const dialect = taskDialect(request.revision);
     const signs = `cursor tasks ${owner ?? ""}`;
     const start = params["cursor"] === undefined ? 0 : this.#start(ids, signs, params["cursor"]);
     const end = start + (this.#server.pageSize ?? PAGE_SIZE);
-    const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.read(id)));
+    const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.open().read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
     const shown = tasks.map((record) => dialect.shown(taskOf(record as TaskRecord)));
@@ -203,7 +201,6 @@ class TaskServer {
   /** The tasks among these that the caller may hear of. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     taskDialect(call.request.revision).require(call.request);
-    this.#runner.watch();
     const found = await Promise.all(ids.map((id) => this.#find(id)));
     return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
   }
@@ -215,7 +212,6 @@ class TaskServer {
   /** The task that a request is about. Tasks of others do not exist for the caller. */
   async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
     taskDialect(call.request.revision).require(call.request);
-    this.#runner.watch();
     const record = await this.#find(stringParam(params, "taskId", call.request.method));
     if (record === undefined || !isOwner(record, call)) throw unknownTask();
     return record;
@@ -223,7 +219,7 @@ class TaskServer {
 
   /** Only what could be an id reaches the storage, whose keys are not for callers to choose. */
   async #find(id: string): Promise<TaskRecord | undefined> {
-    return TASK_ID.test(id) ? this.#runner.read(id) : undefined;
+    return TASK_ID.test(id) ? this.#runner.open().read(id) : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TaskRecord } from "../../../src/extensions/tasks/task-record.js";
+import type { TaskRecord } from "../../../src/extensions/tasks/stored/task-record.js";
 import type { Storage } from "../../../src/storage/storage.js";
 import type { SimProcess } from "../sim-process.js";
 import type { World } from "../world.js";

@@ -1,16 +1,30 @@
-import { randomName } from "../../encoding/base64.js";
-import { thrownMessage } from "../../encoding/thrown-message.js";
-import type { Platform } from "../../platform/platform.js";
-import { McpError } from "../../protocol/error.js";
-import type { KeyValue } from "../../storage/storage.js";
-import { type OwnedTask, OwnedTasks } from "./stored/owned-tasks.js";
-import { isOver, type TaskRecord } from "./task-record.js";
+import { randomName } from "../../../encoding/base64.js";
+import { isThenable, type MaybePromise } from "../../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../../encoding/thrown-message.js";
+import { isObject } from "../../../jsonrpc/message.js";
+import type { Platform } from "../../../platform/platform.js";
+import { McpError } from "../../../protocol/error.js";
+import { type KeyValue, StorageFailure } from "../../../storage/storage.js";
+import { type OwnedTask, OwnedTasks } from "./owned-tasks.js";
+import { differs, isOver, type TaskRecord } from "./task-record.js";
 
-/** Bounds of the tasks of one principal. */
-export interface OwnerLimits {
+/** Bounds that a new task must keep to. */
+export interface TaskBounds {
+  /** Stored tasks of its owner, and those of them that run. */
   readonly kept: number;
   readonly running: number;
+  /** Stored tasks that this process created; default: any number. */
+  readonly total?: number;
+  /** The tasks that run in this process. */
+  readonly runs?: ReadonlyMap<string, unknown>;
 }
+
+/** Milliseconds that the storage may take for one call about a task. */
+export const STORAGE_MS = 10_000;
+/** Tasks that may run in another process by now and are read to make room for a new one. */
+const MAX_READS = 16;
+/** How often all tasks of this process are looked through for expired ones. */
+const SWEEP_MS = 1000;
 
 /** Attempts to write what another process writes at the same time; each lost attempt means that another one succeeded. */
 const MAX_ATTEMPTS = 64;
@@ -28,12 +42,24 @@ export class TaskStore {
   readonly #base: string;
   readonly #maxLength: number;
   readonly #owned: OwnedTasks;
+  readonly #changed: (before: TaskRecord, after: TaskRecord) => void;
+  /** When each task expires that this process created, oldest first. */
+  readonly #created = new Map<string, number>();
+  #swept = Number.NEGATIVE_INFINITY;
   /** Tasks to remove for which the storage has failed so far. */
   readonly #left = new Map<string, TaskRecord>();
   #checks = 0;
 
-  constructor(kv: KeyValue, platform: Platform, server: string, maxLength: number) {
+  /** Calls `changed` after each change that clients see. */
+  constructor(
+    kv: KeyValue,
+    platform: Platform,
+    server: string,
+    maxLength: number,
+    changed: (before: TaskRecord, after: TaskRecord) => void = () => {},
+  ) {
     this.#kv = kv;
+    this.#changed = changed;
     this.#platform = platform;
     this.#base = `server/${server}/tasks`;
     this.#maxLength = maxLength;
@@ -46,28 +72,67 @@ export class TaskStore {
   }
 
   /**
-   * Stores a new task, in the place of finished ones if its owner has too many. Throws `limit_exceeded` when they all run. Discards
+   * Stores a new task, in the place of finished ones if there are too many. Throws `limit_exceeded` when they all run. Discards
    * what it leaves behind when it fails.
    */
-  async create(record: TaskRecord, limits: OwnerLimits): Promise<void> {
+  async create(record: TaskRecord, bounds: TaskBounds): Promise<void> {
     const { id, owner, ttlMs } = record;
     const text = this.#text(record);
-    if (owner !== null) await this.#claim(record, owner, limits);
+    await this.#makeRoom(record, bounds);
     try {
-      await this.#kv.set(this.#key(id), text, { ttlMs, ifVersion: 0 });
+      if (owner !== null) await this.#claim(record, owner, bounds);
+      try {
+        await this.#kv.set(this.#key(id), text, { ttlMs, ifVersion: 0 });
+      } catch (error) {
+        await this.discard(record);
+        throw error;
+      }
     } catch (error) {
-      await this.discard(record);
+      this.#created.delete(id);
       throw error;
     }
   }
 
-  async #claim(record: TaskRecord, owner: string, limits: OwnerLimits): Promise<void> {
+  /** Counts a new task of this process, and drops the oldest finished ones if there are too many. */
+  async #makeRoom(
+    { id, createdAt, ttlMs }: TaskRecord,
+    { total = Number.POSITIVE_INFINITY, runs }: TaskBounds,
+  ): Promise<void> {
+    const created = this.#created;
+    created.set(id, createdAt + ttlMs);
+    if (created.size <= total) return;
+    this.#sweep();
+    let reads = 0;
+    for (const [one, until] of created) {
+      if (created.size <= total) return;
+      if (one === id || reads === MAX_READS) break;
+      if (runs?.has(one) === true) continue;
+      reads++;
+      // Not counted while it is read, so that two new tasks do not wait for the same place.
+      created.delete(one);
+      const found = await this.read(one);
+      if (found !== undefined && !isOver(found)) created.set(one, until);
+      else if (found !== undefined) await this.discard(found);
+    }
+    if (created.size <= total) return;
+    created.delete(id);
+    throw new TooManyTasks("tasks are kept", "kept", total);
+  }
+
+  #sweep(): void {
+    const now = this.#platform.now();
+    if (now - this.#swept < SWEEP_MS) return;
+    this.#swept = now;
+    for (const [one, until] of this.#created) if (until <= now) this.#created.delete(one);
+  }
+
+  async #claim(record: TaskRecord, owner: string, bounds: TaskBounds): Promise<void> {
     const { id, createdAt, ttlMs } = record;
     const entry = { id, since: createdAt, until: createdAt + ttlMs, runs: !isOver(record) };
     let dropped: readonly OwnedTask[] = [];
     const add = () =>
       this.#owned.update(owner, (owned) => {
-        dropped = outdated(owned, entry, limits);
+        dropped = outdated(owned, entry, bounds);
         return [...owned.filter((one) => !dropped.includes(one)), entry];
       });
     try {
@@ -126,9 +191,10 @@ export class TaskStore {
       if (ttlMs <= 0) return undefined;
       // Clocks of processes may differ, and the time of a task never goes back.
       const next = { ...changed, updatedAt: Math.max(now, record.updatedAt) };
-      const { version } = found;
-      if ((await this.#kv.set(this.#key(id), this.#text(next), { ttlMs, ifVersion: version })) !== undefined)
-        return next;
+      const options = { ttlMs, ifVersion: found.version };
+      if ((await this.#kv.set(this.#key(id), this.#text(next), options)) === undefined) continue;
+      if (differs(record, next)) this.#changed(record, next);
+      return next;
     }
     throw new McpError("internal_error", "a task was changed by others each time it was to be written", {
       fix: "Try again later.",
@@ -195,7 +261,7 @@ export class TaskStore {
 }
 
 /** The finished tasks that make room for a new one: the oldest. Throws where there are not enough. */
-function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: OwnerLimits): OwnedTask[] {
+function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: TaskBounds): OwnedTask[] {
   if (runs && owned.filter((one) => one.runs).length >= running) {
     throw new TooManyTasks("tasks of one caller run", "runningPerPrincipal", running);
   }
@@ -205,7 +271,7 @@ function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, runn
   return over;
 }
 
-/** When a task ends cannot be foreseen. */
+/** When a refused request may be sent again: when a task ends, or a storage is back, cannot be foreseen. */
 const RETRY_MS = 1000;
 
 /** The refusal of one task more. */
@@ -221,4 +287,54 @@ export class TooManyTasks extends McpError {
     });
     this.limited = { status: limit.endsWith("PerPrincipal") ? 429 : 503, retryAfterMs: RETRY_MS };
   }
+}
+
+/** The same answer, or a rejection when it does not come in time. */
+export function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS): MaybePromise<T> {
+  if (!isThenable(answer)) return answer;
+  return new Promise<T>((resolve, reject) => {
+    const late = () => {
+      reject(awayFor(`the storage of tasks did not answer within ${ms} ms`));
+    };
+    const timer = platform.timer(ms, late);
+    Promise.resolve(answer)
+      .finally(() => timer.cancel())
+      .then(resolve, reject);
+  });
+}
+
+/** The same store, whose calls fail when they are not answered in time: a task must not wait for a store that hangs. */
+export function timelyKeyValue(kv: KeyValue, platform: Platform, ms = STORAGE_MS): KeyValue {
+  return {
+    get: (key) => timely(kv.get(key), platform, ms),
+    set: (key, value, options) => timely(kv.set(key, value, options), platform, ms),
+    delete: (key, options) => timely(kv.delete(key, options), platform, ms),
+    touch: (key, ttlMs) => timely(kv.touch(key, ttlMs), platform, ms),
+  };
+}
+
+/** The `data.reason` of such an error. */
+const AWAY = "storage_unavailable";
+
+/** Whether the storage could not be reached, or did not answer in time. */
+export function isStorageAway(error: unknown): boolean {
+  if (error instanceof StorageFailure) return error.reason === "unavailable" || error.reason === "timeout";
+  return McpError.is(error) && isObject(error.data) && error.data["reason"] === AWAY;
+}
+
+/**
+ * The error of a request about a task that failed because the storage was away: clients wait for `data.retryAfterMs` and repeat the
+ * request. Other errors are returned as they are.
+ */
+export function asStorageAway(error: unknown): unknown {
+  if (!(error instanceof StorageFailure && isStorageAway(error))) return error;
+  return awayFor("the storage of tasks cannot be reached", error);
+}
+
+function awayFor(message: string, cause?: unknown): McpError {
+  return new McpError("internal_error", message, {
+    data: { reason: AWAY, retryAfterMs: RETRY_MS },
+    fix: "Try again after `data.retryAfterMs`; the task goes on meanwhile.",
+    cause,
+  });
 }

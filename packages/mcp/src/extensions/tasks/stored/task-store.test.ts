@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { platform as nodePlatform } from "../../node/platform.js";
-import { delayedStorage } from "../../storage/delayed-storage.js";
-import { createMemoryStorage } from "../../storage/memory.js";
-import type { KeyValue } from "../../storage/storage.js";
-import { fakeClock } from "../../testing/fake-clock.js";
+import { platform as nodePlatform } from "../../../node/platform.js";
+import { delayedStorage } from "../../../storage/delayed-storage.js";
+import { createMemoryStorage } from "../../../storage/memory.js";
+import type { KeyValue } from "../../../storage/storage.js";
+import { fakeClock } from "../../../testing/fake-clock.js";
 import { ended, type TaskRecord } from "./task-record.js";
 import { TaskStore } from "./task-store.js";
 
