@@ -25,6 +25,9 @@ export interface Implementation {
   icons?: Icon[];
 }
 
+/** The version of this package, as in its `package.json`. */
+export const LIBRARY_VERSION = "0.1.0";
+
 /** The members of an implementation that a revision has. */
 export function implementationIn(revision: Revision, info: Implementation): Implementation {
   const features = featuresOf(revision);

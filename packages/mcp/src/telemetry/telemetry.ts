@@ -12,6 +12,7 @@ import { INTERNAL_ERROR } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
+import { LIBRARY_VERSION } from "../protocol/implementation.js";
 import { CORE_METHODS } from "../protocol/methods.js";
 import { notFoundCodeOf, type Revision } from "../protocol/revisions.js";
 import type { TraceContext } from "../protocol/trace-context.js";
@@ -61,7 +62,6 @@ export interface TelemetryOptions {
 export interface Telemetry extends Observer, ClientObserver {}
 
 const NAME = "@parley/mcp";
-const VERSION = "0.1.0";
 
 /**
  * Records spans and metrics by the semantic conventions of OpenTelemetry for MCP. `api` is the package `@opentelemetry/api`, as
@@ -75,7 +75,7 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
       fix: 'Write `import * as api from "@opentelemetry/api"` and `telemetry(api)`.',
     });
   }
-  const recorder = new Recorder(api, NAME, VERSION, options);
+  const recorder = new Recorder(api, NAME, LIBRARY_VERSION, options);
   return {
     attached(server: object) {
       // The middleware of every server is of this type, whatever it says of `ctx.data`.

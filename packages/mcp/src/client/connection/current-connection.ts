@@ -1,6 +1,6 @@
 import type { ClientEra } from "../../era/era.js";
 import type { Established } from "../../era/negotiate/negotiation.js";
-import type { Implementation } from "../../protocol/implementation.js";
+import { type Implementation, LIBRARY_VERSION } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Transport } from "../../transport/transport.js";
@@ -77,11 +77,10 @@ function nameOf(key: string, allowed: readonly Revision[] | undefined): string {
 }
 
 const NAME = "parley";
-const VERSION = "0.1.0";
 
 /** The implementation that the client reports. */
 export function implementationOf(options: ClientOptions): Implementation {
-  const { name = NAME, version = VERSION, title, description, websiteUrl, icons } = options;
+  const { name = NAME, version = LIBRARY_VERSION, title, description, websiteUrl, icons } = options;
   return {
     name,
     version,

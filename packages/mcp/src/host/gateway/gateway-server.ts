@@ -3,6 +3,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { OfferCapability } from "../../protocol/features/offer-kinds.js";
 import type { Tool } from "../../protocol/features/tools.js";
+import { LIBRARY_VERSION } from "../../protocol/implementation.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import { partsOf } from "../../server/server-parts.js";
@@ -42,7 +43,7 @@ interface InnerToolCall {
   readonly args: Record<string, unknown> | undefined;
 }
 
-const INFO: ServerInfo = { name: "parley-gateway", version: "0.1.0" };
+const INFO: ServerInfo = { name: "parley-gateway", version: LIBRARY_VERSION };
 
 /** A server that offers what the servers of a host offer. */
 export function gatewayServer(
