@@ -24,7 +24,7 @@ export function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): Child
     id: childId(name, index),
     start: (signal) => server.start(signal),
     ended: async (connection) => {
-      const ended = await connection.ended();
+      const ended = await connection.ended;
       // Why it ended says more than that it did.
       const reason = ended?.cause instanceof Error ? ended.cause : ended;
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };

@@ -18,7 +18,6 @@ import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/t
 import { ConnectionHealth, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
-import { notListed } from "./connection/unavailable.js";
 import type { HostedState, ServerProblem, ServerStatus } from "./host-events.js";
 import { RemoteWatches } from "./remote-watches.js";
 
@@ -81,7 +80,6 @@ export class HostedServer {
     this.#events = events;
     this.#filter = new ToolFilter(parts.filter);
     this.#health = new ConnectionHealth(parts.name, parts.platform, parts.health);
-    this.remote.onAnswered = (connection) => this.#health.answered(connection);
     this.remote.onShared = (connection) => this.#followOther(connection);
   }
 
@@ -192,7 +190,7 @@ export class HostedServer {
     };
     const listening = { connection, listed: done.then(() => true, forget) };
     this.#listening = listening;
-    void connection.ended().then(() => {
+    void connection.ended.then(() => {
       forget();
       this.#listenElsewhere(connection);
     });
@@ -289,4 +287,11 @@ export class HostedServer {
 /** Both come from JSON, and from the same server, whose members keep their order. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function notListed(name: string, ms: number): McpError {
+  return new McpError("timeout", `the server "${name}" did not list what it offers within ${ms} ms`, {
+    data: { deadline: "startMs", ms },
+    fix: "Raise `startMs` of the server, or look at what its lists wait for.",
+  });
 }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TokenBucket, takeToken } from "./token-bucket.js";
 
@@ -25,5 +26,25 @@ describe("TokenBucket", () => {
 
   it("locks nobody out after a clock was set back", () => {
     expect(takeToken(1e12, 0, { intervalMs: 10, burst: 3 }).waitMs).toBe(10);
+  });
+
+  it("never gives more than the burst and what the time allows, and always after the wait that it names", () => {
+    const pauses = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 });
+    const rates = fc.double({ min: 0.01, max: 500, noNaN: true });
+    fc.assert(
+      fc.property(rates, fc.integer({ min: 1, max: 20 }), pauses, (perSecond, burst, passing) => {
+        let now = 0;
+        const bucket = new TokenBucket({ monotonic: () => now }, { intervalMs: 1000 / perSecond, burst });
+        let taken = 0;
+        for (const ms of passing) {
+          now += ms;
+          while (taken < 10_000 && bucket.take() === 0) taken++;
+          expect(taken).toBeLessThanOrEqual(burst + (now * perSecond) / 1000 + 1e-6);
+        }
+        now += Math.ceil(bucket.waitMs);
+        expect(bucket.take()).toBe(0);
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -235,4 +235,22 @@ describe("a call gate under any sequence of calls", () => {
       }),
     );
   });
+
+  it("lets one call begin at once where the rate is below one a second", async () => {
+    const { gate, clock } = gateOf({ rate: { perSecond: 0.1 } });
+    expect(gate.enter()).toBeUndefined();
+    const second = gate.enter();
+    await clock.advance(9_999);
+    expect(gate.counts).toEqual({ running: 1, waiting: 1, refused: 0 });
+    await clock.advance(1);
+    await second;
+    expect(gate.counts).toEqual({ running: 2, waiting: 0, refused: 0 });
+  });
+
+  it.each([{ perSecond: 0 }, { perSecond: Number.POSITIVE_INFINITY }, { perSecond: 1, burst: 0 }])(
+    "refuses the rate %o",
+    (rate) => {
+      expect(() => gateOf({ rate })).toThrow("`rate.");
+    },
+  );
 });

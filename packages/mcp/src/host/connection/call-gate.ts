@@ -1,9 +1,17 @@
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform, Timer } from "../../platform/platform.js";
+import { TokenBucket } from "../../platform/token-bucket.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { checkNumber } from "./check-number.js";
-import { FairQueue } from "./fair-queue.js";
-import { RateLimit, type RateOptions } from "./rate-limit.js";
+
+/** How many calls may begin in a time. */
+interface RateOptions {
+  /** Calls per second in the long run; fractions are allowed: 0.1 is one in ten seconds. */
+  perSecond: number;
+  /** Calls that may begin at once after a pause. Default: `perSecond`, at least 1. */
+  burst?: number | undefined;
+}
 
 /** How many calls a server gets, and how many may wait for their turn. */
 export interface CallLimits {
@@ -39,10 +47,10 @@ interface WaitingCall {
 }
 
 const QUEUE = 1_000;
-/** What is said when nothing is known yet about how long calls take. */
+/** The advised wait while it is unknown how long calls take. */
 const UNKNOWN_MS = 1_000;
-const LONGEST_HINT_MS = 60_000;
-/** How much of the smoothed time between two ends is the last one. */
+const MAX_HINT_MS = 60_000;
+/** The weight of the last time between two ends in the smoothed one. */
 const NEWEST = 0.2;
 
 /**
@@ -53,10 +61,13 @@ const NEWEST = 0.2;
  * Each `enter` that does not throw or reject is followed by one `leave`.
  */
 export class CallGate {
+  /** Whether a call may ever have to wait for others. */
+  readonly isLimited: boolean;
   readonly #parts: CallGateParts;
   readonly #concurrency: number;
   readonly #queue: number;
-  readonly #rate: RateLimit | undefined;
+  readonly #perSecond: number;
+  readonly #bucket: TokenBucket | undefined;
   readonly #waiting = new FairQueue<WaitingCall>();
   #running = 0;
   #refused = 0;
@@ -75,12 +86,9 @@ export class CallGate {
     this.#parts = parts;
     this.#concurrency = concurrency ?? Number.POSITIVE_INFINITY;
     this.#queue = queue;
-    this.#rate = rate === undefined ? undefined : new RateLimit(parts.platform, rate);
-  }
-
-  /** Whether a call may ever have to wait for others. */
-  get isLimited(): boolean {
-    return this.#concurrency !== Number.POSITIVE_INFINITY || this.#rate !== undefined;
+    this.#perSecond = rate?.perSecond ?? 0;
+    this.#bucket = rate === undefined ? undefined : bucketOf(parts.platform, rate);
+    this.isLimited = concurrency !== undefined || rate !== undefined;
   }
 
   get counts(): CallCounts {
@@ -91,7 +99,7 @@ export class CallGate {
    * Returns undefined if the call may begin now, or a promise of its turn, which ends at once when `signal` aborts. Throws if
    * the call is refused. `key` tells callers apart.
    */
-  enter(signal?: AbortSignal, key = ""): undefined | Promise<void> {
+  enter(signal?: AbortSignal, key?: unknown): undefined | Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
     if (signal?.aborted === true) throw cancelled(signal);
     if (this.#waiting.size === 0 && this.#blockedBy() === undefined) {
@@ -130,12 +138,12 @@ export class CallGate {
   #begin(): void {
     this.#running++;
     // There is a token: `#blockedBy` has just looked.
-    this.#rate?.take();
+    this.#bucket?.take();
   }
 
   #blockedBy(): MetLimit | undefined {
     if (this.#running >= this.#concurrency) return "concurrency";
-    return (this.#rate?.waitMs ?? 0) > 0 ? "rate" : undefined;
+    return (this.#bucket?.waitMs ?? 0) > 0 ? "rate" : undefined;
   }
 
   #startWaiting(): void {
@@ -150,30 +158,29 @@ export class CallGate {
   }
 
   #startTimer(): void {
-    this.#timer ??= this.#parts.platform.timer(this.#rate?.waitMs ?? 0, () => {
+    this.#timer ??= this.#parts.platform.timer(Math.ceil(this.#bucket?.waitMs ?? 0), () => {
       this.#timer = undefined;
       this.#startWaiting();
     });
   }
 
-  #wait(signal: AbortSignal | undefined, key: string): Promise<void> {
+  #wait(signal: AbortSignal | undefined, key: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = () => {
-        this.#waiting.delete(key, call);
-        reject(cancelled(signal));
-        this.#afterRemoval();
-      };
       const call: WaitingCall = {
         start() {
-          signal?.removeEventListener("abort", stop);
+          remove();
           resolve();
         },
         refuse(error) {
-          signal?.removeEventListener("abort", stop);
+          remove();
           reject(error);
         },
       };
-      signal?.addEventListener("abort", stop, { once: true });
+      const remove = onAbort(signal, () => {
+        this.#waiting.delete(key, call);
+        reject(cancelled(signal));
+        this.#afterRemoval();
+      });
       this.#waiting.push(key, call);
       if (this.#blockedBy() === "rate") this.#startTimer();
     });
@@ -187,7 +194,7 @@ export class CallGate {
   }
 
   /** Frees a place in the queue at the cost of the caller with the most waiting calls, or throws. */
-  #makePlace(key: string): void {
+  #makePlace(key: unknown): void {
     this.#refused++;
     const refusal = this.#refusal();
     const newest = this.#waiting.popLongest(this.#waiting.waitingOf(key) + 1);
@@ -198,7 +205,7 @@ export class CallGate {
   #refusal(): McpError {
     const met = this.#blockedBy() ?? "concurrency";
     const { server } = this.#parts;
-    const value = met === "rate" ? (this.#rate?.perSecond ?? 0) : this.#concurrency;
+    const value = met === "rate" ? this.#perSecond : this.#concurrency;
     const gets = met === "rate" ? `gets ${value} calls a second` : `runs ${value} calls at once`;
     const waiting = `${this.#queue} ${this.#queue === 1 ? "is" : "are"} waiting`;
     const option = met === "rate" ? "rate.perSecond" : "concurrency";
@@ -210,8 +217,8 @@ export class CallGate {
 
   /** A place in the queue is free after the next end, or with the next token. */
   #retryAfterMs(met: MetLimit): number {
-    const ms = met === "rate" ? (this.#rate?.waitMs ?? 0) : (this.#betweenEndsMs ?? UNKNOWN_MS);
-    return Math.min(Math.max(1, Math.ceil(ms)), LONGEST_HINT_MS);
+    const ms = met === "rate" ? (this.#bucket?.waitMs ?? 0) : (this.#betweenEndsMs ?? UNKNOWN_MS);
+    return Math.min(Math.max(1, Math.ceil(ms)), MAX_HINT_MS);
   }
 
   #measure(): void {
@@ -239,6 +246,70 @@ export class CallGate {
   }
 }
 
+function bucketOf(platform: Pick<Platform, "monotonic">, rate: RateOptions): TokenBucket {
+  checkOptions("`rate`", rate, "perSecond burst");
+  const { perSecond, burst = Math.max(1, Math.floor(perSecond)) } = rate;
+  checkNumber("rate.perSecond", perSecond, { least: 0.001, fractions: true });
+  checkNumber("rate.burst", burst, { least: 1 });
+  return new TokenBucket(platform, { intervalMs: 1000 / perSecond, burst });
+}
+
 function cancelled(signal: AbortSignal | undefined): McpError {
   return new McpError("cancelled", "the call was cancelled while it waited for its turn", { cause: signal?.reason });
+}
+
+/** Waiting items by key: in order within a key, and keys take turns. Every operation but `popLongest` is constant in time. */
+class FairQueue<T> {
+  /** The keys in the order of their turns; none is empty. */
+  readonly #byKey = new Map<unknown, Set<T>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  waitingOf(key: unknown): number {
+    return this.#byKey.get(key)?.size ?? 0;
+  }
+
+  push(key: unknown, item: T): void {
+    const items = this.#byKey.get(key);
+    if (items === undefined) this.#byKey.set(key, new Set([item]));
+    else items.add(item);
+    this.#size++;
+  }
+
+  /** Takes the first item of the key whose turn it is; the key goes to the end. */
+  shift(): T | undefined {
+    for (const [key, items] of this.#byKey) {
+      for (const item of items) {
+        this.delete(key, item);
+        if (items.size > 0) {
+          this.#byKey.delete(key);
+          this.#byKey.set(key, items);
+        }
+        return item;
+      }
+    }
+    return undefined;
+  }
+
+  delete(key: unknown, item: T): boolean {
+    const items = this.#byKey.get(key);
+    if (items === undefined || !items.delete(item)) return false;
+    if (items.size === 0) this.#byKey.delete(key);
+    this.#size--;
+    return true;
+  }
+
+  /** Takes the newest item of the key with the most, if it has more than `moreThan`. */
+  popLongest(moreThan: number): T | undefined {
+    let longest: [unknown, Set<T>] | undefined;
+    for (const entry of this.#byKey) if (entry[1].size > (longest?.[1].size ?? moreThan)) longest = entry;
+    if (longest === undefined) return undefined;
+    const [key, items] = longest;
+    const newest = [...items].at(-1);
+    if (newest !== undefined) this.delete(key, newest);
+    return newest;
+  }
 }

@@ -22,25 +22,15 @@ export interface HealthParts {
   readonly platform: Pick<Platform, "monotonic" | "timer" | "warn">;
   /** The server's name, for errors. */
   readonly server: string;
+  /** When the server answered a call last, on the monotonic clock. */
+  readonly traffic: { readonly answeredAt: number };
   /** Asks the server for a sign of life. A rejection by an answer of the server is one too. */
   ping(signal: AbortSignal): Promise<unknown>;
   /** Called once after each `start`, when the server is found to be unhealthy; no ping follows. */
   unhealthy(reason: McpError): void;
 }
 
-/** What a status page shows of a health check. */
-export interface HealthStatus {
-  /** The time between the last ping and its answer; absent before the first. */
-  readonly latencyMs: number | undefined;
-  /** The same over the last pings, newer ones counting more. */
-  readonly smoothedMs: number | undefined;
-  /** Pings without an answer, in a row. */
-  readonly failures: number;
-}
-
 const DEFAULTS = { intervalMs: 30_000, deadlineMs: 10_000, failures: 3 };
-/** How much of the smoothed latency is the last one. */
-const NEWEST = 0.2;
 
 /** The options with their defaults. Throws `invalid_definition` for those that cannot be used. */
 function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
@@ -52,7 +42,7 @@ function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
 
 /**
  * Pings a server that has not answered anything for a while, and reports one that stays silent. Traffic makes pings
- * unnecessary: the owner calls `answered` for each answer. Nothing is left running after `stop`.
+ * unnecessary. Nothing is left running after `stop`.
  */
 export class HealthCheck {
   readonly #parts: HealthParts;
@@ -61,22 +51,18 @@ export class HealthCheck {
   #ping: AbortController | undefined;
   #answeredAt = 0;
   #failures = 0;
-  #latencyMs: number | undefined;
-  #smoothedMs: number | undefined;
+  /** The time between the last ping and its answer; undefined before the first. */
+  latencyMs: number | undefined;
 
   constructor(parts: HealthParts, options?: HealthOptions) {
     this.#parts = parts;
     this.#limits = checkedHealth(options);
   }
 
-  get status(): HealthStatus {
-    return { latencyMs: this.#latencyMs, smoothedMs: this.#smoothedMs, failures: this.#failures };
-  }
-
-  /** Begins, or begins anew, as if the server had just answered. */
+  /** Starts, also once more, as if the server had just answered. */
   start(): void {
     this.stop();
-    this.answered();
+    this.#alive();
     this.#wait(this.#limits.intervalMs);
   }
 
@@ -91,10 +77,19 @@ export class HealthCheck {
     this.#timer = undefined;
   }
 
-  /** The server answered something. Cheap: called for every answer. */
-  answered(): void {
+  #alive(): void {
     this.#answeredAt = this.#parts.platform.monotonic();
     this.#failures = 0;
+  }
+
+  /** When the server answered last: a call, or a ping. */
+  #lastAnswer(): number {
+    const { answeredAt } = this.#parts.traffic;
+    if (answeredAt > this.#answeredAt) {
+      this.#answeredAt = answeredAt;
+      this.#failures = 0;
+    }
+    return this.#answeredAt;
   }
 
   #wait(ms: number): void {
@@ -102,7 +97,7 @@ export class HealthCheck {
   }
 
   #look(): void {
-    const left = this.#answeredAt + this.#limits.intervalMs - this.#parts.platform.monotonic();
+    const left = this.#lastAnswer() + this.#limits.intervalMs - this.#parts.platform.monotonic();
     if (left > 0) this.#wait(left);
     else void this.#sendPing();
   }
@@ -113,15 +108,18 @@ export class HealthCheck {
     this.#ping = controller;
     const begun = platform.monotonic();
     const failure = await this.#failureOf(controller.signal);
-    // Stopped, or started anew: the outcome belongs to nobody.
+    // It was stopped or started again meanwhile.
     if (this.#ping !== controller) return;
     this.#stopTimer();
     this.#ping = undefined;
     // What is still under way is given up.
     controller.abort(failure?.error);
     // A call that was answered meanwhile proves more than a ping that was not.
-    if (failure !== undefined && this.#answeredAt <= begun) return this.#failed(failure.error);
-    if (failure === undefined) this.#alive(platform.monotonic() - begun);
+    if (failure !== undefined && this.#lastAnswer() <= begun) return this.#failed(failure.error);
+    if (failure === undefined) {
+      this.#alive();
+      this.latencyMs = platform.monotonic() - begun;
+    }
     this.#wait(this.#limits.intervalMs);
   }
 
@@ -136,13 +134,6 @@ export class HealthCheck {
       // In a function of its own, since a program without types may throw in place of rejecting.
       void (async () => this.#parts.ping(signal))().then(() => resolve(undefined), rejected);
     });
-  }
-
-  #alive(latencyMs: number): void {
-    this.answered();
-    this.#latencyMs = latencyMs;
-    const before = this.#smoothedMs ?? latencyMs;
-    this.#smoothedMs = before + (latencyMs - before) * NEWEST;
   }
 
   /** Waits for the next ping, unless this failure is the last: an unhealthy server is left alone until `start`. */
@@ -180,6 +171,7 @@ export class ConnectionHealth {
     const parts = {
       platform: this.#platform,
       server: this.#server,
+      traffic: connection,
       ping: (signal: AbortSignal) => connection.client.ping({ signal }),
       unhealthy(reason: McpError) {
         unhealthy(reason);
@@ -189,19 +181,15 @@ export class ConnectionHealth {
     const check = new HealthCheck(parts, this.#options);
     this.#checks.set(connection, check);
     check.start();
-    void connection.ended().then(() => {
+    void connection.ended.then(() => {
       check.stop();
       this.#checks.delete(connection);
     });
   }
 
-  answered(connection: RemoteConnection): void {
-    this.#checks.get(connection)?.answered();
-  }
-
   /** The time that the last check of a connection took. */
   latencyMs(connection: RemoteConnection): number | undefined {
-    return this.#checks.get(connection)?.status.latencyMs;
+    return this.#checks.get(connection)?.latencyMs;
   }
 
   stop(): void {

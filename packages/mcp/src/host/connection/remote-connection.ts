@@ -73,6 +73,12 @@ export class RemoteConnection {
   readonly declared: ClientCapabilities | undefined;
   /** Calls in flight, the application's own included. */
   running = 0;
+  /** Whether nothing can be sent over it any more. */
+  hasEnded = false;
+  /** When the server answered a call over it last, on the monotonic clock; its owner notes it. */
+  answeredAt = Number.NEGATIVE_INFINITY;
+  /** Resolves with the reason when the connection has ended, whoever ended it. */
+  readonly ended: Promise<Error | undefined>;
   readonly #parts: ClientParts;
   readonly #calls: CallsInFlight;
   #level: LoggingLevel | undefined;
@@ -84,6 +90,15 @@ export class RemoteConnection {
     this.#calls = calls;
     this.client = new Client(parts);
     this.asksByRequest = parts.connection.established.serverMayAsk;
+    this.ended = new Promise((resolve) => {
+      const look = (reason?: Error) => {
+        const { state } = this.client;
+        this.hasEnded = state === "disconnected" || state === "closed";
+        if (this.hasEnded) resolve(reason);
+      };
+      this.client.on("state", ({ reason }) => look(reason));
+      look();
+    });
     parts.router.on("notifications/progress", (progress: ProgressNotificationParams) =>
       calls.tokens.get(progress.progressToken)?.progress(progress),
     );
@@ -99,23 +114,6 @@ export class RemoteConnection {
     const connection = new RemoteConnection(name, parts, calls, can);
     if (lock !== undefined) await holdOpened(connection.client, lock);
     return connection;
-  }
-
-  /** Whether nothing can be sent over it any more. */
-  get hasEnded(): boolean {
-    const { state } = this.client;
-    return state === "disconnected" || state === "closed";
-  }
-
-  /** Resolves with the reason when the connection has ended, whoever ended it. */
-  ended(): Promise<Error | undefined> {
-    return new Promise((resolve) => {
-      const look = ({ reason }: { reason?: Error | undefined }) => {
-        if (this.hasEnded) resolve(reason);
-      };
-      this.client.on("state", look);
-      look({});
-    });
   }
 
   /** Sends a request for a caller; the result is that of the server, or a round of its questions. */
@@ -143,7 +141,7 @@ export class RemoteConnection {
     });
   }
 
-  /** Where a session has one level, it is the lowest that any caller wants; each is told what passes its own. */
+  /** Keeps the session's log level at the lowest that any caller wants; messages are filtered per caller. */
   #lowerLevel(level: LoggingLevel): void {
     const wanted = this.#level === undefined || !passesLevel(level, this.#level);
     if (!wanted || this.client.serverCapabilities.logging === undefined) return;

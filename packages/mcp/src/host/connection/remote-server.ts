@@ -3,18 +3,20 @@ import type { LocalServer, Target } from "../../client/connect.js";
 import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/contract/options.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { DriftPolicy } from "../../lock/drift-policy.js";
-import type { Platform } from "../../platform/platform.js";
+import type { Platform, Timer } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { TASKS } from "../../protocol/features/task-methods.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
-import { CallerConnections, connectionKey, keyOfOwn } from "./caller-connections.js";
-import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
+import { type Admission, CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
+import { ConnectionQueue } from "./connection-queue.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
-import { isLost, notInTime, tooManyWait, unavailable } from "./unavailable.js";
 
-/** Calls of one server that wait at once for a connection of it. */
-const MOST_WAITING = 10_000;
+/** Connections to one server beside its own; when there are as many, the one that is idle longest gives way. */
+const MAX_CONNECTIONS = 100;
+/** How long a connection that nobody uses is kept. */
+const IDLE_MS = 300_000;
 
 /** What a host knows of one of its servers before it is connected. */
 export interface RemoteServerParts {
@@ -51,13 +53,11 @@ export interface OutgoingRequest {
 /** A connection that stands, given at once so that calls of one turn are shared by several, or the next one that will. */
 type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
 
-/** What a call needs beside what is sent. */
 interface RunOptions {
   readonly caller: unknown;
   readonly signal: AbortSignal | undefined;
-  /** Whether it may be sent once more after it was lost with its connection. */
+  /** Whether the call may be sent once more after it was lost with its connection. */
   readonly repeatable: boolean;
-  /** Gives the connection to send it over. */
   pick(): FoundConnection;
 }
 
@@ -67,19 +67,12 @@ export class RemoteServer {
   readonly parts: RemoteServerParts;
   readonly gate: CallGate;
   readonly circuit: CircuitBreaker | undefined;
-  /** Called with every answer of the server, and the connection that it came over. */
-  onAnswered: ((connection: RemoteConnection) => void) | undefined;
   /** Called with every further connection that several callers share, when it stands. */
   onShared: ((connection: RemoteConnection) => void) | undefined;
-  readonly #own = new Set<RemoteConnection>();
+  /** The server's own connections that stand. */
+  readonly connections = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
-  /** Those that wait for a connection. */
-  readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
-  /** What tells callers apart in the queue. */
-  readonly #keys = new WeakMap<object, string>();
-  #lastKey = 0;
-  /** Why nobody needs to wait for a connection. */
-  #unavailable: McpError | undefined;
+  readonly #queue: ConnectionQueue;
   #closed = false;
 
   constructor(parts: RemoteServerParts) {
@@ -88,18 +81,14 @@ export class RemoteServer {
     this.parts = parts;
     this.gate = new CallGate({ platform, server: name }, parts.limits);
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
+    this.#queue = new ConnectionQueue(parts);
     this.#others = new CallerConnections(parts, (connection) => this.onShared?.(connection));
-  }
-
-  /** The server's own connections that stand. */
-  get connections(): ReadonlySet<RemoteConnection> {
-    return this.#own;
   }
 
   /** The connection with the fewest calls, if one stands. */
   get leastBusy(): RemoteConnection | undefined {
     let best: RemoteConnection | undefined;
-    for (const connection of this.#own) {
+    for (const connection of this.connections) {
       if (!connection.hasEnded && (best === undefined || connection.running < best.running)) best = connection;
     }
     return best;
@@ -113,24 +102,21 @@ export class RemoteServer {
 
   adopt(connection: RemoteConnection): void {
     if (this.#closed) return;
-    this.#unavailable = undefined;
     // It has just answered: what was lost with the connections before it says nothing about this one.
-    if (this.#own.size === 0) this.circuit?.reset();
-    this.#own.add(connection);
-    void connection.ended().then(() => this.#own.delete(connection));
-    for (const settle of this.#waiting) settle(connection);
+    if (this.connections.size === 0) this.circuit?.reset();
+    this.connections.add(connection);
+    void connection.ended.then(() => this.connections.delete(connection));
+    this.#queue.opened(connection);
   }
 
-  /** The server will not be there soon: who waits for it is told why, and nobody waits from now on. */
+  /** Marks the server as unavailable: rejects waiting calls, and new ones at once. */
   unavailable(error: McpError): void {
-    if (this.#own.size > 0 && !this.#closed) return;
-    this.#unavailable = error;
-    for (const settle of this.#waiting) settle(unavailable(this.name, error));
+    if (this.connections.size === 0 || this.#closed) this.#queue.refuse(error);
   }
 
   /** The server is being started, and calls wait for it. */
   awaited(): void {
-    if (!this.#closed) this.#unavailable = undefined;
+    if (!this.#closed) this.#queue.admit();
   }
 
   /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
@@ -160,46 +146,55 @@ export class RemoteServer {
   }
 
   /** Sends a request for a client of a gateway, over `connection` first. */
-  request(
-    { method, params, call, options, forwarded }: OutgoingRequest,
-    connection: RemoteConnection,
-  ): Promise<Record<string, unknown> | InterimResult> {
+  request(request: OutgoingRequest, connection: RemoteConnection): Promise<Record<string, unknown> | InterimResult> {
+    const { method, params, call, forwarded } = request;
+    const options = this.timed(request.options);
     const { signal } = options;
-    const { caller } = call;
-    const timed = this.timed(options);
-    const send = (over: RemoteConnection) => over.pass(method, params, call, timed, forwarded);
     const repeatable = CORE_TABLE.get(method)?.idempotent === true;
-    // The path of nearly every tool call: it costs no promise but that of the answer.
-    if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#atOnce(connection, send, signal);
+    if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#passNow(request, connection, options);
     let first = true;
     const pick = () => {
       // It may have ended while the call waited for its turn.
-      if (!first || connection.hasEnded) return this.connection(forwarded.capabilities ?? {}, caller, signal);
+      if (!first || connection.hasEnded) return this.connection(forwarded.capabilities ?? {}, call.caller, signal);
       first = false;
       return connection;
     };
-    return this.run({ caller, signal, repeatable, pick }, send);
+    return this.run({ caller: call.caller, signal, repeatable, pick }, (over) =>
+      over.pass(method, params, call, options, forwarded),
+    );
   }
 
-  /** Sends a call that nothing keeps waiting. */
-  #atOnce<T>(
+  /** Sends a call that need not wait, as nearly every tool call; it costs no promise but that of the answer. */
+  #passNow(
+    { method, params, call, forwarded }: OutgoingRequest,
     connection: RemoteConnection,
-    send: (connection: RemoteConnection) => Promise<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    const { gate } = this;
+    options: CallOptions,
+  ): Promise<Record<string, unknown> | InterimResult> {
+    const { gate, circuit } = this;
+    let entered = false;
+    let admission = 0;
+    let sent: Promise<Record<string, unknown> | InterimResult>;
     try {
       // Throws for a server that is stopped; without limits nobody waits.
-      void gate.enter(signal);
+      void gate.enter(options.signal);
+      entered = true;
+      admission = circuit?.admit() ?? 0;
+      sent = connection.pass(method, params, call, options, forwarded);
     } catch (error) {
+      if (entered) gate.leave();
       return Promise.reject(error);
     }
-    try {
-      return this.#once(connection, send, gate);
-    } catch (error) {
-      gate.leave();
-      return Promise.reject(error);
-    }
+    return sent.then(
+      (result) => {
+        gate.leave();
+        this.#answered(connection, admission);
+        return result;
+      },
+      (error: unknown) => {
+        gate.leave();
+        throw this.#failed(connection, admission, error);
+      },
+    );
   }
 
   /** The options of a call with the deadline of the server, during which it may be silent unless somebody said otherwise. */
@@ -214,7 +209,7 @@ export class RemoteServer {
   /** Runs a call within the limits of the server. */
   async run<T>(options: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const { signal, caller } = options;
-    const turn = this.gate.enter(signal, this.#keyOf(caller));
+    const turn = this.gate.enter(signal, caller);
     if (turn !== undefined) await turn;
     try {
       return await this.#picked(options, send);
@@ -236,23 +231,7 @@ export class RemoteServer {
   standing(signal?: AbortSignal): FoundConnection {
     const known = this.#closed ? undefined : this.leastBusy;
     if (known !== undefined) return known;
-    if (this.#unavailable !== undefined) return Promise.reject(unavailable(this.name, this.#unavailable));
-    if (this.#waiting.size >= MOST_WAITING) return Promise.reject(tooManyWait(this.name, MOST_WAITING));
-    const { platform, waitMs } = this.parts;
-    return new Promise((resolve, reject) => {
-      const settle = (outcome: RemoteConnection | McpError) => {
-        timer.cancel();
-        signal?.removeEventListener("abort", cancelled);
-        this.#waiting.delete(settle);
-        if (outcome instanceof RemoteConnection) resolve(outcome);
-        else reject(outcome);
-      };
-      const cancelled = () => settle(new McpError("cancelled", "the call was cancelled", { cause: signal?.reason }));
-      const timer = platform.timer(waitMs, () => settle(notInTime(this.name, waitMs)), true);
-      this.#waiting.add(settle);
-      signal?.addEventListener("abort", cancelled);
-      if (signal?.aborted === true) cancelled();
-    });
+    return this.#queue.wait(signal);
   }
 
   async close(): Promise<void> {
@@ -262,38 +241,158 @@ export class RemoteServer {
     await this.#others.close();
   }
 
-  /** Sends a call that the circuit admits, and leaves `gate`, if one is given, when it is over. Throws if it is not admitted. */
-  #once<T>(
-    connection: RemoteConnection,
-    send: (connection: RemoteConnection) => Promise<T>,
-    gate?: CallGate,
-  ): Promise<T> {
-    const { circuit } = this;
-    const admission = circuit?.admit() ?? 0;
-    return send(connection).then(
-      (result) => {
-        gate?.leave();
-        circuit?.succeeded(admission);
-        this.onAnswered?.(connection);
-        return result;
-      },
-      (error: unknown) => {
-        gate?.leave();
-        const answered = McpError.is(error) && error.remote;
-        if (answered) this.onAnswered?.(connection);
-        if (isServerFailure(error)) circuit?.failed(admission);
-        else if (answered) circuit?.succeeded(admission);
-        else circuit?.abandoned(admission);
-        throw error;
-      },
-    );
+  /** Sends a call that the circuit admits. */
+  async #once<T>(connection: RemoteConnection, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+    const admission = this.circuit?.admit() ?? 0;
+    let result: T;
+    try {
+      result = await send(connection);
+    } catch (error) {
+      throw this.#failed(connection, admission, error);
+    }
+    this.#answered(connection, admission);
+    return result;
   }
 
-  /** A text for each caller, so that they take turns; those with a text of their own never meet the others. */
-  #keyOf(caller: unknown): string {
-    if (typeof caller !== "object" || caller === null) return `=${String(caller)}`;
-    const key = this.#keys.get(caller) ?? `#${++this.#lastKey}`;
-    this.#keys.set(caller, key);
-    return key;
+  #answered(connection: RemoteConnection, admission: Admission): void {
+    connection.answeredAt = this.parts.platform.monotonic();
+    this.circuit?.succeeded(admission);
   }
+
+  #failed(connection: RemoteConnection, admission: Admission, error: unknown): unknown {
+    if (McpError.is(error) && error.remote) this.#answered(connection, admission);
+    else if (isServerFailure(error)) this.circuit?.failed(admission);
+    else this.circuit?.abandoned(admission);
+    return error;
+  }
+}
+
+interface Kept {
+  readonly opened: Promise<RemoteConnection>;
+  connection: RemoteConnection | undefined;
+  usedAt: number;
+}
+
+/** Connections to one server for callers who cannot share its own: one for each key, and for each caller if one is given. */
+class CallerConnections {
+  readonly #parts: RemoteServerParts;
+  readonly #shared: (connection: RemoteConnection) => void;
+  readonly #kept = new Map<unknown, Map<string, Kept>>();
+  /** Answers questions outside of calls, by the caller that a connection is for. */
+  readonly #answering = new WeakMap<object, PassedCall>();
+  #sweep: Timer | undefined;
+
+  /** `shared` is called with every connection that is for no caller alone, when it stands. */
+  constructor(parts: RemoteServerParts, shared: (connection: RemoteConnection) => void) {
+    this.#parts = parts;
+    this.#shared = shared;
+  }
+
+  /** The connection of `caller` for `key`, opened by the first who needs it and again after it is lost. */
+  of(key: string, capabilities: ClientCapabilities, caller: unknown): FoundConnection {
+    const now = this.#parts.platform.monotonic();
+    const mine = this.#kept.get(caller) ?? new Map<string, Kept>();
+    const known = mine.get(key);
+    if (known !== undefined && known.connection?.hasEnded !== true) {
+      known.usedAt = now;
+      return known.connection ?? known.opened;
+    }
+    this.#makeRoom();
+    const { name, target, lock } = this.#parts;
+    // A caller that is no object has no entry.
+    const application = this.#answering.get(caller as object) ?? this.#parts.application;
+    const options = optionsFor(this.#parts.options, capabilities);
+    const opened = RemoteConnection.open({ name, target, options, capabilities, application, lock });
+    const kept: Kept = { opened, connection: undefined, usedAt: now };
+    mine.set(key, kept);
+    this.#kept.set(caller, mine);
+    const forget = () => {
+      if (mine.get(key) === kept) mine.delete(key);
+      if (mine.size === 0) this.#kept.delete(caller);
+    };
+    opened.then((connection) => {
+      kept.connection = connection;
+      if (caller === undefined) this.#shared(connection);
+      void connection.ended.then(forget);
+    }, forget);
+    this.#sweepLater();
+    return opened;
+  }
+
+  /** Notes what answers questions over the caller's connections that are about no call. */
+  answering(caller: object, call: PassedCall): void {
+    this.#answering.set(caller, call);
+  }
+
+  /** Closes the connections of a caller that is gone. */
+  leave(caller: unknown): void {
+    for (const { opened } of this.#kept.get(caller)?.values() ?? []) closeQuietly(opened);
+  }
+
+  async close(): Promise<void> {
+    this.#sweep?.cancel();
+    await Promise.all(this.#all().map(({ opened }) => closeQuietly(opened)));
+  }
+
+  #all(): Kept[] {
+    return [...this.#kept.values()].flatMap((mine) => [...mine.values()]);
+  }
+
+  #makeRoom(): void {
+    const all = this.#all();
+    if (all.length < MAX_CONNECTIONS) return;
+    const idle = all.filter(({ connection }) => connection !== undefined && connection.running === 0);
+    const [oldest] = idle.sort((one, other) => one.usedAt - other.usedAt);
+    if (oldest === undefined) {
+      const message = `the server "${this.#parts.name}" already has ${MAX_CONNECTIONS} connections`;
+      throw new McpError("limit_exceeded", message, {
+        data: { limit: "connections", value: MAX_CONNECTIONS },
+        fix: "Try again when other clients have finished.",
+      });
+    }
+    void closeQuietly(oldest.opened);
+  }
+
+  #sweepLater(): void {
+    const { platform } = this.#parts;
+    this.#sweep ??= platform.timer(IDLE_MS, () => {
+      this.#sweep = undefined;
+      const old = platform.monotonic() - IDLE_MS;
+      for (const { connection, usedAt } of this.#all()) {
+        if (connection?.running === 0 && usedAt <= old) void connection.close();
+      }
+      if (this.#kept.size > 0) this.#sweepLater();
+    });
+  }
+}
+
+/** What tells apart the connections that callers can share: what a server is told of them when the connection is opened. */
+function connectionKey({ extensions, ...askable }: ClientCapabilities): string {
+  const ids = Object.keys(extensions ?? {}).filter((id) => id !== TASKS.id);
+  return JSON.stringify([askable, ids.sort()]);
+}
+
+/** The key of callers that may share a server's own connection; undefined where only the application answers over it. */
+function keyOfOwn(declared: ClientCapabilities | undefined, options: ClientOptions): string | undefined {
+  const { onElicit, onSample, roots, extensions = [] } = options;
+  const answers = onElicit !== undefined || onSample !== undefined || roots !== undefined;
+  if (declared === undefined && answers) return undefined;
+  return connectionKey({ ...declared, extensions: Object.fromEntries(extensions.map(({ id }) => [id, {}])) });
+}
+
+/** The options without what only the application has: callers answer for themselves, and have extensions of their own. */
+function optionsFor(options: ClientOptions, { extensions: declared = {} }: ClientCapabilities): ClientOptions {
+  const { onElicit: _elicit, onSample: _sample, roots: _roots, extensions = [], ...rest } = options;
+  // Tasks are what this side follows for callers, in whatever form they take them.
+  return { ...rest, extensions: extensions.filter(({ id }) => id === TASKS.id || Object.hasOwn(declared, id)) };
+}
+
+/** Closes a connection, unless it was never opened, which its caller was told. */
+function closeQuietly(opened: Promise<RemoteConnection>): Promise<void> {
+  return opened.then((connection) => connection.close()).catch(() => {});
+}
+
+/** Whether a call was lost with its connection. */
+function isLost(error: unknown): boolean {
+  return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
 }
