@@ -21,7 +21,7 @@ export interface LastingConnectionOptions<C> {
 
 /** The first wait before a new attempt, and the longest; up to half is random, so that processes do not come together. */
 const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 /** The least time between two connections of which the first was retired: a server may be a replica for long. */
 const RETIRE_MS = 1_000;
 
@@ -126,7 +126,7 @@ export class LastingConnection<C extends Connectable> {
 
   #again(attempts: number): void {
     if (this.#closed) return;
-    const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts, 10), LONGEST_WAIT_MS);
+    const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts, 10), MAX_WAIT_MS);
     this.#timer = setTimeout(() => void this.#connect(attempts + 1), wait * (0.5 + Math.random() / 2));
   }
 

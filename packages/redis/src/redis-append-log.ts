@@ -5,7 +5,7 @@ import { type FreeNumber, lifetime } from "./script-numbers.js";
 import { appendEntry, readEntries, touchStream } from "./scripts.js";
 
 /** The most that one read asks Redis for. */
-const MOST_ENTRIES = 1_000_000;
+const MAX_ENTRIES = 1_000_000;
 const EVICTED: LogRead = { evicted: true };
 
 /** Streams of Redis, each with its figures in a small string beside it. */
@@ -31,7 +31,7 @@ export class RedisAppendLog implements AppendLog {
 
   async read(stream: string, afterId: number, limit: number): Promise<LogRead> {
     if (!Number.isSafeInteger(afterId) || afterId < 0) return EVICTED;
-    const args = [`${afterId}`, `${Math.max(0, Math.min(limit, MOST_ENTRIES))}`];
+    const args = [`${afterId}`, `${Math.max(0, Math.min(limit, MAX_ENTRIES))}`];
     const reply = await this.#commands.run(readEntries, this.#names.stream(stream), args);
     if (!Array.isArray(reply)) return EVICTED;
     const entries: LogEntry[] = [];

@@ -8,7 +8,7 @@ import { Topic, type TopicEnd } from "./topic.js";
 
 /** The first wait before a topic that could not be subscribed is tried again, and the longest. */
 const RETRY_MS = 100;
-const LONGEST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 /** How often the place of topics in a cluster is compared with that of their subscriptions. */
 const LOOK_MS = 1_000;
 
@@ -167,7 +167,7 @@ export class RedisPubSub implements PubSub {
 }
 
 function retryTime(topic: Topic): Promise<void> {
-  const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), LONGEST_RETRY_MS);
+  const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), MAX_RETRY_MS);
   // What waits for a subscription has a timer of its own, which keeps the process.
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

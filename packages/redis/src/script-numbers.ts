@@ -16,9 +16,9 @@ export class FreeNumber {
 }
 
 /** 100 years: Redis refuses times that do not fit its own counter. */
-const LONGEST_MS = 100 * 366 * 24 * 3_600_000;
+const MAX_MS = 100 * 366 * 24 * 3_600_000;
 
 /** A lifetime as an argument: whole milliseconds, or nothing for one without an end. */
 export function lifetime(ms: number | undefined): string {
-  return ms === undefined ? "" : `${Math.max(0, Math.min(Math.ceil(ms), LONGEST_MS))}`;
+  return ms === undefined ? "" : `${Math.max(0, Math.min(Math.ceil(ms), MAX_MS))}`;
 }

@@ -1,16 +1,16 @@
 /** Names longer than this are not compared: the cost grows with the product of the lengths. */
-const LONGEST = 64;
-const MOST_NAMES = 256;
+const MAX_LENGTH = 64;
+const MAX_NAMES = 256;
 
 /** The known name that was probably meant; undefined when none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
-  if (name.length > LONGEST) return undefined;
+  if (name.length > MAX_LENGTH) return undefined;
   const plain = bare(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
   let looked = 0;
   for (const candidate of known) {
-    if (candidate.length > LONGEST || ++looked > MOST_NAMES) continue;
+    if (candidate.length > MAX_LENGTH || ++looked > MAX_NAMES) continue;
     // `userId`, `user_id` and `USER-ID` are easily confused, so they count as equal.
     const distance = bare(candidate) === plain ? 0 : editDistance(name, candidate, bestDistance);
     if (distance >= bestDistance) continue;

@@ -154,13 +154,13 @@ export function replacedPlatform(platform: Platform, replaced: Partial<Platform>
 }
 
 /** The longest delay of `setTimeout`; runtimes treat a longer or infinite one as 0. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts a timer of any length by chaining the runtime's own timers, which `start` creates. */
 export function longTimer(ms: number, run: () => void, start: (ms: number, run: () => void) => Timer): Timer {
-  if (ms <= LONGEST_MS) return start(ms, run);
-  let current = start(LONGEST_MS, () => {
-    current = longTimer(ms - LONGEST_MS, run, start);
+  if (ms <= MAX_TIMER_MS) return start(ms, run);
+  let current = start(MAX_TIMER_MS, () => {
+    current = longTimer(ms - MAX_TIMER_MS, run, start);
   });
   return { cancel: () => current.cancel() };
 }

@@ -18,17 +18,17 @@ export interface TraceContext {
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const PRINTABLE = /^[\x20-\x7e\t]+$/;
 // The sizes that the W3C standards require every implementation to propagate.
-const LONGEST_STATE = 512;
-const LONGEST_BAGGAGE = 8192;
+const MAX_STATE = 512;
+const MAX_BAGGAGE = 8192;
 
 /** Reads the trace from `_meta`, if any. Malformed parts are ignored, as the standards require. */
 export function readTrace(meta: unknown): TraceContext | undefined {
   if (!isObject(meta)) return undefined;
   const parent = readParent(meta["traceparent"]);
-  const baggage = readText(meta["baggage"], LONGEST_BAGGAGE);
+  const baggage = readText(meta["baggage"], MAX_BAGGAGE);
   if (parent === undefined && baggage === undefined) return undefined;
   // Trace Context, 3.3: tracestate is ignored without a valid traceparent.
-  const tracestate = parent === undefined ? undefined : readText(meta["tracestate"], LONGEST_STATE);
+  const tracestate = parent === undefined ? undefined : readText(meta["tracestate"], MAX_STATE);
   return withoutUndefined({ ...parent, tracestate, baggage });
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Login, LoginAttempt } from "../../auth/client/login.js";
 import { hookResult } from "../../auth/discovery/steps.js";
 import { isWebAddress } from "../../encoding/web-address.js";
+import { onAbort } from "../../platform/on-abort.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 
@@ -57,13 +58,12 @@ export function attemptWith(
     async visit(url, state = url.searchParams.get("state") ?? "") {
       signal.throwIfAborted();
       const ended = new AbortController();
-      const stop = () => ended.abort(signal.reason);
-      signal.addEventListener("abort", stop);
+      const unwatch = onAbort(signal, () => ended.abort(signal.reason));
       // Keeps the process alive during the login, which the listener does not.
       const timer = setTimeout(() => ended.abort(tooLate(timeoutMs)), timeoutMs);
       try {
         return await new Promise((resolve, reject) => {
-          ended.signal.addEventListener("abort", () => reject(ended.signal.reason));
+          onAbort(ended.signal, () => reject(ended.signal.reason));
           listener.wait(state).then(resolve);
           also(url.href, ended.signal).then((parameters) => {
             if (parameters !== undefined) resolve(parameters);
@@ -71,7 +71,7 @@ export function attemptWith(
         });
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
+        unwatch();
         ended.abort();
       }
     },

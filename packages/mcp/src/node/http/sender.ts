@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import type * as NodeZlib from "node:zlib";
 import { bodyTooLarge } from "../../http/body-limit.js";
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { builtin } from "../builtin.js";
 
@@ -66,7 +67,7 @@ interface Target {
 /** The agents, and a cache of parsed addresses. */
 class Pool {
   readonly #options: NodeSenderOptions;
-  readonly #targets = new Map<string, Target>();
+  readonly #targets = new BoundedMap<string, Target>(MAX_TARGETS, "all");
   readonly #acceptEncoding: string;
   #http: NodeHttp.Agent | undefined;
   #https: NodeHttps.Agent | undefined;
@@ -105,7 +106,6 @@ class Pool {
       path: url.pathname + url.search,
       agent: url.protocol === "https:" ? this.#httpsAgent() : this.#httpAgent(),
     };
-    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
     this.#targets.set(address, target);
     return target;
   }

@@ -22,12 +22,12 @@ import {
   type CallFacts,
   type ContextUse,
   type FromWorker,
-  MOST_UNREAD_NOTICES,
+  MAX_UNREAD_NOTICES,
   type NoticeName,
 } from "./worker-messages.js";
 
 /** Uses of the context without an answer yet. */
-const MOST_OPEN_ASKS = 1000;
+const MAX_OPEN_ASKS = 1000;
 
 interface OpenAsk {
   readonly settle: (outcome: PortableOutcome) => void;
@@ -206,8 +206,8 @@ export class IsolatedContext implements HandlerContext {
   #ask(name: AskName, params: readonly unknown[], work?: () => unknown): Promise<unknown> {
     const asked = new Promise((resolve, reject) => {
       if (this.#ended) throw new McpError("cancelled", "the call has ended");
-      if (this.#open.size >= MOST_OPEN_ASKS) {
-        throw new McpError("limit_exceeded", `a call waits for more than ${MOST_OPEN_ASKS} answers at once`);
+      if (this.#open.size >= MAX_OPEN_ASKS) {
+        throw new McpError("limit_exceeded", `a call waits for more than ${MAX_OPEN_ASKS} answers at once`);
       }
       const ask = ++this.#asks;
       const item = { ask, name, params: structuredClone(params) };
@@ -234,7 +234,7 @@ export class IsolatedContext implements HandlerContext {
   /** A loop that never pauses must not fill the memory of the serving side: the newest progress waits, logs are dropped. */
   #notice(name: NoticeName, params: readonly unknown[]): void {
     if (this.#ended) return;
-    const most = name === "progress" || name === "log" ? MOST_UNREAD_NOTICES : 2 * MOST_UNREAD_NOTICES;
+    const most = name === "progress" || name === "log" ? MAX_UNREAD_NOTICES : 2 * MAX_UNREAD_NOTICES;
     if (this.#unread < most) {
       this.#unread++;
       this.#post({ type: "notice", call: this.#call, name, params });

@@ -62,7 +62,7 @@ export interface IsolatedPool extends AsyncDisposable {
 }
 
 /** More is no number of threads or processes that a program wants. */
-const MOST_WORKERS = 1024;
+const MAX_WORKERS = 1024;
 
 /**
  * A tool handler that runs the function of a module outside the thread that serves: an endless loop, a crash, `process.exit` or
@@ -120,7 +120,7 @@ function settingsOf(options: IsolatedPoolOptions): PoolSettings {
     });
   }
   atLeast("memoryMb", memoryMb, 1);
-  atLeast("size", size, 1, MOST_WORKERS);
+  atLeast("size", size, 1, MAX_WORKERS);
   atLeast("queue", queue, 0);
   atLeast("graceMs", graceMs, 0);
   atLeast("idleMs", idleMs, 0);

@@ -1,4 +1,5 @@
 import type { Principal } from "../../http/authentication.js";
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { CallDeadline } from "../../server/call/call-deadline.js";
@@ -13,7 +14,7 @@ import {
   unwrapped,
 } from "./portable-outcome.js";
 import { lateError, neverStarted, type ToolWorker, unloadable, type WorkerEnd, workerFailure } from "./start-worker.js";
-import { type CallFacts, type ContextUse, type FromWorker, MOST_UNREAD_NOTICES } from "./worker-messages.js";
+import { type CallFacts, type ContextUse, type FromWorker, MAX_UNREAD_NOTICES } from "./worker-messages.js";
 
 /** One call of an isolated tool. */
 export interface ToolTask {
@@ -66,6 +67,7 @@ export class WorkerCall {
   #started = false;
   #settled = false;
   #over = false;
+  #unwatch: (() => void) | undefined;
   #notices = 0;
 
   constructor(
@@ -98,12 +100,9 @@ export class WorkerCall {
         return;
       }
       this.#loading = this.#platform.timer(LOAD_MS, () => this.#stop(neverStarted(tool, LOAD_MS)), true);
-      ctx.signal.addEventListener("abort", this.#aborted, { once: true });
-      if (ctx.signal.aborted) this.#aborted();
+      this.#unwatch = onAbort(ctx.signal, () => this.#stop(ctx.signal.reason));
     });
   }
-
-  readonly #aborted = () => this.#stop(this.#task.ctx.signal.reason);
 
   receive(message: FromWorker): void {
     if (this.#over || message.type === "ready" || message.call !== this.#call) return;
@@ -169,7 +168,7 @@ export class WorkerCall {
     if (name === "endSession") ctx.session?.end(first);
     else if (!this.#settled) ctx[name](first, second, third);
     this.#notices++;
-    if (this.#notices % (MOST_UNREAD_NOTICES / 2) === 0) this.#worker.post({ type: "read", call: this.#call });
+    if (this.#notices % (MAX_UNREAD_NOTICES / 2) === 0) this.#worker.post({ type: "read", call: this.#call });
   }
 
   #ask({ ask, name, params }: ContextUse): void {
@@ -223,7 +222,7 @@ export class WorkerCall {
     this.#settled = true;
     this.#deadline?.end();
     this.#loading?.cancel();
-    this.#task.ctx.signal.removeEventListener("abort", this.#aborted);
+    this.#unwatch?.();
     settle();
   }
 

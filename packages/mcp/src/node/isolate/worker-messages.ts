@@ -86,4 +86,4 @@ export function isMarked(message: unknown): message is FromWorker {
 }
 
 /** Notices that a worker sends before it waits until they are read. */
-export const MOST_UNREAD_NOTICES = 256;
+export const MAX_UNREAD_NOTICES = 256;

@@ -1,3 +1,4 @@
+import { onAbort } from "../../platform/on-abort.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { platform } from "../platform.js";
@@ -33,7 +34,7 @@ interface PooledWorker {
 const START_MS = 30_000;
 
 /** How often a call gets another worker because the one before ended by itself, before the function began. */
-const MOST_REPEATS = 5;
+const MAX_REPEATS = 5;
 
 /** Runs calls in workers, one at a time in each. Workers are started when they are needed, kept, and replaced when they end. */
 export class WorkerPool {
@@ -58,16 +59,15 @@ export class WorkerPool {
     if (!free && this.#queue.size - this.#in("starting").length >= queue) {
       return Promise.reject(tooMany(task.tool, size, queue));
     }
-    return this.#enqueue(task, MOST_REPEATS);
+    return this.#enqueue(task, MAX_REPEATS);
   }
 
   #enqueue(task: ToolTask, repeats: number): Promise<unknown> {
     const { signal } = task.ctx;
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
-      const aborted = () => waiting.fail(signal.reason);
       const leave = () => {
-        signal.removeEventListener("abort", aborted);
+        unwatch();
         this.#queue.delete(waiting);
       };
       const waiting: Waiting = {
@@ -80,7 +80,7 @@ export class WorkerPool {
           reject(error);
         },
       };
-      signal.addEventListener("abort", aborted, { once: true });
+      const unwatch = onAbort(signal, () => waiting.fail(signal.reason));
       this.#queue.add(waiting);
       this.#next();
     });

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { onAbort } from "../../platform/on-abort.js";
 import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { StreamChannel } from "../../transport/channel/stream-channel.js";
@@ -31,22 +32,21 @@ function networkOf(address: SocketAddress): NetworkFacts {
 function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(closedWhileOpening(target));
-    const givenUp = () => {
-      socket.destroy();
-      reject(closedWhileOpening(target));
-    };
     const socket = builtin("node:net").connect({ ...address, allowHalfOpen: true }, () => {
       socket.off("error", failed);
-      signal.removeEventListener("abort", givenUp);
+      unwatch();
       resolve(socket);
     });
     const failed = (cause: NodeJS.ErrnoException) => {
-      signal.removeEventListener("abort", givenUp);
+      unwatch();
       const message = `cannot connect to ${target}: ${cause.code ?? cause.message}`;
       const fix = "Check the address, and that the server is running.";
       reject(new McpError("connect_failed", message, { cause, fix }));
     };
     socket.once("error", failed);
-    signal.addEventListener("abort", givenUp);
+    const unwatch = onAbort(signal, () => {
+      socket.destroy();
+      reject(closedWhileOpening(target));
+    });
   });
 }

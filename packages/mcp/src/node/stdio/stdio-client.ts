@@ -57,10 +57,10 @@ const NAMED = new RegExp(`^(-{0,2}${SECRET_NAME}\\s*[:=]\\s*).`, "is");
 const FLAG = new RegExp(`^-{1,2}${SECRET_NAME}$`, "i");
 
 /** Longer arguments are programs or data, and what names the server is short. */
-const LONGEST_SHOWN = 120;
+const MAX_SHOWN = 120;
 
 function shortened(arg: string): string {
-  return printableLine(arg.length > LONGEST_SHOWN ? `${arg.slice(0, LONGEST_SHOWN)}…` : arg);
+  return printableLine(arg.length > MAX_SHOWN ? `${arg.slice(0, MAX_SHOWN)}…` : arg);
 }
 
 /** A command for error messages, without the values of arguments that are named like a key, token or password. */
