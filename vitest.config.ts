@@ -65,7 +65,6 @@ export default defineConfig({
     // Two more than there are cores, because many files wait for browsers, other processes and timers.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
-    reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
     // These end what hangs; they are no bounds that a test relies on.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -81,36 +80,15 @@ export default defineConfig({
       reportsDirectory: fileURLToPath(new URL("./node_modules/.cache/parley/coverage", import.meta.url)),
       thresholds: { lines: 90 },
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "main",
-          include: [
-            "packages/mcp/src/**/*.test.ts",
-            "packages/mcp/test/**/*.test.ts",
-            "packages/redis/{src,test}/**/*.test.ts",
-            "packages/cli/{src,test}/**/*.test.ts",
-            "packages/inspector/{src,page,test}/**/*.test.{ts,tsx}",
-            "conformance/**/*.test.ts",
-            "examples/**/*.test.ts",
-            "docs/**/*.test.ts",
-          ],
-          exclude: ["**/node_modules/**", "**/*.timing.test.ts"],
-          retry: 0,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          // Bounds on time and memory: one file at a time, when nothing else runs. What has to be repeated is printed.
-          name: "timing",
-          include: ["packages/{mcp,cli,inspector}/test/timing/*.timing.test.ts"],
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-          retry: 2,
-        },
-      },
+    include: [
+      "packages/mcp/src/**/*.test.ts",
+      "packages/mcp/test/**/*.test.ts",
+      "packages/redis/{src,test}/**/*.test.ts",
+      "packages/cli/{src,test}/**/*.test.ts",
+      "packages/inspector/{src,page,test}/**/*.test.{ts,tsx}",
+      "conformance/**/*.test.ts",
+      "examples/**/*.test.ts",
+      "docs/**/*.test.ts",
     ],
   },
 });

@@ -1,12 +1,13 @@
 // Measures Parley beside its peers and beside bare programs.
 //
 // Usage: npm run bench [-- filter…] [--rounds N] [--quick] [--check] [--keep]
-//   filter    only rows whose id or suite contains it; `types` stands for what the compiler needs
+//   filter    only rows whose id or suite contains it; `types` stands for what the compiler needs, `bounds` for the times that
+//             users of the command line and the inspector wait for at most
 //   --rounds  rounds of one second per row; at least 7 for figures that are published, 15 without this option
 //   --quick   short rounds that only show that everything works
 //   --check   compares with the committed file and fails when something got worse
 //   --keep    writes the result file although only some rows were measured; the others stay as they are
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
@@ -36,7 +37,7 @@ const quick = values.quick;
 const effort: Effort = { rounds: quick ? 2 : Number(values.rounds), roundMs: quick ? 300 : 1000, quick };
 const isWanted = (id: string) => positionals.length === 0 || positionals.some((filter) => id.includes(filter));
 const wanted = ROWS.filter(({ id, suite }) => isWanted(id) || isWanted(suite));
-if (wanted.length === 0 && !isWanted("types")) {
+if (wanted.length === 0 && !isWanted("types") && !isWanted("bounds")) {
   console.error(`no row has such an id; rows are ${ROWS.map(({ id }) => id).join(", ")}`);
   process.exit(2);
 }
@@ -53,6 +54,7 @@ const rows: RowResult[] = [];
 await measureAll();
 
 if (values.check) process.exitCode = compare();
+if (isWanted("bounds") && !quick) checkBounds();
 if (writes) console.log("\nwritten; `npm run bench:report` renews the documents");
 if (writes && isWanted("types")) {
   execFileSync(process.execPath, [join(ROOT, "scripts/measure-types.mjs"), "--write"], { cwd: ROOT, stdio: "inherit" });
@@ -72,6 +74,16 @@ async function measureAll(): Promise<void> {
     // At once, so that a run that is ended early keeps what it has.
     if (writes) write();
   }
+}
+
+/** Tests of elapsed time, which need a machine that does nothing else. */
+function checkBounds(): void {
+  const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+  const { status } = spawnSync(process.execPath, [vitest, "run", "--config", "benchmarks/bounds.config.ts"], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exitCode = 1;
 }
 
 function compare(): number {

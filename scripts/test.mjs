@@ -1,19 +1,16 @@
 // The whole test command: every step runs, whatever came before, and is printed in order; the last line is `N passed, N failed`.
 //
 // Steps that mostly wait run beside others; what they print is kept until it is their turn. Nothing runs beside the tests.
-// A step counts as one, the test files by their tests. Only tests of the project `timing` are repeated when they fail; the
-// lines before the last name those that passed no sooner.
+// A step counts as one, the test files by their tests. No test is repeated when it fails.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { describeRepeated, REPEATED_TESTS } from "./repeated-tests.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const report = join(root, "node_modules/.cache/parley/vitest.json");
 let passed = 0;
 let failed = 0;
 const failures = [];
-const repeated = [];
 
 step("Node is the shell's", isShellsNode);
 await sideBySide(
@@ -33,7 +30,6 @@ await sideBySide([["conformance", npm("conformance")]], [["package", npm("check:
 // Alone, because some of them build once more.
 await sideBySide([["commands", (print) => command(process.execPath, ["scripts/check-commands.mjs"], print)]], []);
 
-for (const line of describeRepeated(repeated)) console.log(line);
 for (const name of failures) console.log(`failed: ${name}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
@@ -127,11 +123,9 @@ function vitest() {
   console.log("\n== tests");
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
-  rmSync(REPEATED_TESTS, { force: true });
-  const reporters = ["default", "json", "./scripts/repeated-tests.mjs"].map((name) => `--reporter=${name}`);
+  const reporters = ["default", "json"].map((name) => `--reporter=${name}`);
   const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, `--outputFile.json=${report}`];
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
-  if (existsSync(REPEATED_TESTS)) repeated.push(...JSON.parse(readFileSync(REPEATED_TESTS, "utf8")));
   if (!existsSync(report)) return count("tests: no report was written", false);
 
   const result = JSON.parse(readFileSync(report, "utf8"));

@@ -9,8 +9,6 @@ import { hasRedis, startRedis, type TestRedis, until } from "./start-redis.js";
 const LIMITS = { maxEntries: 100, maxBytes: 1_000_000, maxAgeMs: 60_000 };
 /** For calls that are to fail; one that is to succeed has more time, because the machine may be slow. */
 const SOON = { timeoutMs: 300, connectMs: 300 };
-/** Calls end at their time-out; what is more than this later hangs. */
-const SLACK_MS = 30_000;
 const open: RedisStorage[] = [];
 
 function storageOf(options: Parameters<typeof redisStorage>[0]): RedisStorage {
@@ -19,15 +17,13 @@ function storageOf(options: Parameters<typeof redisStorage>[0]): RedisStorage {
   return storage;
 }
 
-/** What a call is rejected with, and that it was in time. */
+/** What a call is rejected with. One that does not end at its time-out never ends. */
 async function failureOf(call: unknown): Promise<StorageFailure> {
-  const began = performance.now();
   const error = await Promise.resolve(call).then(
     (value) => new Error(`it did not fail, but returned ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(StorageFailure);
-  expect(performance.now() - began).toBeLessThan(SOON.timeoutMs + SLACK_MS);
   // The line above has said so.
   return error as StorageFailure;
 }

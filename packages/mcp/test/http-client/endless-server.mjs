@@ -1,6 +1,6 @@
 // A server that never stops talking, in a process of its own, so that only the client's memory is measured.
 // The path says how: /line one SSE line without end, /json 400 MB of JSON, /length the same with its length told, /gzip 400 MB
-// in a small body, /comments SSE comments without end, /small an answer as it should be. Prints its port.
+// in a small body, /comments SSE comments without end. Prints its port, and tells its parent how much of an answer it could write.
 import { createServer } from "node:http";
 import { createGzip } from "node:zlib";
 
@@ -9,6 +9,7 @@ const COUNT = 400;
 
 function pour(response, text, count = COUNT) {
   for (; count > 0 && !response.destroyed; count--) {
+    response.poured = (response.poured ?? 0) + text.length;
     if (!response.write(text)) {
       response.once("drain", () => pour(response, text, count - 1));
       return;
@@ -19,15 +20,13 @@ function pour(response, text, count = COUNT) {
 
 const server = createServer((request, response) => {
   response.on("error", () => {});
+  response.on("close", () => process.send?.({ url: request.url, written: response.poured }));
   request.resume();
-  switch (request.url) {
+  switch (request.url.split("?")[0]) {
     case "/line":
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: ");
       return pour(response, MEGABYTE);
-    case "/small":
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      return response.end('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
     case "/comments":
       response.writeHead(200, { "content-type": "text/event-stream" });
       return pour(response, `: ${MEGABYTE}\n\n`);
@@ -42,6 +41,7 @@ const server = createServer((request, response) => {
       const gzip = createGzip();
       gzip.on("error", () => {});
       gzip.pipe(response);
+      response.on("close", () => gzip.destroy());
       return pour(gzip, MEGABYTE);
     }
     default:

@@ -168,7 +168,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     file: "transport/framing/sse-decoder.ts",
     search: "      maxBufferSize: this.#maxEventLength,\n",
     replace: "",
-    tests: ["src/transport/framing/sse.test.ts", "test/timing/http-volume.timing.test.ts"],
+    tests: ["src/transport/framing/sse.test.ts", "test/cost/http-volume.test.ts"],
   },
   {
     name: "rounds-without-end",

@@ -112,6 +112,6 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "transport/channel/stream-server.ts",
     search: "holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE,",
     replace: "holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE * 1000,",
-    tests: ["test/timing/flow.timing.test.ts"],
+    tests: ["test/cost/flow.test.ts"],
   },
 ];

@@ -193,7 +193,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     file: "client/connection/connection.ts",
     search: "const CLOSE_MS = 250;",
     replace: "const CLOSE_MS = 60_000;",
-    tests: ["test/timing/connect-deadline.timing.test.ts"],
+    tests: ["test/cost/connect-deadline.test.ts"],
   },
   {
     name: "empty-rounds-last-minutes",

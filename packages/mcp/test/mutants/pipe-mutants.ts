@@ -99,7 +99,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     search: "  append(chunk: Uint8Array, start: number, end: number): void {\n",
     replace:
       "  append(chunk: Uint8Array, start: number, end: number): void {\n    if (this.#length > 0) this.#block = new Uint8Array(this.bytes);\n",
-    tests: ["test/timing/framing.timing.test.ts", "src/transport/framing/byte-buffer.test.ts"],
+    tests: ["test/cost/framing.test.ts", "src/transport/framing/byte-buffer.test.ts"],
   },
   {
     name: "frame-cap-missing",

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { readYaml } from "../../../src/extensions/skills/yaml/read-yaml.js";
+import { countSteps, growthOf } from "../../cost/cost.js";
 
 /** Texts that both readers take for the same. */
 const SAME: readonly string[] = [
@@ -277,13 +278,15 @@ describe("the YAML of frontmatter", () => {
     ["colons", `${":".repeat(60_000)}`],
     ["dashes", `a:\n${"- ".repeat(30_000)}`],
   ])("is read in linear time: %s", (_what, text) => {
-    const begun = process.cpuUsage();
-    try {
-      readYaml(text);
-    } catch (error) {
-      expect(error).toMatchObject({ name: "YamlError" });
-    }
-    // Of the processor, so that what else runs on the machine does not count.
-    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+    const read = (length: number) => () => {
+      try {
+        readYaml(text.slice(0, length));
+      } catch (error) {
+        expect(error).toMatchObject({ name: "YamlError" });
+      }
+    };
+    expect(countSteps(read(text.length))).toBeLessThanOrEqual(50 * text.length);
+    // Eight times the length: quadratic work would take 64 times as long.
+    expect(growthOf(read(text.length / 8), read(text.length), 32)).toBeLessThanOrEqual(32);
   });
 });

@@ -3,6 +3,7 @@ import { connect as connectSocket } from "node:net";
 import { connect, Server } from "@parley/mcp";
 import { serveSocket, socketTransport } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
+import { liveBytes } from "./cost.js";
 
 const MEBIBYTE = 1024 * 1024;
 const ends: (() => unknown)[] = [];
@@ -66,19 +67,20 @@ describe("flow", () => {
     const port = await serving();
     // The first time is for the compiler of the runtime.
     (await flood(port)).destroy();
-    const before = process.memoryUsage().rss;
+    const before = liveBytes();
     const { offered, answered, destroy } = await flood(port);
-    const growth = process.memoryUsage().rss / before - 1;
+    const growth = liveBytes() - before;
     console.log(
-      `held back after ${(offered / MEBIBYTE).toFixed(1)} MiB of requests, memory +${Math.round(growth * 100)} %`,
+      `held back after ${(offered / MEBIBYTE).toFixed(1)} MiB of requests, memory +${(growth / MEBIBYTE).toFixed(1)} MiB`,
     );
     expect(offered).toBeLessThan(24 * MEBIBYTE);
-    expect(growth).toBeLessThan(0.3);
+    // Answers to all that was offered would take ten times as much as it.
+    expect(growth).toBeLessThan(32 * MEBIBYTE);
     await answered();
     destroy();
   });
 
-  it("a message of 10 MB delays a ping on another connection by little more than reading it takes", async () => {
+  it("a message of 10 MB delays a ping on another connection by no more than reading one such message", async () => {
     const port = await serving();
     const quick = await connect(socketTransport({ port }), { revisions: ["2025-11-25"] });
     const big = await connect(socketTransport({ port }), { revisions: ["2025-11-25"] });
@@ -87,24 +89,24 @@ describe("flow", () => {
       () => big.close(),
     );
     const text = "0123456789".repeat(1_000_000);
-    const delays: number[] = [];
-    let busy = true;
+    let read = 0;
+    let pings = 0;
+    let most = 0;
     const pinging = (async () => {
-      while (busy) {
-        const since = performance.now();
+      while (read < 8) {
+        const before = read;
         await quick.ping();
-        delays.push(performance.now() - since);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        pings += 1;
+        most = Math.max(most, read - before);
       }
     })();
-    const since = performance.now();
-    for (let round = 0; round < 5; round++) expect(await big.call("length", { text })).toBe("10000000");
-    const each = (performance.now() - since) / 5;
-    busy = false;
+    for (let round = 0; round < 8; round++) {
+      expect(await big.call("length", { text })).toBe("10000000");
+      read += 1;
+    }
     await pinging;
-    const worst = Math.max(...delays);
-    console.log(`10 MB take ${each.toFixed(0)} ms; worst ping beside them ${worst.toFixed(0)} ms of ${delays.length}`);
-    // Both ends are in this process, so that the whole work counts; never more than one message at a time.
-    expect(worst).toBeLessThan(Math.max(250, 1.5 * each));
+    console.log(`${pings} pings beside 8 messages; most messages that one of them waited for: ${most}`);
+    expect(most).toBeLessThanOrEqual(1);
+    expect(pings).toBeGreaterThan(8);
   });
 });

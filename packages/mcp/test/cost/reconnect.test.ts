@@ -6,7 +6,7 @@ import { impatient } from "../client/impatient.js";
 import { greetsIn, scriptedPipe } from "../client/scripted-pipe.js";
 import { recordingReceiver } from "../http-client/recording-receiver.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
-import { liveHeapBytes } from "./cost.js";
+import { liveBytes } from "./cost.js";
 
 const EVENT = new TextEncoder().encode('id: 1\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n');
 
@@ -36,12 +36,12 @@ it("10,000 reconnects of one standing stream leave nothing behind", async () => 
   let before = 0;
   for (let round = 1; round <= 10_500; round++) {
     // The first rounds pay for compiled code.
-    if (round === 500) before = liveHeapBytes();
+    if (round === 500) before = liveBytes();
     for (let turn = 0; time.pending() === 0 && turn < 100; turn++)
       await new Promise((resolve) => setImmediate(resolve));
     time.next();
   }
-  const growth = (liveHeapBytes() - before) / 1024 / 1024;
+  const growth = (liveBytes() - before) / 1024 / 1024;
   await until(() => heard >= 10_000);
   expect(gets).toBeGreaterThanOrEqual(10_000);
   expect(growth).toBeLessThanOrEqual(1);
@@ -65,8 +65,8 @@ it("3,000 reconnects of one client leave nothing behind", async () => {
     while (recovered === before) await new Promise((resolve) => setImmediate(resolve));
   };
   for (let round = 0; round < 500; round++) await reconnect();
-  const before = liveHeapBytes();
+  const before = liveBytes();
   for (let round = 0; round < 3000; round++) await reconnect();
-  expect(liveHeapBytes() - before).toBeLessThan(1_000_000);
+  expect(liveBytes() - before).toBeLessThan(1_000_000);
   await client.close();
 });
