@@ -1,4 +1,4 @@
-export { formIssues } from "./client/answers/check-questions.js";
+export { formIssues } from "./client/answers/answerer.js";
 export type { CatalogueStore } from "./host/catalogue/catalogue-store.js";
 export type { OuterNameOptions } from "./host/catalogue/outer-names.js";
 export type { ChangedTool, ToolTransform } from "./host/catalogue/tool-filter.js";

@@ -50,7 +50,7 @@ export function assemble(
   let parts: ClientParts;
   const events = eventsFor(() => parts);
   const extensions = new ClientExtensions();
-  const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message), forwarder);
+  const answerer = new Answerer(options, platform, extensions, forwarder);
   const observers = observersOf(platform, options.observe);
   const connection = new ClientConnection({
     route,
@@ -70,13 +70,15 @@ export function assemble(
     answerer,
     router,
     cache,
-    requests: new ServerRequests(
+    requests: new ServerRequests({
       connection,
       answerer,
-      () => caller.deadlines.hold(),
-      (error) => router.emit("fault", error),
+      extensions,
+      deadlines: caller.deadlines,
       observers,
-    ),
+      fault: (error) => router.emit("fault", error),
+      warn,
+    }),
     subscriptions: new ClientSubscriptions(connection, caller),
     tools: {
       requester: caller,

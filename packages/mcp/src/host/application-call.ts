@@ -11,8 +11,7 @@ export const APPLICATION = "the application";
 
 /** Stands for the application where a server asks over a connection that clients of a gateway share. */
 export function applicationCall(server: string, options: ClientOptions, platform: Platform): PassedCall {
-  const warn = (message: string) => (options.onWarning ?? platform.warn)(message);
-  const answerer = new Answerer(options, platform, new ClientExtensions(), warn);
+  const answerer = new Answerer(options, platform, new ClientExtensions());
   return {
     caller: APPLICATION,
     async ask(question, signal) {

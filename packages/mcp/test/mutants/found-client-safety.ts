@@ -38,7 +38,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "elicitation-page-unchecked",
     recreates: "javascript:, file: and credentials in the address of a page reach the application",
-    file: "client/answers/check-questions.ts",
+    file: "client/answers/answerer.ts",
     search: "  else if (!isWebAddress(url))",
     replace: '  else if (typeof url !== "string")',
     tests: ["test/client/questions-refused.test.ts"],
@@ -54,7 +54,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "elicitation-mode-unchecked",
     recreates: "an elicitation of an unknown mode is shown as a form",
-    file: "client/answers/check-questions.ts",
+    file: "client/answers/answerer.ts",
     search: '  if (mode === "form") {',
     replace: '  if (mode !== "url") {',
     tests: ["test/client/questions-refused.test.ts"],

@@ -1,48 +1,57 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import { isWebAddress } from "../../encoding/web-address.js";
 import type { Question } from "../../era/era.js";
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
-import { type Id, isObject, type RequestMessage } from "../../jsonrpc/message.js";
-import { errorText, resultText } from "../../jsonrpc/message-text.js";
+import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { declaredExtensions } from "../../protocol/extension.js";
+import {
+  type ElicitRequestParams,
+  type ElicitResult,
+  type ElicitValue,
+  isElicitValue,
+} from "../../protocol/features/elicitation.js";
 import type { Root } from "../../protocol/features/roots.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
+import { standardFormats } from "../../schema/json-schema/formats.js";
+import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
+import { SchemaError } from "../../schema/json-schema/schema-error.js";
+import { compileValidator } from "../../schema/json-schema/validate.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import type { ClientExtensions } from "../contract/extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../contract/options.js";
-import { checkElicitation, checkSampling, elicitResult } from "./check-questions.js";
+
+/** Answers a server's questions in place of the application, for a client that passes calls of others on. */
+export interface QuestionForwarder {
+  /** What the server may ask for, beside extensions. */
+  capabilities(revision: Revision): ClientCapabilities;
+  /**
+   * The bare result for a well-formed question. `about` is the request that it belongs to, if the transport knows. Rejects
+   * with an `McpError` when there is no answer; `signal` is aborted when the server no longer wants one.
+   */
+  answer(question: Question, about: Id | undefined, signal: AbortSignal): Promise<object>;
+}
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
 export class Answerer {
   readonly #options: ClientOptions;
   readonly #platform: Platform;
-  readonly #warn: (message: string) => void;
   readonly #answerMs: number;
   readonly #extensions: ClientExtensions;
   readonly #forwarder: QuestionForwarder | undefined;
-  /** Errors that the application knows of: one that is kept is sent as often as the server asks for it. */
-  readonly #told = new WeakSet<McpError>();
   #roots: ClientOptions["roots"];
 
-  constructor(
-    options: ClientOptions,
-    platform: Platform,
-    extensions: ClientExtensions,
-    warn: (message: string) => void,
-    forwarder?: QuestionForwarder,
-  ) {
+  constructor(options: ClientOptions, platform: Platform, extensions: ClientExtensions, forwarder?: QuestionForwarder) {
     this.#options = options;
     this.#forwarder = forwarder;
     this.#extensions = extensions;
     this.#platform = platform;
-    this.#warn = warn;
     this.#answerMs = options.timeouts?.answerMs ?? DEFAULT_TIMEOUTS.answerMs;
     this.#roots = options.roots;
     if (Array.isArray(options.roots)) checkRoots(options.roots);
-    if (options.handlers !== undefined) checkHandlers(options.handlers);
   }
 
   /** What the server may ask for. */
@@ -111,83 +120,25 @@ export class Answerer {
   ): Promise<object> {
     const forwarder = this.#forwarder;
     if (forwarder !== undefined)
-      return this.#handled("the forwarder", unwanted, () => forwarder.answer(question, about, unwanted.signal));
+      return this.handled("the forwarder", unwanted, () => forwarder.answer(question, about, unwanted.signal));
     const { onElicit, onSample } = this.#options;
     const context: QuestionContext = { signal: unwanted.signal, server: asker };
     // The casts are safe: `check` throws unless the handler exists and the parameters are well formed.
     const params = (question.params ?? {}) as never;
     switch (question.method) {
       case "elicitation/create": {
-        const answer = await this.#handled("onElicit", unwanted, () => onElicit?.(params, context));
+        const answer = await this.handled("onElicit", unwanted, () => onElicit?.(params, context));
         return elicitResult(params, answer);
       }
       case "sampling/createMessage":
-        return this.#handled("onSample", unwanted, () => onSample?.(params, context));
+        return this.handled("onSample", unwanted, () => onSample?.(params, context));
       case "roots/list":
-        return this.#handled("roots", unwanted, async () => ({ roots: await this.roots() }));
+        return this.handled("roots", unwanted, async () => ({ roots: await this.roots() }));
     }
   }
 
-  /** The whole text of the answer to a request of the server. */
-  async respond(
-    message: RequestMessage,
-    asking: CurrentConnection,
-    unwanted: AbortController,
-    about?: Id,
-  ): Promise<string> {
-    const { id, method, params } = message;
-    if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
-      const extended = asking.era.has(method) ? this.#extensions.handler(method) : undefined;
-      const handler = extended ?? ownMember(this.#options.handlers, method);
-      if (handler === undefined) {
-        return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
-      }
-      const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
-      const run = async () => (await handler(params ?? {}, context)) ?? {};
-      return this.#answered(message, () => this.#handled(`handlers["${method}"]`, unwanted, run));
-    }
-    const question: Question = params === undefined ? { method } : { method, params };
-    try {
-      this.check(question);
-    } catch (error) {
-      const { kind, code, message: text } = McpError.from(error);
-      return errorText(id, kind === "capability_missing" ? undeclaredCode(method) : code, text);
-    }
-    const answer = async (signal?: AbortSignal) => {
-      const ending = signal === undefined ? unwanted : following(signal);
-      try {
-        return asking.era.answer(method, await this.answer(question, asking, ending, about));
-      } catch (error) {
-        throw this.#tell(method, error);
-      }
-    };
-    const { answering } = this.#extensions;
-    if (answering === undefined) return this.#answered(message, answer);
-    const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
-    return this.#answered(message, () => answering(question, answer, context));
-  }
-
-  /** The text of an answer, or of the error that the application ended with. */
-  async #answered({ id, method }: RequestMessage, answer: () => Promise<unknown>): Promise<string> {
-    try {
-      return resultText(id, JSON.stringify(await answer()));
-    } catch (error) {
-      const failure = this.#tell(method, error);
-      return errorText(id, failure.code, publicText(failure));
-    }
-  }
-
-  /** Warns the application once of what it could not answer. */
-  #tell(method: string, error: unknown): McpError {
-    const failure = McpError.from(error);
-    if (DECISIONS.has(failure.kind) || this.#told.has(failure)) return failure;
-    this.#told.add(failure);
-    this.#warn(`${method} was not answered: ${failure.message}. ${failure.fix}`);
-    return failure;
-  }
-
-  /** What the application gives within `timeouts.answerMs`; what comes later, or is no object, is an error. */
-  #handled(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
+  /** Gives the result of `run` within `timeouts.answerMs`; a later one, or one that is not an object, is an error. */
+  handled(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
     return new Promise((resolve, reject) => {
       const ms = this.#answerMs;
       const timer = this.#platform.timer(ms, () => {
@@ -198,73 +149,21 @@ export class Answerer {
         reject(late);
         unwanted.abort(late);
       });
-      // Nobody waits for the answer any more, or the client is closed.
-      unwanted.signal.addEventListener("abort", () => timer.cancel(), { once: true });
+      onAbort(unwanted.signal, () => timer.cancel());
       const fix = `Correct \`${name}\` of \`connect\`.`;
-      const failed = (error: unknown) =>
-        McpError.is(error)
-          ? error
-          : new McpError("misuse", `\`${name}\` failed: ${thrownMessage(error)}`, { cause: error, fix });
+      const failed = (error: unknown) => {
+        timer.cancel();
+        if (McpError.is(error)) reject(error);
+        else reject(new McpError("misuse", `\`${name}\` failed: ${thrownMessage(error)}`, { cause: error, fix }));
+      };
       const settled = (answer: unknown) => {
+        timer.cancel();
         if (isObject(answer)) resolve(answer);
         else reject(new McpError("misuse", `\`${name}\` returned ${String(answer)}, not an object`, { fix }));
       };
-      Promise.resolve()
-        .then(run)
-        .then(settled, (error: unknown) => reject(failed(error)))
-        .finally(() => timer.cancel());
+      Promise.resolve().then(run).then(settled, failed);
     });
   }
-}
-
-/** A controller that is aborted with a signal, and can be aborted without it. */
-function following(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  if (signal.aborted) controller.abort(signal.reason);
-  else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
-  return controller;
-}
-
-/** What the server is told of an error. */
-export function publicText({ kind, message }: McpError): string {
-  return OWN_FAULTS.has(kind) ? "the application could not answer" : message;
-}
-
-function ownMember<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
-}
-
-/** Requests that are not for `handlers`, and what to do instead. */
-const OWN_OPTIONS: Readonly<Record<string, string>> = {
-  "elicitation/create": "Pass `onElicit` instead.",
-  "sampling/createMessage": "Pass `onSample` instead.",
-  "roots/list": "Pass `roots` instead.",
-  ping: "Leave it out; the client answers it.",
-};
-
-function checkHandlers(handlers: NonNullable<ClientOptions["handlers"]>): void {
-  for (const [method, handler] of Object.entries(handlers)) {
-    const own = ownMember(OWN_OPTIONS, method);
-    if (own === undefined && typeof handler === "function") continue;
-    const what = own === undefined ? "is not a function" : "cannot be replaced";
-    throw new McpError("invalid_definition", `the handler of "${method}" ${what}`, {
-      fix: own ?? "Pass one function for each method.",
-    });
-  }
-}
-
-/** What a user decided, which is no failure. */
-const DECISIONS: ReadonlySet<string> = new Set(["declined", "dismissed", "cancelled"]);
-/** Failures of the application, whose texts are for its developer. */
-const OWN_FAULTS: ReadonlySet<string> = new Set(["misuse", "internal_error", "invalid_definition"]);
-
-/**
- * An undeclared mode of elicitation is answered with -32602; for the rest this client has no such method.
- *
- * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#error-handling
- */
-function undeclaredCode(method: Question["method"]): number {
-  return method === "elicitation/create" ? INVALID_PARAMS : METHOD_NOT_FOUND;
 }
 
 function cannot(capability: string, option: string): McpError {
@@ -297,13 +196,130 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
   return roots;
 }
 
-/** Answers a server's questions in place of the application, for a client that passes calls of others on. */
-export interface QuestionForwarder {
-  /** What the server may ask for, beside extensions. */
-  capabilities(revision: Revision): ClientCapabilities;
-  /**
-   * The bare result for a well-formed question. `about` is the request that it belongs to, if the transport knows. Rejects
-   * with an `McpError` when there is no answer; `signal` is aborted when the server no longer wants one.
-   */
-  answer(question: Question, about: Id | undefined, signal: AbortSignal): Promise<object>;
+/** Throws `invalid_params` for a question that must not reach the application: no page is shown whose address may deceive. */
+function checkElicitation({ mode = "form", message, url, requestedSchema }: Params): void {
+  if (typeof message !== "string") throw refuse("the question has no message");
+  if (mode === "form") {
+    if (!isObject(requestedSchema)) throw refuse("the form has no requestedSchema");
+  } else if (mode !== "url") throw refuse(`there is no mode ${JSON.stringify(mode)}`);
+  else if (!isWebAddress(url))
+    throw refuse("the page has no https address that can be shown, free of credentials and hidden characters");
+}
+
+function refuse(message: string): McpError {
+  return new McpError("invalid_params", message, {
+    fix: "The server has to send a question that the protocol allows.",
+  });
+}
+
+/**
+ * Makes the application's answer to a form or a page fit for the wire: defaults fill what was left out, the content is checked
+ * against the form, and only an accepted form has content. A page is never opened here.
+ *
+ * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
+ */
+export function elicitResult(question: ElicitRequestParams, answer: object): ElicitResult {
+  // The application may be written without types.
+  const { action, content = {} } = answer as ElicitResult;
+  if (action !== "accept" && action !== "decline" && action !== "cancel") {
+    throw new McpError("misuse", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
+      fix: "Return `accept`, `decline` or `cancel` from `onElicit`.",
+    });
+  }
+  if (action !== "accept" || question.mode === "url") return { action };
+  const schema: unknown = question.requestedSchema;
+  // Any object may be a schema; `formIssues` refuses one that cannot be used.
+  const filled = isObject(schema) ? applyDefaults(schema as JsonSchemaObject, content) : { ...content };
+  const issues = formIssues(schema, filled);
+  // Safe: without issues every value is an `ElicitValue`.
+  if (issues.length === 0) return { action, content: filled as Record<string, ElicitValue> };
+  throw new McpError("invalid_params", `the answer does not fit the form: ${issues.join("; ")}`, {
+    data: { issues },
+    fix: "Return content that fits `requestedSchema` from `onElicit`.",
+  });
+}
+
+/**
+ * What keeps an answer from fitting the schema of a form, one sentence each; nothing if it fits. A form that asks with it can tell
+ * the user before the answer is sent, where `connect` refuses the same. Throws `invalid_params` for a schema that cannot be used.
+ */
+export function formIssues(schema: unknown, content: Readonly<Record<string, unknown>>): string[] {
+  const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
+  if (unfit.length > 0) return unfit.map(([name]) => `/${name} is not a string, number, boolean or list of strings`);
+  try {
+    const verdict = compileValidator(schema ?? true, { formats: standardFormats }).validate(content);
+    return verdict.valid ? [] : verdict.errors.map(({ path, message }) => `${path} ${message}`.trim());
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new McpError("invalid_params", `the form cannot be used: ${error.message}`, {
+      cause: error,
+      fix: "Tell the server's authors: a form is a flat JSON Schema of primitive values.",
+    });
+  }
+}
+
+/** Returns a copy of an answer with the form's defaults for the properties that it leaves out. */
+export function applyDefaults(
+  schema: JsonSchemaObject,
+  content: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const filled: [string, unknown][] = Object.entries(content);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (Object.hasOwn(content, name) || !isObject(property) || property["default"] === undefined) continue;
+    filled.push([name, property["default"]]);
+  }
+  // fromEntries defines members, so "__proto__" stays an ordinary member.
+  return Object.fromEntries(filled);
+}
+
+/** The error without the pages that must not be opened: an application may hand them to a browser. */
+export function withSafePages(error: McpError): McpError {
+  const { kind, message, code, data, remote } = error;
+  if (kind !== "url_elicitation_required" || !isObject(data) || !Array.isArray(data["elicitations"])) return error;
+  const all: unknown[] = data["elicitations"];
+  const elicitations = all.filter((one) => isObject(one) && isWebAddress(one["url"]));
+  if (elicitations.length === all.length) return error;
+  return new McpError(kind, message, { code, remote, data: { ...data, elicitations } });
+}
+
+/** Throws when a sampling request breaks a rule that the client must watch over. */
+export function checkSampling(params: Params, toolsDeclared: boolean): void {
+  if (!toolsDeclared && (params["tools"] !== undefined || params["toolChoice"] !== undefined)) {
+    throw refuse('the request has tools, and this client did not declare "sampling.tools"');
+  }
+  if (typeof params["maxTokens"] !== "number") throw refuse("the request has no maxTokens");
+  const { messages } = params;
+  if (!Array.isArray(messages)) throw refuse("the request has no messages");
+  checkToolTurns(messages);
+}
+
+/**
+ * Every use of a tool is answered in the very next message, and a message with answers contains nothing else.
+ *
+ * Spec: Sampling, "Tool Use and Result Balance", https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#tool-use-and-result-balance
+ */
+function checkToolTurns(messages: readonly unknown[]): void {
+  let open = new Set<unknown>();
+  messages.forEach((message, index) => {
+    const blocks = blocksOf(message);
+    const answers = blocks.filter((block) => block["type"] === "tool_result");
+    if (answers.length > 0 && answers.length < blocks.length) {
+      throw refuse(`messages[${index}] mixes tool results with other content`);
+    }
+    for (const { toolUseId } of answers) {
+      if (!open.delete(toolUseId)) throw refuse(`messages[${index}] answers the unknown tool use ${say(toolUseId)}`);
+    }
+    if (open.size > 0) throw refuse(`messages[${index}] leaves the tool use ${say([...open][0])} without a result`);
+    open = new Set(blocks.filter((block) => block["type"] === "tool_use").map((block) => block["id"]));
+  });
+  if (open.size > 0) throw refuse(`the tool use ${say([...open][0])} has no result`);
+}
+
+function blocksOf(message: unknown): Record<string, unknown>[] {
+  const content = isObject(message) ? message["content"] : undefined;
+  return (Array.isArray(content) ? content : [content]).filter(isObject);
+}
+
+function say(id: unknown): string {
+  return JSON.stringify(id) ?? "without an id";
 }

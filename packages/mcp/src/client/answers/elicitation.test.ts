@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyDefaults, formIssues } from "./check-questions.js";
+import { applyDefaults, formIssues } from "./answerer.js";
 
 describe("applyDefaults", () => {
   const schema = {

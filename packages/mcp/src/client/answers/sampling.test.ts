@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkSampling } from "./check-questions.js";
+import { checkSampling } from "./answerer.js";
 
 const use = (id: string) => ({ role: "assistant", content: { type: "tool_use", id, name: "t", input: {} } });
 const uses = (...ids: string[]) => ({

@@ -79,10 +79,14 @@ export interface ConnectedExtension<F> {
   close?(): void;
 }
 
+type Answering = ConnectedExtension<unknown>["answering"];
+
 /** The extensions of one client. */
 export class ClientExtensions {
   /** What changes the parameters of requests before they are sent, by method. */
   readonly outgoing = new Map<string, ChangeParams>();
+  /** Runs around the answers to questions: the first extension around the next. */
+  answering: Answering;
   readonly #connected = new Map<string, ConnectedExtension<unknown>>();
 
   /** Throws for an extension that the client has already. */
@@ -93,6 +97,7 @@ export class ClientExtensions {
       });
     }
     this.#connected.set(id, extension);
+    this.answering = around(this.answering, extension.answering);
     for (const [method, change] of Object.entries(extension.outgoing ?? {})) {
       const before = this.outgoing.get(method);
       this.outgoing.set(method, async (params, options) => {
@@ -138,21 +143,6 @@ export class ClientExtensions {
     return Promise.resolve(outcome.result);
   }
 
-  /** What runs around answers: the first extension around the next. */
-  get answering(): ConnectedExtension<unknown>["answering"] {
-    const all = [...this.#connected.values()].flatMap(({ answering }) => answering ?? []);
-    if (all.length === 0) return undefined;
-    return (question, answer, context) => {
-      const run = (index: number, signal: AbortSignal | undefined): Promise<object> => {
-        const answering = all[index];
-        if (answering === undefined) return answer(signal);
-        const followed = signal === undefined ? context : { ...context, signal };
-        return answering(question, (inner = signal) => run(index + 1, inner), followed);
-      };
-      return run(0, undefined);
-    };
-  }
-
   /** Ends all of them, whatever becomes of single ones. */
   close(warn: (message: string) => void): void {
     for (const [id, { close }] of this.#connected) {
@@ -168,4 +158,18 @@ export function extensionFeature(extensions: ClientExtensions, id: string): unkn
   throw new McpError("misuse", `this client was not given the extension ${id}`, {
     fix: "Pass it in `extensions` of `connect`.",
   });
+}
+
+/** Runs `inner` within `outer`; either may be missing. */
+function around(outer: Answering, inner: Answering): Answering {
+  if (outer === undefined || inner === undefined) return outer ?? inner;
+  return (question, answer, context) =>
+    outer(
+      question,
+      (signal) => {
+        const within = signal === undefined ? context : { ...context, signal };
+        return inner(question, (other = signal) => answer(other), within);
+      },
+      context,
+    );
 }

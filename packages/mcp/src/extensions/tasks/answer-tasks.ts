@@ -1,4 +1,4 @@
-import { publicText } from "../../client/answers/answerer.js";
+import { publicText } from "../../client/answers/server-requests.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import type { ServerRequestHandler } from "../../client/contract/options.js";
 import { randomName } from "../../encoding/base64.js";
