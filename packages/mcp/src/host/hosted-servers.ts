@@ -1,5 +1,5 @@
+import { neverUnhandled } from "../encoding/maybe-promise.js";
 import { nearestName } from "../encoding/nearest-name.js";
-import { neverUnhandled } from "../encoding/never-unhandled.js";
 import { atMost } from "../platform/pause.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";

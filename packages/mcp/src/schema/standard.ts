@@ -1,6 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { isThenable } from "../encoding/maybe-promise.js";
-import { neverUnhandled } from "../encoding/never-unhandled.js";
+import { isThenable, neverUnhandled } from "../encoding/maybe-promise.js";
 import type { JsonSchemaObject } from "./json-schema/json-schema.js";
 import { SchemaError } from "./json-schema/schema-error.js";
 import { isSchemaObject } from "./json-schema/schema-resources.js";

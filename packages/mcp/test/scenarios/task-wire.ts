@@ -1,5 +1,5 @@
 import { defineExtension } from "@parley/mcp/extension";
-import { TASKS } from "../../src/protocol/features/task-methods.js";
+import { TASKS } from "../../src/protocol/features/tasks.js";
 
 /** Declares the extension and handles nothing of it, so that a test sees what the server sends. */
 export const declaresTasks = defineExtension({ ...TASKS });

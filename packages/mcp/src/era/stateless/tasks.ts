@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 import { declaresExtension, requireExtension } from "../../protocol/extension.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import type { TaskDialect } from "../task-shape.js";
 import { DOWNGRADES } from "./downgrade.js";
 

@@ -1,5 +1,4 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { isThenable, neverUnhandled } from "../../encoding/maybe-promise.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool } from "../../protocol/features/tools.js";

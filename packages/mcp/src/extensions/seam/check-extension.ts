@@ -1,5 +1,4 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { isThenable, neverUnhandled } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";

@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { onAbort } from "../../platform/on-abort.js";

@@ -1,5 +1,5 @@
 import { randomName } from "../../encoding/base64.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { storedCall } from "../../era/select/stored-call.js";

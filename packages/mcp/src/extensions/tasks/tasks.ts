@@ -1,5 +1,5 @@
 import type { TaskFeature } from "../../client/contract/task-handle.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import { connectTasks } from "./task-client.js";
 import { type TaskOptions, taskSettings } from "./task-options.js";

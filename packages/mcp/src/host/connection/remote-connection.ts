@@ -14,7 +14,7 @@ import type { DriftPolicy } from "../../lock/drift-policy.js";
 import { holdOpened } from "../../lock/lock-guard.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";

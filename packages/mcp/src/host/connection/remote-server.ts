@@ -6,7 +6,7 @@ import type { DriftPolicy } from "../../lock/drift-policy.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
 import { type Admission, CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";

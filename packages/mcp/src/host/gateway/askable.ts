@@ -2,7 +2,7 @@ import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Extension } from "../../protocol/extension.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import { canAsk } from "../../server/call/can-ask.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 

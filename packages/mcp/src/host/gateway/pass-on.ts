@@ -1,12 +1,11 @@
-import type { ForwardedCall } from "../../client/call/requester.js";
-import { InterimResult } from "../../client/call/requester.js";
+import { type ForwardedCall, InterimResult } from "../../client/call/requester.js";
 import type { CallOptions } from "../../client/contract/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import { META } from "../../protocol/meta.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";

@@ -1,7 +1,7 @@
 import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { type ErrorKind, FOR_CALLERS, forCallers, McpError } from "../../protocol/error.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import { type HttpFailure, httpFailureOf } from "../../protocol/http-failure.js";
 import { masksErrors, neutralMessage, reportFailure } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";

@@ -1,7 +1,7 @@
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { TASKS } from "../../protocol/features/tasks.js";
 import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { MountableServer } from "../../server/sources/mount.js";

@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import type { Question } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
 import { isInputRequired } from "../../server/call/input-required.js";

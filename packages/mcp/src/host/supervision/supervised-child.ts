@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ChildExit, ChildSpec, RestartPolicy } from "./child-spec.js";

@@ -1,7 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import type { Unlisten } from "../../client/contract/events.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { nearestName } from "../../encoding/nearest-name.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { type Platform, replacedPlatform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { ChildGroup } from "./child-group.js";

@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
@@ -36,7 +36,6 @@ interface OpenAsk {
 
 /** The context of a call inside a worker. What it does happens on the serving side, which gets a message for each use. */
 export class IsolatedContext implements HandlerContext {
-  readonly #facts: CallFacts;
   readonly #call: number;
   readonly #post: (message: FromWorker) => void;
   readonly #abort = new AbortController();
@@ -50,10 +49,27 @@ export class IsolatedContext implements HandlerContext {
   readonly client: ClientFacts;
   readonly session: HandlerContext["session"];
   readonly http = undefined;
+  readonly requestId: CallFacts["requestId"];
+  readonly method: CallFacts["method"];
+  readonly protocolVersion: CallFacts["protocolVersion"];
+  readonly auth: CallFacts["auth"];
+  readonly meta: CallFacts["meta"];
+  readonly coercions: CallFacts["coercions"];
+  readonly trace: CallFacts["trace"];
+  readonly data: CallFacts["data"];
+  readonly callId: CallFacts["callId"];
 
   constructor(call: number, facts: CallFacts, post: (message: FromWorker) => void) {
     this.#call = call;
-    this.#facts = facts;
+    this.requestId = facts.requestId;
+    this.method = facts.method;
+    this.protocolVersion = facts.protocolVersion;
+    this.auth = facts.auth;
+    this.meta = facts.meta;
+    this.coercions = facts.coercions;
+    this.trace = facts.trace;
+    this.data = facts.data;
+    this.callId = facts.callId;
     this.#post = post;
     const { clientInfo: info, clientCapabilities: capabilities, can, initialized } = facts;
     this.client = { info, capabilities, can: (capability) => can.includes(capability) };
@@ -63,42 +79,6 @@ export class IsolatedContext implements HandlerContext {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  get requestId() {
-    return this.#facts.requestId;
-  }
-
-  get method(): string {
-    return this.#facts.method;
-  }
-
-  get protocolVersion(): string {
-    return this.#facts.protocolVersion;
-  }
-
-  get auth(): HandlerContext["auth"] {
-    return this.#facts.auth;
-  }
-
-  get meta(): HandlerContext["meta"] {
-    return this.#facts.meta;
-  }
-
-  get coercions(): HandlerContext["coercions"] {
-    return this.#facts.coercions;
-  }
-
-  get trace(): HandlerContext["trace"] {
-    return this.#facts.trace;
-  }
-
-  get data(): Record<string, unknown> {
-    return this.#facts.data;
-  }
-
-  get callId(): string {
-    return this.#facts.callId;
   }
 
   progress(progress: number, options?: ProgressOptions): void {

@@ -1,6 +1,6 @@
 import type { AppendLog, LogEntry, LogLimits, LogRead } from "../../storage/storage.js";
 import type { Database } from "./database.js";
-import { expiryTime, fromColumn, type SqlRow, type SqlStatement, toColumn } from "./node-sqlite.js";
+import { expiryTime, fromColumn, type SqlRow, toColumn } from "./node-sqlite.js";
 
 const EVICTED: LogRead = { evicted: true };
 /** More entries than a stream has. */
@@ -134,7 +134,7 @@ function toEntry(row: SqlRow): LogEntry {
   return { id: Number(row["id"]), entry: fromColumn(row["entry"]) };
 }
 
-function prepare(database: Database): Readonly<Record<StatementName, SqlStatement>> {
+function prepare(database: Database) {
   return {
     find: database.prepare("SELECT id, lost, last, entries, size, expires FROM stream WHERE name = ?"),
     nextId: database.prepare("UPDATE counter SET entry = entry + 1 RETURNING entry"),
@@ -161,19 +161,3 @@ function prepare(database: Database): Readonly<Record<StatementName, SqlStatemen
     expired: database.prepare("SELECT id FROM stream WHERE expires <= ? LIMIT ?"),
   };
 }
-
-type StatementName =
-  | "find"
-  | "nextId"
-  | "add"
-  | "addStream"
-  | "setStream"
-  | "oldest"
-  | "expiryOf"
-  | "shorten"
-  | "read"
-  | "touch"
-  | "removeEntry"
-  | "removeEntries"
-  | "removeStream"
-  | "expired";

@@ -96,16 +96,12 @@ export function checkToolList(value: unknown): CheckedList<ListToolsResult, Tool
 
 /** Reads a result of `resources/list`; invalid resources are dropped. */
 export function checkResourceList(value: unknown): CheckedList<ListResourcesResult, Resource> {
-  return checkList(value, "resources", resourcePage, (item, at, problems) =>
-    readShape(item, resourceShape, at, problems),
-  );
+  return checkList(value, "resources", resourcePage, as(resourceShape));
 }
 
 /** Reads a result of `resources/templates/list`; invalid templates are dropped. */
 export function checkResourceTemplateList(value: unknown): CheckedList<ListResourceTemplatesResult, ResourceTemplate> {
-  return checkList(value, "resourceTemplates", templatePage, (item, at, problems) =>
-    readShape(item, templateShape, at, problems),
-  );
+  return checkList(value, "resourceTemplates", templatePage, as(templateShape));
 }
 
 /** Reads a result of `prompts/list`; invalid prompts and arguments are dropped. */
@@ -134,64 +130,43 @@ export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
     problems.push("the result has no content");
     value = { ...value, content: [] };
   }
-  const result = readShape(value, callShape, "the result", problems);
-  if (result === undefined) return { result, problems };
-  const content = keepSound<ContentBlock>(
-    result.content,
-    isContentBlock,
-    "content",
-    "a content block",
-    problems,
-    (block) => block,
-  );
-  return { result: content === result.content ? result : { ...result, content }, problems };
+  const read = (items: ContentBlock[]) =>
+    keepSound(items, isContentBlock, "content", "a content block", problems, (block) => block);
+  return checkMember(value, callShape, "content", read, problems);
 }
 
 /** Reads a result of `resources/read`; invalid entries are dropped. */
 export function checkReadResourceResult(value: unknown): Checked<ReadResourceResult> {
   const problems: string[] = [];
   const shape = { required: { contents: anArray }, optional: { _meta: anObject, ...cacheHints } };
-  const result = readShape<ReadResourceResult>(value, shape, "the result", problems);
-  if (result === undefined) return { result, problems };
-  const expected = "a text or a blob with its uri";
-  const contents = keepSound<ResourceContents>(result.contents, isResourceContents, "contents", expected, problems);
-  return { result: contents === result.contents ? result : { ...result, contents }, problems };
+  const read = (items: ResourceContents[]) =>
+    keepSound(items, isResourceContents, "contents", "a text or a blob with its uri", problems);
+  return checkMember<ReadResourceResult, "contents">(value, shape, "contents", read, problems);
 }
 
 /** Reads a result of `prompts/get`; invalid messages are dropped. */
 export function checkGetPromptResult(value: unknown): Checked<GetPromptResult> {
   const problems: string[] = [];
   const shape = { required: { messages: anArray }, optional: { _meta: anObject, description: aString } };
-  const result = readShape<GetPromptResult>(value, shape, "the result", problems);
-  if (result === undefined) return { result, problems };
-  const expected = "a role with a content block";
-  const messages = keepSound<PromptMessage>(
-    result.messages,
-    isPromptMessage,
-    "messages",
-    expected,
-    problems,
-    (message) => (isObject(message) && isRole(message.role) ? message.content : undefined),
-  );
-  return { result: messages === result.messages ? result : { ...result, messages }, problems };
+  const contentOf = (message: unknown) => (isObject(message) && isRole(message.role) ? message.content : undefined);
+  const read = (items: PromptMessage[]) =>
+    keepSound(items, isPromptMessage, "messages", "a role with a content block", problems, contentOf);
+  return checkMember<GetPromptResult, "messages">(value, shape, "messages", read, problems);
 }
 
 /** Reads a result of `completion/complete`. */
 export function checkCompleteResult(value: unknown): Checked<CompleteResult> {
   const problems: string[] = [];
   const shape = { required: { completion: anObject }, optional: { _meta: anObject } };
-  const result = readShape<CompleteResult>(value, shape, "the result", problems);
-  if (result === undefined) return { result, problems };
   const inner: Shape<CompleteResult["completion"]> = {
     required: { values: arrayOf(aString) },
     optional: { total: aNumber, hasMore: aBoolean },
   };
-  const completion = readShape(result.completion, inner, "completion", problems);
-  if (completion === undefined) return { result: undefined, problems };
-  return { result: completion === result.completion ? result : { ...result, completion }, problems };
+  const read = (completion: unknown) => readShape(completion, inner, "completion", problems);
+  return checkMember<CompleteResult, "completion">(value, shape, "completion", read, problems);
 }
 
-const implementationShape = {
+const implementationShape: Shape<Implementation> = {
   required: { name: aString, version: aString },
   optional: { ...described, websiteUrl: aWebAddress },
 };
@@ -199,7 +174,7 @@ const implementationShape = {
 /** Reads what a server says about itself; undefined if it gives neither name nor version. */
 export function checkImplementation(value: unknown): Checked<Implementation> {
   const problems: string[] = [];
-  return { result: readShape<Implementation>(value, implementationShape, "serverInfo", problems), problems };
+  return { result: readShape(value, implementationShape, "serverInfo", problems), problems };
 }
 
 /** Reads a result of `initialize`. */
@@ -209,12 +184,8 @@ export function checkInitializeResult(value: unknown): Checked<InitializeResult>
     required: { protocolVersion: aString, capabilities: anObject, serverInfo: anObject },
     optional: { instructions: aString, _meta: anObject },
   };
-  const result = readShape<InitializeResult>(value, shape, "the result", problems);
-  if (result === undefined) return { result, problems };
-  const { result: serverInfo, problems: more } = checkImplementation(result.serverInfo);
-  problems.push(...more);
-  if (serverInfo === undefined) return { result: undefined, problems };
-  return { result: serverInfo === result.serverInfo ? result : { ...result, serverInfo }, problems };
+  const read = (info: unknown) => readShape(info, implementationShape, "serverInfo", problems);
+  return checkMember(value, shape, "serverInfo", read, problems);
 }
 
 /** Reads a result of `server/discover`. */
@@ -227,11 +198,31 @@ export function checkDiscoverResult(value: unknown): Checked<DiscoverResult> {
   return { result: readShape(value, shape, "the result", problems), problems };
 }
 
+/** Reads a result and its one member that is checked further; without the member the result is unusable. */
+function checkMember<R extends object, K extends keyof R>(
+  value: unknown,
+  shape: Shape<R>,
+  key: K,
+  read: (member: R[K]) => R[K] | undefined,
+  problems: string[],
+): Checked<R> {
+  const result = readShape(value, shape, "the result", problems);
+  const member = result && read(result[key]);
+  if (result === undefined || member === undefined) return { result: undefined, problems };
+  return { result: member === result[key] ? result : { ...result, [key]: member }, problems };
+}
+
+type ReadItem<T> = (item: unknown, at: string, problems: string[]) => T | undefined;
+
+function as<T extends object>(shape: Shape<T>): ReadItem<T> {
+  return (item, at, problems) => readShape(item, shape, at, problems);
+}
+
 function checkList<K extends string, T, R extends { [key in K]: T[] }>(
   value: unknown,
   key: K,
   shape: Shape<R>,
-  read: (item: unknown, at: string, problems: string[]) => T | undefined,
+  read: ReadItem<T>,
 ): CheckedList<R, T> {
   const problems: string[] = [];
   const result = readShape<R>(value, shape, "the result", problems);

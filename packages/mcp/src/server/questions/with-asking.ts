@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 

@@ -1,6 +1,5 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { isThenable, neverUnhandled } from "../../encoding/maybe-promise.js";
 import { nearestName } from "../../encoding/nearest-name.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Principal } from "../../http/authentication.js";
 import { McpError } from "../../protocol/error.js";

@@ -4,7 +4,7 @@ import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import { platform as nodePlatform } from "../../../src/node/platform.js";
 import type { Platform } from "../../../src/platform/platform.js";
-import { TASKS } from "../../../src/protocol/features/task-methods.js";
+import { TASKS } from "../../../src/protocol/features/tasks.js";
 import { ExtensionResult } from "../../../src/server/call/server-call.js";
 
 const cleanups: (() => unknown)[] = [];

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { platform as nodePlatform } from "../../../src/node/platform.js";
 import type { Platform } from "../../../src/platform/platform.js";
-import { TASKS } from "../../../src/protocol/features/task-methods.js";
+import { TASKS } from "../../../src/protocol/features/tasks.js";
 import { ExtensionResult } from "../../../src/server/call/server-call.js";
 
 const cleanups: (() => unknown)[] = [];

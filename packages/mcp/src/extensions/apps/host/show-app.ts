@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { withDefaults } from "../../../encoding/with-defaults.js";
 import { INVALID_PARAMS, RpcError } from "../../../jsonrpc/error.js";

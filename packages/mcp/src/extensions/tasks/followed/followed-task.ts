@@ -1,7 +1,7 @@
 import type { ExtendedClient } from "../../../client/contract/extension.js";
 import type { CallOptions } from "../../../client/contract/options.js";
 import type { FollowedTask } from "../../../client/contract/task-handle.js";
-import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../../encoding/maybe-promise.js";
 import { readTask } from "../../../era/task-shape.js";
 import { onAbort } from "../../../platform/on-abort.js";
 import { McpError } from "../../../protocol/error.js";

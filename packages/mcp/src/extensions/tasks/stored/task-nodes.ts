@@ -1,4 +1,4 @@
-import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { neverUnhandled } from "../../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import type { Platform, Timer } from "../../../platform/platform.js";
 import { serverClosed } from "../../../protocol/error.js";

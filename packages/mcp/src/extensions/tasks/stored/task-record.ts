@@ -2,8 +2,7 @@ import type { Question } from "../../../era/era.js";
 import type { StoredCall } from "../../../era/select/stored-call.js";
 import type { ErrorObject } from "../../../jsonrpc/message.js";
 import type { InputRequests } from "../../../protocol/features/input.js";
-import { isFinalStatus } from "../../../protocol/features/task-methods.js";
-import type { DetailedTask, Task, TaskStatus } from "../../../protocol/features/tasks.js";
+import { type DetailedTask, isFinalStatus, type Task, type TaskStatus } from "../../../protocol/features/tasks.js";
 import type { StepRecord } from "../../../server/call/asker.js";
 
 /** A step that has begun and has no outcome yet: its process may have ended in the middle of it. */
