@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { CHILD_TRANSITIONS, CIRCUIT_TRANSITIONS, type Step, SUPERVISOR_TRANSITIONS } from "@parley/mcp/host";
+import { CIRCUIT_TRANSITIONS } from "@parley/mcp/host";
+import { CHILD_TRANSITIONS, type Step, SUPERVISOR_TRANSITIONS } from "@parley/mcp/supervision";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_START_MS, DEFAULT_STOP_MS } from "../packages/mcp/src/host/supervision/child-spec.js";
 import { DEFAULT_BACK_OFF, DEFAULT_INTENSITY } from "../packages/mcp/src/host/supervision/supervisor-options.js";

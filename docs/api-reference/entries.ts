@@ -41,14 +41,17 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./lock":
     "Pins what a server offers, shows in what it differs later, and holds clients to what was approved: against rug pulls.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
-  "./host": "Many servers as one: a host, its configuration files and the supervision of its servers.",
+  "./config": "Configuration: files with servers of other applications, and the options of a program.",
+  "./host": "Many servers as one: a host, its gateway and search among its tools.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
   "./recording":
     "Sessions written down: recordings without secrets, servers that answer as recorded, and what answers differently now.",
+  "./registry": "Many servers behind one address: a registry of servers by name, and a directory of them.",
   "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
   "./storage/sqlite": "A storage in one SQLite file, for a single machine: what it holds survives a restart.",
+  "./supervision": "Supervision: children that are started again by rules, as trees, and the events of both.",
   "./tasks": "The tasks extension: tools that outlive their request, for servers and clients.",
   "./telemetry":
     "Spans, metrics, log lines and health of servers and clients, for OpenTelemetry, Prometheus and any logger.",

@@ -124,9 +124,11 @@ function chunkOf(id, context, many) {
   if (id === runtimes.node["#transports"]) return "core-node";
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
   // A host has the client and the questions whole, so it is no further reason to move what they need into the file for many;
-  // recordings are served by a host.
+  // recordings are served by a host. A registry has the client whole.
   const hasHost = (name) => name === "host" || name === "recording";
-  const follows = (name) => hasHost(name) && rooms.some((room) => room === "client" || room === "questions");
+  const hasClient = (name) => hasHost(name) || name === "registry";
+  const follows = (name) =>
+    (hasClient(name) && rooms.includes("client")) || (hasHost(name) && rooms.includes("questions"));
   const entries = names.filter((name) => name !== "node" && !follows(name) && needs(`${name}.ts`));
   const users = [...rooms, ...entries].sort();
   if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;

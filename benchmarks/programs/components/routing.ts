@@ -1,6 +1,6 @@
 // Finds the handler of a request among those of 100 servers, by its path or by a header. What the handler does is not counted.
 import { Server } from "@parley/mcp";
-import { ServerRegistry } from "@parley/mcp/host";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { answerRounds, repeatNow } from "../../rounds.mjs";
 
 const byHeader = process.argv[2] === "header";

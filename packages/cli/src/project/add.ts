@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ConfigDialect, type HostServer, writeServers } from "@parley/mcp/host";
+import { type ConfigDialect, writeServers } from "@parley/mcp/config";
+import type { HostServer } from "@parley/mcp/host";
 import { isSecretName, looksSecret, Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { usualPaths } from "../target/config-servers.js";

@@ -1,4 +1,4 @@
-import type { ConfigInput } from "@parley/mcp/host";
+import type { ConfigInput } from "@parley/mcp/config";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";

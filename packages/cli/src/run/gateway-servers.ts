@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { McpError } from "@parley/mcp";
-import type { ConfigProblem, HostServer, LoadedConfig } from "@parley/mcp/host";
+import type { ConfigProblem, LoadedConfig } from "@parley/mcp/config";
+import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { type ConfigFileServers, type InputValues, readConfigServers, usualPaths } from "../target/config-servers.js";
 import { pairsOf } from "../target/target.js";

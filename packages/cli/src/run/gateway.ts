@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { Host, type LoadedConfig } from "@parley/mcp/host";
+import type { LoadedConfig } from "@parley/mcp/config";
+import { Host } from "@parley/mcp/host";
 import { catalogueFile } from "@parley/mcp/node";
 import { tasks } from "@parley/mcp/tasks";
 import manifest from "../../package.json" with { type: "json" };

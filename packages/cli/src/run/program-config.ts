@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type LoadedConfig, loadConfig } from "@parley/mcp/host";
+import { type LoadedConfig, loadConfig } from "@parley/mcp/config";
 import { type ConfigFile, readConfigFile } from "@parley/mcp/node";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, relative } from "node:path";
-import { type Binding, ServerRegistry } from "@parley/mcp/host";
+import { type Binding, ServerRegistry } from "@parley/mcp/registry";
 import { fileState, ModuleGraph, thrownFailure } from "../modules/module-graph.js";
 import { loadServerModule, type ServedModule } from "../target/load-module.js";
 import { reportFailure } from "../terminal/failure.js";

@@ -1,5 +1,5 @@
 import { McpError, Server } from "@parley/mcp";
-import type { LoadedConfig } from "@parley/mcp/host";
+import type { LoadedConfig } from "@parley/mcp/config";
 import {
   type ServeHandle,
   type ServeHttpOptions,

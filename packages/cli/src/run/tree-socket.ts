@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getuid, pid } from "node:process";
 import { McpError } from "@parley/mcp";
-import type { ServerStatus, SupervisorTree } from "@parley/mcp/host";
+import type { ServerStatus } from "@parley/mcp/host";
+import type { SupervisorTree } from "@parley/mcp/supervision";
 import type { Io } from "../terminal/io.js";
 
 /** What a gateway tells about itself. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { McpError } from "@parley/mcp";
-import { printTree, type ServerStatus } from "@parley/mcp/host";
+import type { ServerStatus } from "@parley/mcp/host";
+import { printTree } from "@parley/mcp/supervision";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { Shown, show, showBlock } from "../terminal/shown.js";

@@ -4,12 +4,12 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { McpError } from "@parley/mcp";
 import {
   type ConfigInput,
-  type HostServer,
   type KnownConfigFile,
   knownConfigFiles,
   type ReadServers,
   readServers,
-} from "@parley/mcp/host";
+} from "@parley/mcp/config";
+import type { HostServer } from "@parley/mcp/host";
 import { parse as parseToml } from "smol-toml";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";

@@ -95,7 +95,7 @@ export function checkHostOptions(options: HostOptions): void {
       "invalid_definition",
       `\`servers\` of the host is ${given}, not an object with a name for each server`,
       {
-        fix: "Pass `{ name: entry, … }`; `readServers` of `@parley/mcp/host` reads such an object from the file of an application.",
+        fix: "Pass `{ name: entry, … }`; `readServers` of `@parley/mcp/config` reads such an object from the file of an application.",
       },
     );
   }

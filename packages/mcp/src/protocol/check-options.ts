@@ -22,7 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   capabilities: "Leave it out: capabilities follow from what is registered or handled.",
   storage: "Pass it to `new Server`.",
   eventStore: "Pass `storage` to `new Server`.",
-  mcpServers: "Give the file to `readServers` of `@parley/mcp/host`, and pass the `servers` that it returns.",
+  mcpServers: "Give the file to `readServers` of `@parley/mcp/config`, and pass the `servers` that it returns.",
 };
 
 /**

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
-import { type ReadServersOptions, readServers } from "@parley/mcp/host";
+import { type ReadServersOptions, readServers } from "@parley/mcp/config";
 import type { Trial } from "./trial.js";
 
 /** Reads a server that needs the function, beside one that does not. */

@@ -1,5 +1,5 @@
-import { ServerRegistry } from "@parley/mcp/host";
 import { fetchHandler } from "@parley/mcp/http";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { add, plainServer, type Trial, withClient } from "./trial.js";
 
 const listening: Trial = (fail) => {

@@ -1,4 +1,4 @@
-import { Supervisor, type SupervisorOptions } from "@parley/mcp/host";
+import { Supervisor, type SupervisorOptions } from "@parley/mcp/supervision";
 import { outcome, type Trial } from "./trial.js";
 
 const CHILD = { id: "a", start: () => ({ close() {} }) };

@@ -12,7 +12,7 @@ export interface ReadConfigFileOptions {
   readonly folder?: string | undefined;
 }
 
-/** A configuration file, for `loadConfig` of `@parley/mcp/host`. */
+/** A configuration file, for `loadConfig` of `@parley/mcp/config`. */
 export interface ConfigFile {
   readonly path: string;
   readonly folder: string;

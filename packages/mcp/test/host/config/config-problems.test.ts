@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
 import { readFileSync } from "node:fs";
 import { McpError } from "@parley/mcp";
-import { readServers } from "@parley/mcp/host";
+import { readServers } from "@parley/mcp/config";
 import { describe, expect, it } from "vitest";
 
 const read = (config: unknown, more: Partial<Parameters<typeof readServers>[1]> = {}) =>

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
-import { type ConfigDialect, readServers, writeServers } from "@parley/mcp/host";
+import { type ConfigDialect, readServers, writeServers } from "@parley/mcp/config";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonc } from "../../../src/host/config/parse-jsonc.js";

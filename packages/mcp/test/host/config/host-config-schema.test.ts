@@ -1,4 +1,4 @@
-import { hostConfigSchema, loadConfig, readServers } from "@parley/mcp/host";
+import { hostConfigSchema, loadConfig, readServers } from "@parley/mcp/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 

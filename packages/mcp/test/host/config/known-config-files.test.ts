@@ -1,4 +1,4 @@
-import { knownConfigFiles } from "@parley/mcp/host";
+import { knownConfigFiles } from "@parley/mcp/config";
 import { expect, it } from "vitest";
 
 const pathsOf = (...args: Parameters<typeof knownConfigFiles>) =>

@@ -7,14 +7,14 @@ import {
   type AppConfig,
   configVariables,
   defineConfig,
-  Host,
   type HttpSettings,
   type LoadConfigOptions,
   type LoadedConfig,
   loadConfig,
   type Settings,
   type StdioSettings,
-} from "@parley/mcp/host";
+} from "@parley/mcp/config";
+import { Host } from "@parley/mcp/host";
 import { readConfigFile, type ServeHttpOptions, type ServeStdioOptions, serveHttp } from "@parley/mcp/node";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 

@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readServers } from "@parley/mcp/host";
+import { readServers } from "@parley/mcp/config";
 import { describe, expect, it } from "vitest";
 
 const env = { TOKEN: "t-123", EMPTY: "", HOME: "/home/me" };

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
 import { McpError } from "@parley/mcp";
-import { type ConfigDialect, type ConfigProblem, type HostServer, readServers, writeServers } from "@parley/mcp/host";
+import { type ConfigDialect, type ConfigProblem, readServers, writeServers } from "@parley/mcp/config";
+import type { HostServer } from "@parley/mcp/host";
 import { describe, expect, it } from "vitest";
 
 type Servers = Record<string, HostServer>;

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { connect } from "@parley/mcp";
-import { ServerRegistry } from "@parley/mcp/host";
 import { fetchHandler } from "@parley/mcp/http";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { describe, it } from "vitest";
 import { runCell } from "../../scenarios/run-cell.js";
 import { exclusion, type Scenario } from "../../scenarios/scenario.js";

@@ -1,5 +1,5 @@
 import { connect } from "@parley/mcp";
-import { type RegistryEvent, ServerRegistry } from "@parley/mcp/host";
+import { type RegistryEvent, ServerRegistry } from "@parley/mcp/registry";
 import { describe, expect, it } from "vitest";
 import { namedServer, textOf } from "./named-server.js";
 

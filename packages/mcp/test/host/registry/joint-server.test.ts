@@ -1,5 +1,5 @@
 import { connect, Server } from "@parley/mcp";
-import { ServerRegistry } from "@parley/mcp/host";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { describe, expect, it } from "vitest";
 import { namedServer, textOf } from "./named-server.js";
 

@@ -1,5 +1,5 @@
 import { type Client, connect, Server } from "@parley/mcp";
-import { ServerRegistry } from "@parley/mcp/host";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { afterEach, describe, expect, it } from "vitest";
 import { waitUntil } from "../../http/watched.js";
 import { namedServer, textOf } from "./named-server.js";

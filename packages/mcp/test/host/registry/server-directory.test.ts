@@ -1,4 +1,5 @@
 import { type Client, connect, Server } from "@parley/mcp";
+import { fetchHandler } from "@parley/mcp/http";
 import {
   bindServer,
   directoryHandler,
@@ -6,8 +7,7 @@ import {
   type RegistryEvent,
   type ServerDirectory,
   ServerRegistry,
-} from "@parley/mcp/host";
-import { fetchHandler } from "@parley/mcp/http";
+} from "@parley/mcp/registry";
 import { describe, expect, it } from "vitest";
 
 /** A registry of somebody else: a map that announces what is put into it. */

@@ -1,5 +1,5 @@
 import { connect, McpError, Server } from "@parley/mcp";
-import { type RegistryEvent, ServerRegistry } from "@parley/mcp/host";
+import { type RegistryEvent, ServerRegistry } from "@parley/mcp/registry";
 import { describe, expect, it } from "vitest";
 import { namedServer } from "./named-server.js";
 

@@ -3,8 +3,8 @@ import { EventEmitter, once } from "node:events";
 import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import { connect, Server } from "@parley/mcp";
-import { type ChildSpec, Supervisor } from "@parley/mcp/host";
 import { nodeHandler, serveHttp } from "@parley/mcp/node";
+import { type ChildSpec, Supervisor } from "@parley/mcp/supervision";
 import { afterEach, describe, expect, it } from "vitest";
 
 const FAST = { firstMs: 1, longestMs: 1, jitter: 0 };

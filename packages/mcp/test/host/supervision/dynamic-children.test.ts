@@ -1,4 +1,4 @@
-import type { SupervisionEvent } from "@parley/mcp/host";
+import type { SupervisionEvent } from "@parley/mcp/supervision";
 import { describe, expect, it } from "vitest";
 import { madeChild } from "./made-child.js";
 import { statesOf, supervisorFixture } from "./supervisor-fixture.js";

@@ -1,5 +1,5 @@
 import { McpError } from "@parley/mcp";
-import { Supervisor } from "@parley/mcp/host";
+import { Supervisor } from "@parley/mcp/supervision";
 import { describe, expect, it } from "vitest";
 import { type MadeChild, madeChild } from "./made-child.js";
 import { EXACT, statesOf, supervisorFixture } from "./supervisor-fixture.js";

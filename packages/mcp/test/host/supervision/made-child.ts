@@ -1,4 +1,4 @@
-import type { ChildExit, ChildSpec } from "@parley/mcp/host";
+import type { ChildExit, ChildSpec } from "@parley/mcp/supervision";
 
 /** One instance of a child that a test starts and ends as it likes. */
 export interface MadeInstance {

@@ -1,4 +1,4 @@
-import { printTree, type SupervisionEvent, Supervisor } from "@parley/mcp/host";
+import { printTree, type SupervisionEvent, Supervisor } from "@parley/mcp/supervision";
 import { describe, expect, it } from "vitest";
 import { madeChild } from "./made-child.js";
 import { EXACT, statesOf, supervisorFixture } from "./supervisor-fixture.js";

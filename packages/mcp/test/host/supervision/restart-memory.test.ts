@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Supervisor } from "@parley/mcp/host";
+import { Supervisor } from "@parley/mcp/supervision";
 import { fakeClock } from "@parley/mcp/testing";
 import { expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-import { type ChildChanged, type ChildSpec, type SupervisionEvent, Supervisor } from "@parley/mcp/host";
+import { type ChildChanged, type ChildSpec, type SupervisionEvent, Supervisor } from "@parley/mcp/supervision";
 import { type FakeClock, fakeClock } from "@parley/mcp/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

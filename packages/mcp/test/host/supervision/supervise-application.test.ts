@@ -1,6 +1,6 @@
 import { connect, Server } from "@parley/mcp";
-import { type ChildExit, type SupervisionEvent, type Supervisor, superviseApplication } from "@parley/mcp/host";
 import { type ListeningHandle, serveHttp, serveSocket } from "@parley/mcp/node";
+import { type ChildExit, type SupervisionEvent, type Supervisor, superviseApplication } from "@parley/mcp/supervision";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../free-port.js";
 import { madeChild } from "./made-child.js";

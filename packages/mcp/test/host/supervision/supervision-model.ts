@@ -1,4 +1,4 @@
-import type { RestartPolicy, SupervisionStrategy } from "@parley/mcp/host";
+import type { RestartPolicy, SupervisionStrategy } from "@parley/mcp/supervision";
 
 /** A child as the model sees it: its starts and stops take no time. */
 export interface ModelChild {

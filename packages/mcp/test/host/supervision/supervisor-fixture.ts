@@ -1,4 +1,4 @@
-import { type ChildSpec, type SupervisionStrategy, Supervisor, type SupervisorOptions } from "@parley/mcp/host";
+import { type ChildSpec, type SupervisionStrategy, Supervisor, type SupervisorOptions } from "@parley/mcp/supervision";
 import { type FakeClock, fakeClock } from "@parley/mcp/testing";
 import { afterEach, beforeEach, expect } from "vitest";
 import { type MadeChild, type MadeInstance, madeChild } from "./made-child.js";

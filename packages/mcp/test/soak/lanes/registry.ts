@@ -1,5 +1,5 @@
 import { type Client, connect, Server } from "@parley/mcp";
-import { ServerRegistry } from "@parley/mcp/host";
+import { ServerRegistry } from "@parley/mcp/registry";
 import { atMost, exactly, type Lane, scaled } from "../lane.js";
 import { MEGABYTE, memoryAfterCollection } from "../memory.js";
 
