@@ -40,6 +40,8 @@ export {
   type Annotations,
   type AudioContent,
   type BlobResourceContents,
+  type BlockContent,
+  blockContent,
   type ContentBlock,
   type ContentType,
   type EmbeddedResource,

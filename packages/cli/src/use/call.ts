@@ -99,11 +99,11 @@ function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]):
 
 /** The block with the path of a file in place of its bytes. */
 function inFile(block: ContentBlock, saver: FileSaver): object {
-  if (block.type === "image" || block.type === "audio") {
+  if ("data" in block) {
     const { data, ...rest } = block;
     return { ...rest, ...fileOf(saver.save({ data }, block.mimeType)) };
   }
-  if (block.type !== "resource" || !("blob" in block.resource)) return block;
+  if (!("resource" in block && "blob" in block.resource)) return block;
   const { blob, ...rest } = block.resource;
   return { ...block, resource: { ...rest, ...fileOf(saver.save({ blob }, rest.mimeType ?? "")) } };
 }

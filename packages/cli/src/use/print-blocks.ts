@@ -1,4 +1,9 @@
-import type { ContentBlock, ResourceContents, SamplingMessageContentBlock } from "@parley/mcp/protocol";
+import {
+  blockContent,
+  type ContentBlock,
+  type ResourceContents,
+  type SamplingMessageContentBlock,
+} from "@parley/mcp/protocol";
 import { show, showBlock } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { FileSaver, SavedFile } from "./saved-files.js";
@@ -10,13 +15,15 @@ export function printBlock(
   saver: FileSaver,
 ): void {
   const { dim } = terminal.style;
-  if (block.type === "text") terminal.print(showBlock(block.text));
-  else if (block.type === "image" || block.type === "audio") printSaved(terminal, saver.save(block, block.mimeType));
-  else if (block.type === "resource") printContents(terminal, block.resource, saver, true);
-  else if (block.type === "resource_link") {
-    const about = [block.title ?? block.name, block.mimeType].filter((part) => part !== undefined).join(", ");
-    terminal.print(show`${dim("link:")} ${block.uri} ${dim(`(${about})`)}`);
-  } else terminal.print(show`${JSON.stringify(block)}`);
+  const content = blockContent(block);
+  if (content.kind === "link") {
+    const { title, name, mimeType, uri } = content.link;
+    const about = [title ?? name, mimeType].filter((part) => part !== undefined).join(", ");
+    terminal.print(show`${dim("link:")} ${uri} ${dim(`(${about})`)}`);
+  } else if (content.kind === "unknown") terminal.print(show`${JSON.stringify(block)}`);
+  else if ("resource" in block) printContents(terminal, block.resource, saver, true);
+  else if (content.kind === "text") terminal.print(showBlock(content.text));
+  else printSaved(terminal, saver.save(content, content.mimeType ?? "application/octet-stream"));
 }
 
 /** Writes the contents of one resource; `named` puts its address before a text. */

@@ -1,4 +1,4 @@
-import { printable } from "@parley/mcp/protocol";
+import { blockContent, printable } from "@parley/mcp/protocol";
 import { formatBytes } from "../parts/format-bytes.js";
 import { JsonTree } from "../parts/json-tree.js";
 import { fileNameOf, plainType } from "./media-data.js";
@@ -28,16 +28,18 @@ interface ContentViewProps {
 /** One content block of a result or a message, by its type. One that is not as it should be is shown as JSON. */
 export function ContentView({ block, onRead }: ContentViewProps) {
   const members = membersIn(block);
-  const type = textIn(members, "type");
-  const text = textIn(members, "text");
-  const data = textIn(members, "data");
-  if (type === "text" && text !== undefined) return <TextView text={text} />;
-  if ((type === "image" || type === "audio") && data !== undefined) {
-    return <MediaView kind={type} data={data} mimeType={textIn(members, "mimeType")} />;
-  }
-  if (type === "resource") return <ResourceContentsView contents={members["resource"]} />;
-  if (type === "resource_link") return <ResourceLinkView link={members} onRead={onRead} />;
-  return <JsonTree value={block} label={printable(type ?? "Content")} />;
+  const content = blockContent(block);
+  if (content.kind === "link") return <ResourceLinkView link={members} onRead={onRead} />;
+  if (content.kind === "unknown")
+    return <JsonTree value={block} label={printable(textIn(members, "type") ?? "Content")} />;
+  if (content.uri !== undefined) return <ResourceContentsView contents={members["resource"]} />;
+  if (content.kind === "text") return <TextView text={content.text} />;
+  const { kind, data, mimeType } = content;
+  return kind === "file" ? (
+    <BinaryView data={data} uri="" />
+  ) : (
+    <MediaView kind={kind} data={data} mimeType={mimeType} />
+  );
 }
 
 /** The contents of a resource: text, picture, sound or bytes, under its address. */

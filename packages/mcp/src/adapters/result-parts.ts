@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../protocol/features/content.js";
+import { blockContent, type ContentBlock } from "../protocol/features/content.js";
 import type { CallToolResult } from "../protocol/features/tools.js";
 
 /** A part of a result as models take it. */
@@ -13,24 +13,20 @@ export function resultParts({ content, structuredContent }: CallToolResult): Res
 }
 
 function partOf(block: ContentBlock): ResultPart {
-  switch (block.type) {
+  const content = blockContent(block);
+  switch (content.kind) {
     case "text":
-      return { type: "text", text: block.text };
-    case "image":
-    case "audio":
-      return { type: block.type, data: block.data, mimeType: block.mimeType };
-    case "resource_link":
-      return {
-        type: "text",
-        text: [block.title ?? block.name, block.description, block.uri].filter(Boolean).join(" — "),
-      };
-    case "resource": {
-      const { resource } = block;
-      if ("text" in resource) return { type: "text", text: resource.text };
-      return { type: "file", data: resource.blob, mimeType: resource.mimeType ?? "application/octet-stream" };
+      return { type: "text", text: content.text };
+    case "link": {
+      const { title, name, description, uri } = content.link;
+      return { type: "text", text: [title ?? name, description, uri].filter(Boolean).join(" — ") };
     }
-    default:
+    case "unknown":
       return { type: "text", text: JSON.stringify(block) };
+    default: {
+      const { kind, data, mimeType = "application/octet-stream" } = content;
+      return { type: kind, data, mimeType };
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { fromBase64 } from "../../encoding/base64.js";
-import type { ContentBlock, ResourceContents } from "../../protocol/features/content.js";
+import { blockContent, type ContentBlock, type ResourceContents } from "../../protocol/features/content.js";
 
 /** Anything that carries content: results of tools, of reads and of prompts. */
 export type Contentful =
@@ -17,7 +17,8 @@ export function textOf(result: Contentful): string {
 /** The text of one block; undefined for content that is not text. */
 export function blockText(block: ContentBlock): string | undefined {
   if (block.type === "text") return block.text;
-  return block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
+  const content = blockContent(block);
+  return content.kind === "text" ? content.text : undefined;
 }
 
 function joined(texts: readonly (string | undefined)[]): string {

@@ -62,7 +62,7 @@ export function samplingAnswer(features: RevisionFeatures, answer: CreateMessage
 
 function oneBlock(blocks: readonly SamplingMessageContentBlock[]): SamplingMessageContentBlock {
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  const other = blocks.find((block) => block.type === "image" || block.type === "audio");
+  const other = blocks.find((block) => "data" in block);
   return texts.length > 0 || other === undefined ? { type: "text", text: texts.join("\n") } : other;
 }
 

@@ -130,3 +130,35 @@ export function isContentBlock(value: unknown): value is ContentBlock {
       return false;
   }
 }
+
+/** The content of a block, whatever its type: text, bytes in Base64, or a link. `uri` is the address of an embedded resource. */
+export type BlockContent =
+  | { readonly kind: "text"; readonly text: string; readonly uri: string | undefined }
+  | {
+      readonly kind: "image" | "audio" | "file";
+      readonly data: string;
+      readonly mimeType: string | undefined;
+      readonly uri: string | undefined;
+    }
+  | { readonly kind: "link"; readonly link: ResourceLink }
+  | { readonly kind: "unknown" };
+
+const UNKNOWN: BlockContent = { kind: "unknown" };
+
+/** Reads a content block. Code that shows or converts content needs no other look at types; unknown and malformed ones are `unknown`. */
+export function blockContent(block: unknown): BlockContent {
+  if (!isObject(block)) return UNKNOWN;
+  const { type, text, data, mimeType, resource } = block;
+  const mime = typeof mimeType === "string" ? mimeType : undefined;
+  if (type === "text" && typeof text === "string") return { kind: "text", text, uri: undefined };
+  if ((type === "image" || type === "audio") && typeof data === "string")
+    return { kind: type, data, mimeType: mime, uri: undefined };
+  if (type === "resource" && isResourceContents(resource)) {
+    const { uri } = resource;
+    if ("text" in resource) return { kind: "text", text: resource.text, uri };
+    return { kind: "file", data: resource.blob, mimeType: resource.mimeType, uri };
+  }
+  // The members of a link were checked.
+  if (type === "resource_link" && isContentBlock(block)) return { kind: "link", link: block as ResourceLink };
+  return UNKNOWN;
+}
