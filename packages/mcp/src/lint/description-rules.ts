@@ -3,7 +3,7 @@ import { type LintRule, shownKey } from "./lint-rule.js";
 
 const SHORTEST = 10;
 /** OpenAI refuses longer ones. */
-const LONGEST = 1024;
+const MAX_LENGTH = 1024;
 
 /** Rules about what a tool says of itself. */
 export const DESCRIPTION_RULES: readonly LintRule[] = [
@@ -33,11 +33,11 @@ export const DESCRIPTION_RULES: readonly LintRule[] = [
   {
     id: "description-long",
     severity: "warning",
-    summary: `The description has more than ${LONGEST} characters, which OpenAI refuses and every call pays for.`,
+    summary: `The description has more than ${MAX_LENGTH} characters, which OpenAI refuses and every call pays for.`,
     *each({ description = "" }) {
-      if (description.length <= LONGEST) return;
+      if (description.length <= MAX_LENGTH) return;
       yield {
-        message: `the description has ${description.length} characters; OpenAI accepts ${LONGEST}`,
+        message: `the description has ${description.length} characters; OpenAI accepts ${MAX_LENGTH}`,
         fix: "Move details into the descriptions of arguments, or into a prompt or resource.",
       };
     },

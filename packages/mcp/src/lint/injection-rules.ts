@@ -102,7 +102,7 @@ const BLOBS: readonly InjectionPattern[] = [
 ];
 
 const FIX = "Remove it: a description says what the tool does. Do not use a server of others that has it.";
-const LONGEST_QUOTE = 80;
+const MAX_QUOTE_LENGTH = 80;
 
 /** Rules about texts that give orders to a model, or hide something from people. */
 export const INJECTION_RULES: readonly LintRule[] = [
@@ -191,7 +191,7 @@ function readText(text: string): string {
 
 function quoted(text: string): string {
   const line = printableLine(text);
-  return `"${line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line}"`;
+  return `"${line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH)}…` : line}"`;
 }
 
 /** Controls but white space, and what no font shows. The joiners of emoji and of scripts that need them are left out. */

@@ -5,11 +5,11 @@ import { subschemasOf } from "../schema/json-schema/schema-resources.js";
 /** How bad a finding is: tools that fail or deceive, tools that work worse than they could, and what is good to know. */
 export type Severity = "error" | "warning" | "note";
 
-/** What a rule is about. */
+/** The description of a rule. */
 export interface RuleInfo {
   readonly id: string;
   readonly severity: Severity;
-  /** What it finds, in one line. */
+  /** The problem that it finds, in one line. */
   readonly summary: string;
 }
 
@@ -22,9 +22,9 @@ export interface Finding {
   readonly tool: string | undefined;
   /** Where in the tool, such as `inputSchema.properties.city`; undefined for the tool as a whole. */
   readonly path: string | undefined;
-  /** What is wrong. Quotes of a tool are spelled so that a terminal can show them. */
+  /** The problem. Quotes of a tool are spelled so that a terminal can show them. */
   readonly message: string;
-  /** What to change. */
+  /** The change that repairs it. */
   readonly fix: string;
 }
 
@@ -36,7 +36,7 @@ export interface Problem {
   readonly fix: string;
 }
 
-/** What rules look at. */
+/** The input of rules. */
 export interface LintedTools {
   readonly tools: readonly Tool[];
   /** Of all tools, in small letters. */
@@ -64,9 +64,9 @@ export interface PlacedText {
   readonly text: string;
 }
 
-const MOST_SCHEMAS = 5_000;
-const DEEPEST = 64;
-const LONGEST_TEXT = 100_000;
+const MAX_SCHEMAS = 5_000;
+const MAX_DEPTH = 64;
+const MAX_TEXT_LENGTH = 100_000;
 
 /** The schemas of a tool's arguments and results with all schemas inside, as far as they are within bounds. */
 export function schemasOf({ inputSchema, outputSchema }: Tool): PlacedSchema[] {
@@ -77,7 +77,7 @@ export function schemasOf({ inputSchema, outputSchema }: Tool): PlacedSchema[] {
 }
 
 function collect(found: PlacedSchema[], schema: unknown, path: string, depth: number): void {
-  if (!isObject(schema) || depth > DEEPEST || found.length >= MOST_SCHEMAS) return;
+  if (!isObject(schema) || depth > MAX_DEPTH || found.length >= MAX_SCHEMAS) return;
   found.push({ path, schema });
   for (const [keyword, value] of Object.entries(schema)) {
     const held = subschemasOf(keyword);
@@ -101,7 +101,7 @@ export function textsOf(tool: Tool): PlacedText[] {
   const { name, title, description, annotations } = tool;
   const texts: PlacedText[] = [];
   const add = (path: string, value: unknown) => {
-    if (typeof value === "string" && value !== "") texts.push({ path, text: value.slice(0, LONGEST_TEXT) });
+    if (typeof value === "string" && value !== "") texts.push({ path, text: value.slice(0, MAX_TEXT_LENGTH) });
   };
   add("name", name);
   add("title", title);

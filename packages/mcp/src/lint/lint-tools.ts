@@ -56,7 +56,7 @@ const COST_RULES: readonly LintRule[] = [
   },
 ];
 
-/** What a provider is sent for a tool. */
+/** The text of a tool that is sent to a provider. */
 function definitionText({ name, description, inputSchema }: Tool): string {
   return JSON.stringify({ name, description, inputSchema });
 }
@@ -93,7 +93,7 @@ export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Fi
   const { only, ignore = [], countTokens = estimateTokens, maxTokens = MAX_TOKENS } = options;
   for (const id of [...(only ?? []), ...ignore]) checkRule(id);
   const rules = RULES.filter(({ id }) => only?.includes(id) !== false && !ignore.includes(id));
-  // What is no tool at all is left to the client, which leaves it out of its lists.
+  // Entries that are not tools are left to the client, which drops them from its lists.
   const listed = tools.filter((tool) => isObject(tool) && typeof tool.name === "string");
   const names = new Set(listed.map(({ name }) => name.toLowerCase()));
   const all: LintedTools = { tools: listed, names, countTokens, maxTokens };

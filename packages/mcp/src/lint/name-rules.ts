@@ -1,7 +1,7 @@
 import type { LintRule, Problem } from "./lint-rule.js";
 
 /** The longest name that OpenAI, Anthropic and Gemini accept. */
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** Rules about the names of tools. */
 export const NAME_RULES: readonly LintRule[] = [
@@ -18,11 +18,11 @@ export const NAME_RULES: readonly LintRule[] = [
   {
     id: "name-length",
     severity: "error",
-    summary: `The name is longer than ${LONGEST_NAME} characters, which model providers refuse.`,
+    summary: `The name is longer than ${MAX_NAME_LENGTH} characters, which model providers refuse.`,
     *each({ name }) {
-      if (name.length <= LONGEST_NAME) return;
+      if (name.length <= MAX_NAME_LENGTH) return;
       yield {
-        message: `the name has ${name.length} characters; OpenAI, Anthropic and Gemini accept ${LONGEST_NAME}`,
+        message: `the name has ${name.length} characters; OpenAI, Anthropic and Gemini accept ${MAX_NAME_LENGTH}`,
         fix: "Shorten it; a host puts the server's name in front of it as well.",
       };
     },

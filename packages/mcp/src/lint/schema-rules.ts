@@ -69,9 +69,9 @@ function faultOf(schema: unknown): { code: string; path: string; message: string
 type Lower = (schema: Tool["inputSchema"]) => LoweredArguments;
 
 /** Tools that VS Code and OpenAI take in one request. */
-const MOST_TOOLS = 128;
+const MAX_TOOLS = 128;
 /** Parts that one finding names. */
-const MOST_PARTS = 5;
+const MAX_PARTS = 5;
 
 /** Rules about what a provider does not get to know. The adapters of this library lower schemas in the same way. */
 export const PROVIDER_RULES: readonly LintRule[] = [
@@ -82,11 +82,11 @@ export const PROVIDER_RULES: readonly LintRule[] = [
   {
     id: "provider-vscode",
     severity: "warning",
-    summary: `The server has more than ${MOST_TOOLS} tools, which VS Code and OpenAI do not take in one request.`,
+    summary: `The server has more than ${MAX_TOOLS} tools, which VS Code and OpenAI do not take in one request.`,
     *all({ tools }) {
-      if (tools.length <= MOST_TOOLS) return;
+      if (tools.length <= MAX_TOOLS) return;
       yield {
-        message: `there are ${tools.length} tools; VS Code and OpenAI take ${MOST_TOOLS} in one request`,
+        message: `there are ${tools.length} tools; VS Code and OpenAI take ${MAX_TOOLS} in one request`,
         fix: "Split the server, or let models search for tools.",
       };
     },
@@ -102,10 +102,10 @@ function lost(id: string, provider: string, lower: Lower): LintRule {
       if (!isObject(inputSchema)) return;
       const parts = lower(inputSchema).lost;
       if (parts.length === 0) return;
-      const more = parts.length > MOST_PARTS ? `; and ${parts.length - MOST_PARTS} more` : "";
+      const more = parts.length > MAX_PARTS ? `; and ${parts.length - MAX_PARTS} more` : "";
       yield {
         path: "inputSchema",
-        message: `${provider} does not learn of ${parts.slice(0, MOST_PARTS).join("; ")}${more}`,
+        message: `${provider} does not learn of ${parts.slice(0, MAX_PARTS).join("; ")}${more}`,
         fix: "Say it in the description, or write it with plain types, `enum` and `items`.",
       };
     },

@@ -16,7 +16,7 @@ export interface LockDifference {
   /** The name of the tool or prompt, the URI template, or the name of the server. */
   readonly name: string;
   readonly change: "added" | "removed" | "changed";
-  /** What differs; of something added or removed, all that it says. At most 100. */
+  /** The members that differ; of something added or removed, all of them. At most 100. */
   readonly fields: readonly ChangedField[];
 }
 
@@ -54,16 +54,16 @@ export function compareItem(
   return { kind, name, change, fields: change === "changed" ? fields : fields.filter(({ path }) => path !== key) };
 }
 
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 /** Deeper parts are compared as a whole. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 function addChanges(found: ChangedField[], path: readonly string[], before: unknown, after: unknown): void {
-  if (found.length >= MOST_FIELDS || canonicalJson(before) === canonicalJson(after)) return;
-  // What is only on one side is told by its members at the top, and as a whole below.
+  if (found.length >= MAX_FIELDS || canonicalJson(before) === canonicalJson(after)) return;
+  // A value on one side only is reported member by member at the top, and as a whole below.
   const both = isObject(before) && isObject(after);
   const atTop = path.length === 0 && (isObject(before) || isObject(after));
-  if ((!both && !atTop) || path.length > DEEPEST) {
+  if ((!both && !atTop) || path.length > MAX_DEPTH) {
     found.push({ path: path.map(pathPart).join("."), before, after });
     return;
   }
@@ -81,7 +81,7 @@ function pathPart(key: string): string {
   return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Characters that nobody sees, or that change how others are read: controls, marks of direction, zero widths, tags, odd spaces. */
+/** Invisible characters, and characters that change how others are read: controls, marks of direction, zero widths, tags, odd spaces. */
 const INVISIBLE =
   /\p{Cc}|\p{Cf}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|(?! )\p{Zs}|\p{Default_Ignorable_Code_Point}|\u2800|[\u{e0000}-\u{e0fff}]/gu;
 
@@ -109,11 +109,11 @@ const KIND_NAMES: Readonly<Record<PinnedKind, string>> = {
   prompt: "prompt",
   resourceTemplate: "resource template",
 };
-const LONGEST_NAME = 200;
-const LONGEST_VALUE = 2_000;
+const MAX_NAME_LENGTH = 200;
+const MAX_VALUE_LENGTH = 2_000;
 const FIELDS_OF_SUMMARY = 5;
 
-/** What differs, line by line, for people: a heading for each thing, and below it each member before (`-`) and after (`+`). */
+/** Formats differences for people: a heading for each thing, and below it each member before (`-`) and after (`+`). */
 export function driftText(differences: readonly LockDifference[]): string {
   return differences.flatMap(linesOf).join("\n");
 }
@@ -123,7 +123,7 @@ function linesOf(difference: LockDifference): string[] {
 }
 
 function heading({ change, kind, name }: LockDifference): string {
-  return `${change} ${KIND_NAMES[kind]} "${cut(visibleText(name), LONGEST_NAME)}"`;
+  return `${change} ${KIND_NAMES[kind]} "${cut(visibleText(name), MAX_NAME_LENGTH)}"`;
 }
 
 function fieldLines({ path, before, after }: ChangedField): string[] {
@@ -136,16 +136,16 @@ function fieldLines({ path, before, after }: ChangedField): string[] {
 
 /** The difference in one sentence, for an error: `the tool "add" changed: description, annotations.readOnlyHint`. */
 export function driftSummary({ kind, name, change, fields }: LockDifference): string {
-  const what = `the ${KIND_NAMES[kind]} "${cut(visibleText(name), LONGEST_NAME)}"`;
+  const what = `the ${KIND_NAMES[kind]} "${cut(visibleText(name), MAX_NAME_LENGTH)}"`;
   if (change === "added") return `${what} is not in the lock`;
   if (change === "removed") return `${what} is gone`;
-  const paths = fields.slice(0, FIELDS_OF_SUMMARY).map(({ path }) => cut(visibleText(path), LONGEST_NAME));
+  const paths = fields.slice(0, FIELDS_OF_SUMMARY).map(({ path }) => cut(visibleText(path), MAX_NAME_LENGTH));
   const more = fields.length > paths.length ? ` and ${fields.length - paths.length} more` : "";
   return `${what} changed: ${paths.join(", ")}${more}`;
 }
 
 function valueText(value: unknown): string {
-  return cut(visibleText(typeof value === "string" ? value : (JSON.stringify(value) ?? "")), LONGEST_VALUE);
+  return cut(visibleText(typeof value === "string" ? value : (JSON.stringify(value) ?? "")), MAX_VALUE_LENGTH);
 }
 
 function cut(text: string, longest: number): string {

@@ -19,9 +19,9 @@ export interface Verdict {
   readonly difference: LockDifference | undefined;
 }
 
-const MOST_JUDGED = 10_000;
+const MAX_JUDGED = 10_000;
 
-/** What is allowed of one server, by its lock and what the application decides; all connections to the server share it. */
+/** Decides what may be used of one server, by its lock and the application; all connections to the server share it. */
 export class DriftPolicy {
   readonly lock: ServerLock;
   readonly #onDrift: OnDrift;
@@ -44,7 +44,6 @@ export class DriftPolicy {
     return [...this.#drift.values()];
   }
 
-  /** What is pinned of this name. */
   pinned(kind: PinnedKind, name: string): PinnedItem | undefined {
     return kind === "server" ? this.lock.server : ownItem(this.lock[LISTED_KINDS[kind].member], name);
   }
@@ -57,7 +56,7 @@ export class DriftPolicy {
       this.#drift.delete(key);
       return { allowed: true, difference };
     }
-    if (difference.change === "changed" || this.#drift.size < MOST_JUDGED) this.#drift.set(key, difference);
+    if (difference.change === "changed" || this.#drift.size < MAX_JUDGED) this.#drift.set(key, difference);
     return { allowed: await this.#decision(`${key} ${current.digest}`, difference), difference };
   }
 
@@ -77,8 +76,8 @@ export class DriftPolicy {
     if (this.#onDrift === "refuse") return false;
     const known = this.#decided.get(key);
     if (known !== undefined) return known;
-    // Whoever lists ten thousand definitions that differ gets no more of them decided.
-    if (this.#decided.size >= MOST_JUDGED) return false;
+    // Beyond the limit, definitions that differ are refused.
+    if (this.#decided.size >= MAX_JUDGED) return false;
     const decided = this.#onDrift === "warn" ? warned(difference) : asked(this.#onDrift, difference);
     this.#decided.set(key, decided);
     return decided;
@@ -99,7 +98,7 @@ async function asked(decide: Exclude<OnDrift, string>, difference: LockDifferenc
   }
 }
 
-/** What a call of something gets that is not as it was pinned. */
+/** The error of a call to something that is not as it was pinned. */
 export function driftRefusal(difference: LockDifference): McpError {
   return new McpError("declined", `refused by the lock: ${driftSummary(difference)}`, {
     fix: "Look at the difference (`data`, or `parley lock --check`); if it is all right, approve it by `parley lock --update`.",

@@ -6,7 +6,7 @@ import { visibleJson } from "./compare-lock.js";
 import { definitionDigest, LISTED_KINDS, type LockFile, type ServerLock } from "./server-lock.js";
 
 const VERSION = 1;
-const LONGEST_FILE = 64 * 1024 * 1024;
+const MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
 /**
  * Reads a lock file, from its text or from parsed JSON. Throws `invalid_definition` for what is no lock file, for one of another
@@ -63,7 +63,8 @@ function checkItem(item: unknown, where: string): void {
 }
 
 function parsed(text: string): unknown {
-  if (text.length > LONGEST_FILE) throw broken(`it is longer than ${LONGEST_FILE} characters`, "Lock fewer servers.");
+  if (text.length > MAX_FILE_LENGTH)
+    throw broken(`it is longer than ${MAX_FILE_LENGTH} characters`, "Lock fewer servers.");
   try {
     return JSON.parse(text);
   } catch (error) {

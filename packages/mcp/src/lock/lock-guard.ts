@@ -16,9 +16,9 @@ import {
 
 const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
 /** Verdicts of one kind that are kept beside those of pinned names; what has none and is not pinned is refused. */
-const MOST_VERDICTS = 10_000;
+const MAX_VERDICTS = 10_000;
 /** Changes that are announced while a list is under way lead to one more list at most. */
-const MOST_LOOKS = 2;
+const MAX_LOOKS = 2;
 
 interface Judged {
   readonly verdicts: Map<string, Verdict>;
@@ -56,7 +56,7 @@ class LockGuard {
     client.use(this.#middleware);
   }
 
-  /** What is known of this kind may be outdated. */
+  /** Marks what is known of this kind as outdated. */
   changed(kind: ListedKind): void {
     this.#judged[kind].changes++;
   }
@@ -109,7 +109,7 @@ class LockGuard {
     const { verdicts, seen } = this.#judged[kind];
     seen.add(name);
     const isPinned = this.#policy.pinned(kind, name) !== undefined;
-    if (isPinned || verdicts.size < MOST_VERDICTS || verdicts.has(name)) verdicts.set(name, verdict);
+    if (isPinned || verdicts.size < MAX_VERDICTS || verdicts.has(name)) verdicts.set(name, verdict);
     return verdict.allowed;
   }
 
@@ -127,7 +127,7 @@ class LockGuard {
     throw driftRefusal(verdict?.difference ?? { kind, name, change: "added", fields: [] });
   }
 
-  /** Lists anew; whoever comes meanwhile waits for the same list. */
+  /** Lists again; concurrent callers share the same list. */
   #look(kind: ListedKind): Promise<void> {
     const judged = this.#judged[kind];
     judged.looking ??= this.#lookOften(kind).finally(() => {
@@ -138,7 +138,7 @@ class LockGuard {
 
   async #lookOften(kind: ListedKind): Promise<void> {
     const judged = this.#judged[kind];
-    for (let looks = 0; looks < MOST_LOOKS && judged.judgedAt !== judged.changes; looks++) {
+    for (let looks = 0; looks < MAX_LOOKS && judged.judgedAt !== judged.changes; looks++) {
       const { changes } = judged;
       // The middleware sees each page.
       for await (const _item of this.#all(kind));
@@ -170,7 +170,7 @@ export async function holdOpened(
 
 /** Options of `enforceLock`. */
 export interface EnforceLockOptions {
-  /** What becomes of things that are not as they were pinned. Default: `refuse`. */
+  /** The treatment of things that are not as they were pinned. Default: `refuse`. */
   onDrift?: OnDrift | undefined;
 }
 
@@ -229,6 +229,6 @@ async function hear(changes: AsyncIterable<{ readonly kind: string }>, guard: Lo
       if (kind === "resources") guard.changed("resourceTemplate");
     }
   } catch {
-    // The connection is over, or will be opened anew, which the guard hears of.
+    // The connection is closed, or will be opened again, which the guard is notified of.
   }
 }

@@ -6,18 +6,18 @@ import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import { OFFER_KINDS } from "../protocol/features/offer-kinds.js";
 
-/** What a lock pins of a server. */
+/** The kinds of definitions that a lock pins. */
 export type PinnedKind = "server" | "tool" | "prompt" | "resourceTemplate";
 
 /** One pinned definition. */
 export interface PinnedItem {
   /** `sha256-` and the SHA-256 of the definition as canonical JSON, in hexadecimal. */
   readonly digest: string;
-  /** What was pinned, in canonical form, to be compared and read. */
+  /** The pinned definition in canonical form. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** What one server offered when it was approved. Made by `lockOf`. */
+/** The offers of one server when it was approved. Made by `lockOf`. */
 export interface ServerLock {
   /** Its name and its instructions for models. */
   readonly server: PinnedItem;
@@ -101,10 +101,10 @@ const VALUES = new Set(["const", "default", "enum", "examples"]);
 /** Keywords that hold schemas by names of the author. */
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /** Deeper parts are pinned as they are. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 function canonicalSchema(schema: unknown, depth: number): unknown {
-  if (depth > DEEPEST) return schema;
+  if (depth > MAX_DEPTH) return schema;
   if (Array.isArray(schema)) return schema.map((one) => canonicalSchema(one, depth + 1));
   if (!isObject(schema)) return schema;
   return Object.fromEntries(
@@ -126,7 +126,7 @@ function sorted(values: readonly unknown[]): unknown[] {
   return keyed.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)).map(([, value]) => value);
 }
 
-/** What a lock needs of a client, whatever tools it is typed for. */
+/** The part of a client that a lock uses, whatever tools it is typed for. */
 export interface LockableClient
   extends Pick<
     Client,

@@ -1,14 +1,14 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { RecordedMessage, Recording } from "./recording.js";
 
-/** What a server said while it worked on a request. */
+/** A message of the server while it worked on a request. */
 export type RecordedStep =
   | { readonly kind: "notification"; readonly method: string; readonly params: Record<string, unknown> }
   | {
       readonly kind: "question";
       readonly method: string;
       readonly params: Record<string, unknown>;
-      /** What the client answered: an object with `result` or `error`; absent if it did not. */
+      /** The client's answer, with `result` or `error`; absent if there was none. */
       answer?: Record<string, unknown>;
     };
 

@@ -10,7 +10,7 @@ import {
 } from "./recording.js";
 import type { Redactor } from "./redactor.js";
 
-/** What a recording is made of, besides its messages. */
+/** Options of a recording. */
 export interface RecordingOptions {
   /** The server, without anything that could be a secret. */
   readonly target: RecordedTarget;
@@ -25,7 +25,7 @@ export interface RecordingOptions {
 }
 
 /** Messages that are held until the handshake is over; it has a handful. */
-const MOST_HELD = 100;
+const MAX_HELD = 100;
 /** Room for the note that says why a recording ends. */
 const NOTE_BYTES = 200;
 
@@ -54,7 +54,7 @@ export class RecordingWriter {
         : // A copy of an object is an object.
           { ...message, message: redactor.value(message.message) as RecordedMessage["message"] };
     if (this.#held === undefined) this.#line(kept);
-    else if (this.#held.push(kept) > MOST_HELD) this.established();
+    else if (this.#held.push(kept) > MAX_HELD) this.established();
   }
 
   /** The handshake is over, or there will be none: writes the header, and what came before. */

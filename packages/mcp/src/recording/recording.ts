@@ -42,7 +42,7 @@ export interface RecordedMessage {
 export interface Recording {
   readonly header: RecordingHeader;
   readonly messages: readonly RecordedMessage[];
-  /** What the recorder has to say about the file, such as that it is not complete. */
+  /** Notes of the recorder, such as that the file is not complete. */
   readonly notes: readonly string[];
 }
 

@@ -1,7 +1,7 @@
-/** What stands in a recording where a secret was. */
+/** The replacement of a secret in a recording. */
 export const REDACTED = "[redacted]";
 
-/** What else than the usual secrets a recording must not hold. */
+/** Secrets to remove from a recording besides the usual ones. */
 export interface RedactorOptions {
   /** Texts that are secrets wherever they appear: values of variables and headers. */
   readonly values?: readonly string[];
@@ -55,7 +55,7 @@ export function looksSecret(text: string): boolean {
 /** Members of a JSON Schema that hold names and schemas, and no values. */
 const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /** Nothing of the protocol is nested deeper; what is may hide anything. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /** Takes secrets out of messages. */
 export class Redactor {
@@ -86,7 +86,7 @@ export class Redactor {
   }
 
   #copy(value: unknown, secret: boolean, names: boolean, depth: number): unknown {
-    if (depth > DEEPEST) return REDACTED;
+    if (depth > MAX_DEPTH) return REDACTED;
     if (typeof value === "string") return secret && value !== "" ? REDACTED : this.text(value);
     if (typeof value === "number") return secret ? REDACTED : value;
     if (Array.isArray(value)) return value.map((item: unknown) => this.#copy(item, secret, false, depth + 1));

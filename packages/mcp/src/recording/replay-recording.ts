@@ -60,14 +60,15 @@ export async function replayRecording(
     const fix = "Record a session with calls.";
     throw new McpError("invalid_definition", "the recording has no request to send", { fix });
   }
-  const answers = new ReplayedAnswers(exchanges);
+  const answers = replayedAnswers(exchanges, recordedCapabilities(recording.messages));
   const watch = new AnswerWatch();
-  const client = await open({
-    ...answers.options(recordedCapabilities(recording.messages)),
-    onMessage: watch.watch,
-  });
+  const client = await open({ ...answers.options, onMessage: watch.watch });
+  const send = (call: RecordedCall) => {
+    answers.begin(call);
+    return sendCall(call, client, watch, options.signal);
+  };
   try {
-    return await verdictsOf(calls, new Replay(client, answers, watch, options.signal), client, options);
+    return await verdictsOf(calls, send, client, options);
   } finally {
     await client.close();
   }
@@ -75,7 +76,7 @@ export async function replayRecording(
 
 async function verdictsOf(
   calls: readonly RecordedCall[],
-  replay: Replay,
+  send: (call: RecordedCall) => Promise<RecordedOutcome | undefined>,
   client: Client,
   { all = false, ignore = [], signal, onRequest, onVerdict }: ReplayOptions,
 ): Promise<ReplayVerdict[]> {
@@ -87,7 +88,7 @@ async function verdictsOf(
     const reason = refusalOf(call, readOnly);
     const verdict: ReplayVerdict =
       reason === undefined
-        ? judge(call, await replay.send(call), ignore)
+        ? judge(call, await send(call), ignore)
         : { method: call.method, params: call.params, verdict: "skipped", reason, differences: [] };
     verdicts.push(verdict);
     await onVerdict?.(verdict);
@@ -104,43 +105,31 @@ async function readOnlyTools(client: Client, signal: AbortSignal | undefined): P
 }
 
 /** A list that never ends is cut here, and differs. */
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
-/** Sends recorded calls with one client. */
-class Replay {
-  readonly #client: Client;
-  readonly #answers: ReplayedAnswers;
-  readonly #watch: AnswerWatch;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(client: Client, answers: ReplayedAnswers, watch: AnswerWatch, signal: AbortSignal | undefined) {
-    this.#client = client;
-    this.#answers = answers;
-    this.#watch = watch;
-    this.#signal = signal;
+/** Sends a recorded call, and returns what the server answers; the pages of a list as one. */
+async function sendCall(
+  { method, params }: RecordedCall,
+  client: Client,
+  watch: AnswerWatch,
+  signal: AbortSignal | undefined,
+): Promise<RecordedOutcome | undefined> {
+  watch.take(method);
+  const member = listedKind(method);
+  const items: unknown[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const asked = cursor === undefined ? params : { ...params, cursor };
+    const tried = await client.tryRequest(method, asked, { signal, cache: false });
+    const outcome = watch.take(method);
+    if (outcome === undefined && !tried.ok) return unanswered(tried.error);
+    if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
+    const listed = outcome.result[member];
+    if (Array.isArray(listed)) items.push(...listed);
+    cursor = cursorAfter(outcome.result);
+    if (cursor === undefined) break;
   }
-
-  /** What the server answers; the pages of a list as one. */
-  async send(call: RecordedCall): Promise<RecordedOutcome | undefined> {
-    const { method, params } = call;
-    this.#answers.begin(call);
-    this.#watch.take(method);
-    const member = listedKind(method);
-    const items: unknown[] = [];
-    let cursor: unknown;
-    for (let page = 0; page < MOST_PAGES; page++) {
-      const asked = cursor === undefined ? params : { ...params, cursor };
-      const tried = await this.#client.tryRequest(method, asked, { signal: this.#signal, cache: false });
-      const outcome = this.#watch.take(method);
-      if (outcome === undefined && !tried.ok) return unanswered(tried.error);
-      if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
-      const listed = outcome.result[member];
-      if (Array.isArray(listed)) items.push(...listed);
-      cursor = cursorAfter(outcome.result);
-      if (cursor === undefined) break;
-    }
-    return { result: { [member ?? ""]: items } };
-  }
+  return { result: { [member ?? ""]: items } };
 }
 
 /** The client does not ask a server for what it does not offer; everything else without an answer is a failure. */
@@ -177,7 +166,7 @@ class AnswerWatch {
 /** Why a recorded request is not sent: its parameters were redacted, or its tool does not say that it changes nothing. */
 export type SkipReason = "redacted" | "may_change";
 
-/** What became of one request. */
+/** The outcome of one replayed request. */
 export interface ReplayVerdict {
   readonly method: string;
   readonly params: Record<string, unknown>;
@@ -201,7 +190,7 @@ function judge(call: RecordedCall, now: RecordedOutcome | undefined, ignored: re
   return { method, params, verdict: differences.length === 0 ? "same" : "different", differences };
 }
 
-/** What of an answer says something about the server: neither its era nor how long it may be kept. */
+/** The part of an answer that is compared, without members that depend on the era or on caching. */
 function comparable(outcome: RecordedOutcome | undefined): unknown {
   if (outcome === undefined) return undefined;
   // Codes of errors differ between revisions.
@@ -210,45 +199,30 @@ function comparable(outcome: RecordedOutcome | undefined): unknown {
   return result;
 }
 
-/** Answers questions of the server as the recorded client did. */
-class ReplayedAnswers {
-  readonly #roots: ListRootsResult["roots"];
-  #left: RecordedCall["answers"][number][] = [];
-
-  constructor(exchanges: readonly RecordedExchange[]) {
-    this.#roots = recordedRoots(exchanges);
-  }
-
-  /** The questions of this call come next. */
-  begin({ answers }: RecordedCall): void {
-    this.#left = [...answers];
-  }
-
-  /** What declares the same as the recorded client did, and answers as it did. */
-  options({
-    elicitation,
-    sampling,
-    roots,
-  }: Readonly<Record<string, unknown>>): Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots"> {
-    const elicitUrls = isObject(elicitation) && "url" in elicitation;
-    // What was recorded as an answer of a client was one of the form that the protocol has.
-    return {
-      ...(elicitation === undefined
-        ? {}
-        : { onElicit: () => this.#next("elicitation/create") as unknown as ElicitResult, elicitUrls }),
-      ...(sampling === undefined
-        ? {}
-        : { onSample: () => this.#next("sampling/createMessage") as unknown as CreateMessageResult }),
-      ...(roots === undefined ? {} : { roots: this.#roots }),
-    };
-  }
-
-  #next(method: string): Record<string, unknown> {
-    const at = this.#left.findIndex((answer) => answer.method === method);
-    const [found] = at < 0 ? [] : this.#left.splice(at, 1);
-    if (found !== undefined) return found.result;
-    throw new McpError("declined", `the recording has no further answer to ${method}`);
-  }
+/** Options that declare the same as the recorded client did and answer as it did. `begin` makes a call the one that asks. */
+function replayedAnswers(
+  exchanges: readonly RecordedExchange[],
+  { elicitation, sampling, roots }: Readonly<Record<string, unknown>>,
+): { begin(call: RecordedCall): void; options: ReplayClientOptions } {
+  let left: RecordedCall["answers"][number][] = [];
+  const next = (method: string) => {
+    const at = left.findIndex((answer) => answer.method === method);
+    const [found] = at < 0 ? [] : left.splice(at, 1);
+    if (found === undefined) throw new McpError("declined", `the recording has no further answer to ${method}`);
+    // Safe: recorded answers of clients had the form of the protocol.
+    return found.result as unknown;
+  };
+  const elicitUrls = isObject(elicitation) && "url" in elicitation;
+  return {
+    begin: ({ answers }) => {
+      left = [...answers];
+    },
+    options: {
+      ...(elicitation === undefined ? {} : { onElicit: () => next("elicitation/create") as ElicitResult, elicitUrls }),
+      ...(sampling === undefined ? {} : { onSample: () => next("sampling/createMessage") as CreateMessageResult }),
+      ...(roots === undefined ? {} : { roots: recordedRoots(exchanges) }),
+    },
+  };
 }
 
 /** The folders that the recorded client told; servers also ask for them between calls. */

@@ -54,7 +54,7 @@ class RecordedServer {
     const [here, there] = channelPair();
     const connection = new ReplayedConnection((message) => there.send(JSON.stringify(message)), this);
     there.open({
-      // What a client of the library writes is an object of JSON-RPC.
+      // Safe: clients of this library write objects of JSON-RPC.
       message: (text) => connection.received(JSON.parse(text) as Message),
       fault: () => {},
       closed: () => connection.closed(),
@@ -95,7 +95,7 @@ class ReplayedConnection {
   readonly #waiting = new Map<string, (answered: boolean) => void>();
   readonly #cancelled = new Set<unknown>();
   readonly #running = new Set<unknown>();
-  /** What streams of changes want, by the id of their request. */
+  /** Filters of open listen streams, by the id of their request. */
   readonly #listening = new Map<unknown, Record<string, unknown>>();
   /** Whether changes are told only on streams that ask for them, as to clients that begin with `server/discover`. */
   #tellsOnStreams = false;

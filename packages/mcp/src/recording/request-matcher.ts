@@ -73,7 +73,7 @@ export function requestLine(method: string, params: Readonly<Record<string, unkn
   return `${method} ${text.length > 200 ? `${text.slice(0, 199)}…` : text}`;
 }
 
-/** What of a request decides its answer. */
+/** The part of a request that decides its answer. */
 function comparable(method: string, params: Readonly<Record<string, unknown>>): unknown {
   if (BY_METHOD_ALONE.has(method)) return {};
   const { _meta: _unused, inputResponses, arguments: args, task: _task, ...rest } = params;

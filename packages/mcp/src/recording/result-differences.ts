@@ -10,7 +10,7 @@ export interface Difference {
 }
 
 /** Differences of one result that are told; more say nothing new. */
-const MOST = 100;
+const MAX_DIFFERENCES = 100;
 
 /** The differences of a result from a recorded one. `ignored` are paths; `*` in one stands for any name. */
 export function differencesOf(recorded: unknown, now: unknown, ignored: readonly string[] = []): Difference[] {
@@ -26,7 +26,7 @@ interface Comparison {
 
 function compare(recorded: unknown, now: unknown, path: readonly string[], comparison: Comparison): void {
   const { found, ignored } = comparison;
-  if (found.length >= MOST || ignored.some((pattern) => covers(pattern, path))) return;
+  if (found.length >= MAX_DIFFERENCES || ignored.some((pattern) => covers(pattern, path))) return;
   const [left, right] = [membersOf(recorded, now), membersOf(now, recorded)];
   if (left === undefined || right === undefined) {
     if (!same(recorded, now)) found.push({ path: path.join("."), recorded, now });
@@ -53,7 +53,7 @@ function membersOf(value: unknown, other: unknown): Map<string, unknown> | undef
   return new Map(value.map((item: unknown, at) => [keys[at] ?? String(at), item]));
 }
 
-/** What the items of a list call themselves, if all have different names. */
+/** The names of the items of a list, if all have different ones. */
 function namesOf(list: readonly unknown[]): string[] | undefined {
   const names = list.flatMap((item) => {
     if (!isObject(item)) return [];

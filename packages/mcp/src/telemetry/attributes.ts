@@ -7,7 +7,7 @@ import type { NetworkFacts } from "../transport/network-facts.js";
 /** Attributes by the names of the semantic conventions. */
 export type Attributes = Record<string, string | number>;
 
-/** What a call or a request is about, as both sides of a connection tell it. */
+/** The subject of a call or a request. */
 export type Subject = Pick<RequestStarted, "method" | "name" | "protocolVersion" | "network">;
 
 /** The attribute that has the name of what a method is about, where that has few values. */
@@ -17,7 +17,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** Longer texts of peers are cut off in attributes. */
-const LONGEST_VALUE = 1024;
+const MAX_VALUE_LENGTH = 1024;
 
 /** Whether a method is about a tool or a prompt, whose name belongs into names of spans and labels. */
 export function isNamed(method: string): boolean {
@@ -56,7 +56,7 @@ export function addSpanAttributes(
   if (sessionId !== undefined) attributes["mcp.session.id"] = sessionId;
   if (name === undefined) return;
   const named = NAMED[method];
-  if (named !== undefined) attributes[named] = name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME) : name;
+  if (named !== undefined) attributes[named] = name.length > MAX_NAME_LENGTH ? name.slice(0, MAX_NAME_LENGTH) : name;
   else if (method.startsWith("resources/")) attributes["mcp.resource.uri"] = cut(name);
 }
 
@@ -68,7 +68,7 @@ function addNetwork(attributes: Attributes, { transport, protocol, address, port
 }
 
 export function cut(text: string): string {
-  return text.length > LONGEST_VALUE ? text.slice(0, LONGEST_VALUE) : text;
+  return text.length > MAX_VALUE_LENGTH ? text.slice(0, MAX_VALUE_LENGTH) : text;
 }
 
 /** How an operation failed, in the attributes of the conventions. */
@@ -76,7 +76,7 @@ export interface Failure {
   /** Undefined if the operation counts as no failure of this side. */
   readonly type: string | undefined;
   readonly code: string | undefined;
-  /** What the other side is told; undefined where it may be told less than the error says. */
+  /** The message that the other side gets; undefined where it may get less than the error says. */
   readonly message: string | undefined;
 }
 
@@ -138,23 +138,23 @@ export class KnownNames {
   /** Learns a name that exists. Returns whether it is known now. */
   learn(name: string): boolean {
     if (this.#names.has(name)) return true;
-    if (this.#names.size >= this.#most || name.length > LONGEST_NAME) return false;
+    if (this.#names.size >= this.#most || name.length > MAX_NAME_LENGTH) return false;
     this.#names.add(name);
     return true;
   }
 }
 
 /** Longer names are never labels. The protocol recommends at most 128 characters. */
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
 /** How many names of one kind are learnt. */
-export const MOST_NAMES = 2000;
+export const MAX_NAMES = 2000;
 
 /** In place of a name that is not known. */
 export const OTHER = "_OTHER";
 
 /** How many reasons for refused senders are learnt; the library has some 25, an `authenticate` may have others. */
-export const MOST_REASONS = 100;
+export const MAX_REASONS = 100;
 
 /** The label for why a sender was refused; the status where no reason was given. */
 export function refusedReason({ status, reason }: SenderRefused, reasons: KnownNames): string {

@@ -5,7 +5,7 @@ import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, Observer } from "../server/contract/observer.js";
 import { failedKind } from "./attributes.js";
 
-/** What `logCalls` needs of a logger: pino, winston and the console have it. */
+/** The part of a logger that `logCalls` uses: pino, winston and the console have it. */
 export interface CallLogger {
   info(fields: CallLine, message: string): void;
   warn(fields: CallLine, message: string): void;
@@ -29,7 +29,7 @@ export interface CallLine {
   /** How it travels: `http`, `websocket`, `tcp`, `unix` or `pipe`. */
   readonly transport?: string | undefined;
   readonly traceId?: string | undefined;
-  /** Who called, by the authorization. */
+  /** The caller, by the authorization. */
   readonly subject?: string | undefined;
   readonly clientId?: string | undefined;
   /** Of a request: where to, and which attempt it was if not the first. */
@@ -39,14 +39,14 @@ export interface CallLine {
   readonly state?: string | undefined;
 }
 
-/** What `logCalls` leaves out. */
+/** Options of `logCalls`. */
 export interface LogCallsOptions {
   /** Only calls that failed or took at least so many milliseconds are logged. Default: all. */
   slowMs?: number | undefined;
 }
 
 /** Longest text that a peer can put into a line, in characters. */
-const LONGEST_TEXT = 1000;
+const MAX_TEXT_LENGTH = 1000;
 
 /**
  * Writes one line per call of a server and per request of a client, by any logger: `info` for what went well, `warn` for what a
@@ -62,7 +62,7 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   const { slowMs = 0 } = options;
   const isQuiet = ({ outcome, durationMs }: CallEnded | RequestEnded) =>
     durationMs < slowMs && (outcome === "ok" || outcome === "input_required");
-  // What a logger returns is passed on, because it may be a promise that rejects.
+  // The logger's result is passed on, because it may be a promise that rejects.
   const follower: RequestFollower = {
     ended: (request) => (isQuiet(request) ? undefined : write(logger, requestLine(request))),
   };
@@ -98,18 +98,10 @@ function write(logger: CallLogger, fields: CallLine): void {
 }
 
 function callLine(call: CallEnded): CallLine {
-  const { method, name, requestId, outcome, durationMs, protocolVersion, network, trace, auth, error } = call;
+  const { outcome, trace, auth } = call;
   const failed = outcome === "tool_error" || outcome === "error";
-  return defined({
-    event: "call",
-    method,
-    name: name === undefined ? undefined : short(name),
-    requestId,
-    outcome,
-    durationMs: rounded(durationMs),
-    ...(failed ? { ...failure(error), kind: failedKind(call) } : {}),
-    protocolVersion,
-    transport: network?.protocol ?? network?.transport,
+  return lineOf("call", call, {
+    ...(failed ? { kind: failedKind(call) } : {}),
     traceId: trace?.traceId,
     subject: auth?.subject,
     clientId: auth?.clientId,
@@ -117,39 +109,34 @@ function callLine(call: CallEnded): CallLine {
 }
 
 function requestLine(request: RequestEnded): CallLine {
-  const { method, name, requestId, outcome, durationMs, protocolVersion, network, target, attempt, error } = request;
-  const failed = outcome === "tool_error" || outcome === "error";
+  const { target, attempt } = request;
+  return lineOf("request", request, { target, attempt: attempt === 1 ? undefined : attempt });
+}
+
+function lineOf(event: CallLine["event"], ended: CallEnded | RequestEnded, own: Partial<CallLine>): CallLine {
+  const { method, name, requestId, outcome, durationMs, protocolVersion, network, error } = ended;
   return defined({
-    event: "request",
+    event,
     method,
     name: name === undefined ? undefined : short(name),
     requestId,
     outcome,
-    durationMs: rounded(durationMs),
-    ...(failed ? failure(error) : {}),
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    ...(outcome === "tool_error" || outcome === "error" ? failure(error) : {}),
     protocolVersion,
     transport: network?.protocol ?? network?.transport,
-    target,
-    attempt: attempt === 1 ? undefined : attempt,
+    ...own,
   });
 }
 
 function failure(error: unknown): Pick<CallLine, "kind" | "error"> {
-  if (error === undefined) return { kind: kindOf(error) };
+  if (error === undefined) return { kind: "tool_error" };
   const { message } = error instanceof Error ? error : McpError.from(error);
-  return { kind: kindOf(error), error: short(message) };
-}
-
-function kindOf(error: unknown): string {
-  return error === undefined ? "tool_error" : McpError.from(error).kind;
+  return { kind: McpError.from(error).kind, error: short(message) };
 }
 
 function short(text: string): string {
-  return printableLine(text.slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT);
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+  return printableLine(text.slice(0, MAX_TEXT_LENGTH)).slice(0, MAX_TEXT_LENGTH);
 }
 
 /** Without members that are undefined, which some loggers print. */

@@ -29,7 +29,7 @@ export interface ApiContext {
   deleteValue(key: symbol): ApiContext;
 }
 
-/** What identifies a span across processes. */
+/** The identity of a span across processes. */
 export interface ApiSpanContext {
   readonly traceId: string;
   readonly spanId: string;

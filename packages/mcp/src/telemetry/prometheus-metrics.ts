@@ -18,8 +18,8 @@ import {
   isAbout,
   isNamed,
   KnownNames,
-  MOST_NAMES,
-  MOST_REASONS,
+  MAX_NAMES,
+  MAX_REASONS,
   OTHER,
   refusedReason,
 } from "./attributes.js";
@@ -37,7 +37,7 @@ interface Series {
 const BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /** Series of one metric, so that no program fills its memory with labels. Later combinations of labels are not counted. */
-const MOST_SERIES = 10_000;
+const MAX_SERIES = 10_000;
 
 /** One metric: a counter or a histogram of durations, with a value for each combination of its labels. */
 class MetricFamily {
@@ -52,7 +52,7 @@ class MetricFamily {
     this.#type = type;
     this.#help = help;
     this.#labels = labels;
-    // What has no labels is shown from the start.
+    // A metric without labels is shown from the start.
     if (labels.length === 0) this.#find([]);
   }
 
@@ -88,7 +88,7 @@ class MetricFamily {
     // No label of the library has this character.
     const key = values.join("\u0000");
     const known = this.#series.get(key);
-    if (known !== undefined || this.#series.size >= MOST_SERIES) return known;
+    if (known !== undefined || this.#series.size >= MAX_SERIES) return known;
     const labels = this.#labels.map((label, at) => `${label}="${escaped(values[at] ?? "", true)}"`).join(",");
     const buckets = this.#type === "histogram" ? BOUNDS.map(() => 0) : undefined;
     const series = { labels, value: 0, buckets, count: 0 };
@@ -191,8 +191,8 @@ interface Gauge {
 }
 
 class PrometheusMetrics implements Metrics {
-  readonly #names = new KnownNames(MOST_NAMES);
-  readonly #reasons = new KnownNames(MOST_REASONS);
+  readonly #names = new KnownNames(MAX_NAMES);
+  readonly #reasons = new KnownNames(MAX_REASONS);
   readonly #families: MetricFamily[] = [];
   readonly #gauges = new Map<string, Gauge>();
   readonly #calls = this.#counter("mcp_server_calls_total", "Calls that ended.", "method", "name", "outcome");

@@ -7,8 +7,8 @@ import {
   type Failure,
   isNamed,
   KnownNames,
-  MOST_NAMES,
-  MOST_REASONS,
+  MAX_NAMES,
+  MAX_REASONS,
   OTHER,
   operationAttributes,
   refusedReason,
@@ -70,7 +70,7 @@ const ERROR = 2;
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /** How many codes of errors are labels, and those that always are. */
-const MOST_CODES = 100;
+const MAX_CODES = 100;
 const COMMON_CODES = [
   PARSE_ERROR,
   INVALID_REQUEST,
@@ -108,11 +108,11 @@ export class Recorder {
   readonly #named: [name: string, version: string];
   readonly #tracer: ApiTracer;
   readonly #histograms = new Map<string, ApiHistogram>();
-  readonly #names = new KnownNames(MOST_NAMES);
+  readonly #names = new KnownNames(MAX_NAMES);
   /** Codes of errors, of which a peer can make up any number. */
-  readonly #codes = new KnownNames(MOST_CODES);
+  readonly #codes = new KnownNames(MAX_CODES);
 
-  readonly #reasons = new KnownNames(MOST_REASONS);
+  readonly #reasons = new KnownNames(MAX_REASONS);
   #senders: ApiCounter | undefined;
 
   constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {

@@ -45,7 +45,7 @@ import {
 import type { ApiContext, ApiSpanContext, OpenTelemetryApi } from "./open-telemetry-api.js";
 import { type Begun, CLIENT, Recorder, SERVER } from "./recorder.js";
 
-/** What `telemetry` records. */
+/** Options of `telemetry`. */
 export interface TelemetryOptions {
   /** Whether spans are made. Default: true. Without them the trace of a caller is still passed on. */
   spans?: boolean | undefined;
@@ -104,11 +104,11 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
 const HTTP = { transport: "tcp", protocol: "http" } as const;
 
 /** Longest JSON of arguments or of a result on a span, in characters. */
-const LONGEST_CONTENT = 16 * 1024;
+const MAX_CONTENT_LENGTH = 16 * 1024;
 /** Most arguments of a prompt that a span gets. */
-const MOST_VARIABLES = 32;
+const MAX_VARIABLES = 32;
 
-/** What a span says of the arguments and the result of a tool or a prompt, in the names of the conventions. */
+/** The attributes for arguments and results of tools and prompts, by the names of the conventions. */
 function contentAttributes(method: string, params: object | undefined, result: unknown): Attributes {
   const attributes: Attributes = {};
   const { arguments: args } = (params ?? {}) as { arguments?: unknown };
@@ -117,7 +117,7 @@ function contentAttributes(method: string, params: object | undefined, result: u
     if (isObject(result) && result["isError"] !== true) addJson(attributes, "gen_ai.tool.call.result", result);
   }
   if (method === "prompts/get" && isObject(args)) {
-    for (const [name, value] of Object.entries(args).slice(0, MOST_VARIABLES)) {
+    for (const [name, value] of Object.entries(args).slice(0, MAX_VARIABLES)) {
       attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = cut(
         typeof value === "string" ? value : jsonOf(value),
       );
@@ -128,10 +128,10 @@ function contentAttributes(method: string, params: object | undefined, result: u
 
 function addJson(attributes: Attributes, key: string, value: unknown): void {
   if (value === undefined) return;
-  attributes[key] = jsonOf(value).slice(0, LONGEST_CONTENT);
+  attributes[key] = jsonOf(value).slice(0, MAX_CONTENT_LENGTH);
 }
 
-/** What cannot be written as JSON fails where it is sent, not here. */
+/** Values that cannot be written as JSON fail where they are sent, not here. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";

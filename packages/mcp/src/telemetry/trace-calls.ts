@@ -8,10 +8,11 @@ import type {
   RequestStarted,
 } from "../client/contract/observer.js";
 import { type Id, isObject } from "../jsonrpc/message.js";
+import { BoundedMap } from "../platform/bounded-map.js";
 import { callHook } from "../platform/call-hook.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import type { CallEnded, CallFollower, CallStarted, Observer } from "../server/contract/observer.js";
+import type { CallFollower, CallStarted, Observer } from "../server/contract/observer.js";
 import type { WireMessage } from "../transport/watched-transport.js";
 import { OpenSpan, type TraceSpan } from "./trace-span.js";
 
@@ -27,7 +28,7 @@ export interface TraceCallsOptions {
 }
 
 /** Calls that are traced at the same time; beyond that the oldest is left out. */
-const MOST_CALLS = 1_000;
+const MAX_CALLS = 1_000;
 
 /**
  * Follows calls through the layers of a client and of servers in the same process, and passes each to `onTrace` when it has ended.
@@ -58,7 +59,7 @@ interface TracedCall {
 class Tracer {
   readonly #onTrace: (trace: TraceSpan) => void;
   readonly #platform: Pick<Platform, "monotonic" | "warn">;
-  readonly #calls = new Map<Id, TracedCall>();
+  readonly #calls = new BoundedMap<Id, TracedCall>(MAX_CALLS);
 
   constructor(onTrace: (trace: TraceSpan) => void, given: Pick<Platform, "monotonic" | "warn">) {
     this.#onTrace = onTrace;
@@ -134,7 +135,7 @@ class Tracer {
     const detail = named(method, name);
     const span =
       parent?.begin("server", "call", detail, this.#now) ?? new OpenSpan("server", "call", detail, this.#now);
-    return new FollowedCall(span, this.#platform, parent === undefined ? (ended) => this.#pass(ended) : undefined);
+    return followCall(span, () => this.#now, parent === undefined ? (ended) => this.#pass(ended) : undefined);
   }
 
   /** Passes on what has not ended. */
@@ -147,8 +148,6 @@ class Tracer {
   #callOf(id: Id, detail: string): TracedCall {
     const known = this.#calls.get(id);
     if (known !== undefined) return known;
-    const [oldest] = this.#calls.size < MOST_CALLS ? [] : this.#calls.keys();
-    if (oldest !== undefined) this.#calls.delete(oldest);
     const made: TracedCall = { span: new OpenSpan("client", "call", detail, this.#now) };
     this.#calls.set(id, made);
     return made;
@@ -159,40 +158,32 @@ class Tracer {
   }
 }
 
-/** One call to a server; each layer is within the innermost one that has not ended. */
-class FollowedCall implements CallFollower {
-  readonly #span: OpenSpan;
-  readonly #platform: Pick<Platform, "monotonic">;
-  readonly #whenEnded: ((span: OpenSpan) => void) | undefined;
-  readonly #open: OpenSpan[];
-
-  constructor(span: OpenSpan, given: Pick<Platform, "monotonic">, whenEnded: ((span: OpenSpan) => void) | undefined) {
-    this.#span = span;
-    this.#open = [span];
-    this.#platform = given;
-    this.#whenEnded = whenEnded;
-  }
-
-  layer: NonNullable<CallFollower["layer"]> = (layer, name) => {
-    const span = this.#innermost().begin("server", layer, name ?? "", this.#platform.monotonic());
-    this.#open.push(span);
-    return () => span.end(this.#platform.monotonic());
+/** Follows one call to a server; each layer is within the innermost one that has not ended. */
+function followCall(
+  span: OpenSpan,
+  now: () => number,
+  whenEnded: ((span: OpenSpan) => void) | undefined,
+): CallFollower {
+  const open = [span];
+  const innermost = () => {
+    while (open.length > 1 && open.at(-1)?.isOpen !== true) open.pop();
+    return open.at(-1) ?? span;
   };
-
-  question: NonNullable<CallFollower["question"]> = ({ method }) => {
-    const span = this.#innermost().begin("server", "question", method, this.#platform.monotonic());
-    return { ended: ({ outcome }) => span.end(this.#platform.monotonic(), outcome) };
+  return {
+    layer(layer, name) {
+      const inner = innermost().begin("server", layer, name ?? "", now());
+      open.push(inner);
+      return () => inner.end(now());
+    },
+    question({ method }) {
+      const question = innermost().begin("server", "question", method, now());
+      return { ended: ({ outcome }) => question.end(now(), outcome) };
+    },
+    ended({ outcome, error }) {
+      span.end(now(), outcomeOf(outcome, error));
+      whenEnded?.(span);
+    },
   };
-
-  ended({ outcome, error }: CallEnded): void {
-    this.#span.end(this.#platform.monotonic(), outcomeOf(outcome, error));
-    this.#whenEnded?.(this.#span);
-  }
-
-  #innermost(): OpenSpan {
-    while (this.#open.length > 1 && this.#open.at(-1)?.isOpen !== true) this.#open.pop();
-    return this.#open.at(-1) ?? this.#span;
-  }
 }
 
 function named(method: string, name: string | undefined): string {

@@ -34,8 +34,8 @@ export interface TraceSpan {
 }
 
 /** Spans of one trace; later ones are left out, so that a call that reports progress without end stays small. */
-const MOST_SPANS = 1_000;
-const LONGEST_DETAIL = 200;
+const MAX_SPANS = 1_000;
+const MAX_DETAIL_LENGTH = 200;
 
 /** A span that is still being written. */
 export class OpenSpan {
@@ -54,7 +54,7 @@ export class OpenSpan {
     this.#root = root ?? this;
     this.#side = side;
     this.#layer = layer;
-    this.#detail = detail.slice(0, LONGEST_DETAIL);
+    this.#detail = detail.slice(0, MAX_DETAIL_LENGTH);
     this.#began = now;
   }
 
@@ -65,7 +65,7 @@ export class OpenSpan {
   /** Begins a span within this one. */
   begin(side: TraceSpan["side"], layer: TraceLayer, detail: string, now: number): OpenSpan {
     const inner = new OpenSpan(side, layer, detail, now, this.#root);
-    if (this.#root.#count++ < MOST_SPANS) this.#inner.push(inner);
+    if (this.#root.#count++ < MAX_SPANS) this.#inner.push(inner);
     return inner;
   }
 

@@ -16,9 +16,9 @@ export interface SentMessage {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** What is behind a recorded transport. */
+/** The server behind a recorded transport. */
 export interface RecordedTransportOptions {
-  /** Serves the client; what is injected comes beside its messages. Default: nobody answers. */
+  /** Serves the client; what is injected comes beside its messages. Default: there is no answer. */
   server?: Servable | undefined;
   /** Called with each message of the client as it arrives; `inject` may be called in it. */
   onSent?: ((message: SentMessage, transport: RecordedTransport) => void) | undefined;
@@ -60,7 +60,7 @@ export function recordedTransport(options: RecordedTransportOptions = {}): Recor
   ) as never;
   there.open({
     message(text) {
-      // What a client of this library writes is JSON-RPC.
+      // Safe: clients of this library write JSON-RPC.
       const message = JSON.parse(text) as SentMessage;
       sent.push(message);
       onSent?.(message, transport);

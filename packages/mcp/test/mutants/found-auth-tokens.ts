@@ -191,8 +191,8 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
     name: "exchange-for-each-call",
     recreates: "calls at once ask the issuer once each for the same token",
     file: "auth/resource/token-exchange.ts",
-    search: "this.#asking.get(key) ?? this.#exchange",
-    replace: "this.#exchange",
+    search: "asking.get(key) ?? exchange(",
+    replace: "exchange(",
     tests: EXCHANGE,
   },
   {

@@ -29,8 +29,8 @@ export const FOUND_LOGINS: readonly Mutant[] = [
   {
     name: "failed-load-stays",
     recreates: "a token store that failed once is never asked again",
-    file: "auth/client/oauth-session.ts",
-    search: "      this.#loading = undefined;\n      throw error;",
+    file: "auth/discovery/steps.ts",
+    search: "      result = undefined;\n      throw error;",
     replace: "      throw error;",
     tests: ["test/auth/client-hooks.test.ts"],
   },

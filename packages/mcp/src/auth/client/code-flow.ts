@@ -1,4 +1,5 @@
 import * as oauth from "oauth4webapi";
+import { onAbort } from "../../platform/on-abort.js";
 import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
@@ -18,7 +19,7 @@ import {
   withoutSecrets,
 } from "./token-request.js";
 
-/** What a user's login needs. */
+/** The parts of a user's login. */
 export interface LoginParts extends Omit<TokenRequestParts, "server" | "client">, IdentitySearch {
   readonly identities: Identities;
   /** Aborted when the login was given up. */
@@ -94,16 +95,15 @@ function within<T>(ms: number, work: () => Promise<T>, { platform, steps, signal
     const late = () =>
       reject(steps.failure(`nobody logged in within ${ms / 1_000} s`, "Log in again, or raise `timeoutMs`."));
     const timer = platform.timer(ms, late, true);
-    const stop = () => {
+    const remove = onAbort(signal, () => {
       timer.cancel();
       reject(signal.reason);
-    };
-    signal.addEventListener("abort", stop, { once: true });
+    });
     work()
       .then(resolve, reject)
       .finally(() => {
         timer.cancel();
-        signal.removeEventListener("abort", stop);
+        remove();
       });
   });
 }

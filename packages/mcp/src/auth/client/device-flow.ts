@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { printableLine } from "../../encoding/printable.js";
 import { isWebAddress } from "../../encoding/web-address.js";
+import { pause } from "../../platform/pause.js";
 import { McpError } from "../../protocol/error.js";
 import type { Discovered } from "../discovery/discover.js";
 import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
@@ -21,7 +22,7 @@ type DeviceLogin = Extract<Login, { kind: "device" }>;
 
 const DEFAULT_INTERVAL_S = 5;
 const SLOW_DOWN_S = 5;
-/** What a server may ask for, so that none is asked without a pause, nor never. */
+/** Bounds on the interval that a server asks for. */
 const MIN_INTERVAL_S = 1;
 const MAX_INTERVAL_S = 60;
 const MAX_LIFETIME_S = 3_600;
@@ -97,7 +98,7 @@ async function poll(
   let failures = 0;
   const end = platform.monotonic() + Math.min(device.expires_in, MAX_LIFETIME_S) * 1_000;
   for (let now = platform.monotonic(); now < end; now = platform.monotonic()) {
-    await pause(Math.min(interval * 1_000, end - now), parts);
+    await pause(platform, Math.min(interval * 1_000, end - now), signal, true);
     signal.throwIfAborted();
     try {
       const asked = { device_code: device.device_code, resource };
@@ -132,16 +133,4 @@ function checkPrompt(device: oauth.DeviceAuthorizationResponse, server: oauth.Au
     `${server.issuer} gave a code that cannot be shown to a user`,
     `Let the authorization server give a \`user_code\` of at most ${MAX_CODE_CHARACTERS} printable characters.`,
   );
-}
-
-function pause(ms: number, { platform, signal }: LoginParts): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      timer.cancel();
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = platform.timer(ms, end, true);
-    signal.addEventListener("abort", end);
-  });
 }

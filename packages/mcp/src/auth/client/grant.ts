@@ -5,7 +5,7 @@ import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { postTokenRequest } from "./token-request.js";
 
-/** What a grant is asked for. */
+/** The request that a grant makes parameters for. */
 export interface GrantRequest extends Discovered {
   readonly scopes: readonly string[];
   /** Sends within the rules for addresses, sizes and times. */

@@ -1,5 +1,5 @@
 import * as oauth from "oauth4webapi";
-import { textMember } from "../discovery/metadata-document.js";
+import { parseObject, textMember } from "../discovery/metadata-document.js";
 import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
@@ -71,19 +71,18 @@ export function bindingsOf(store: TokenStore, named: TokenStore): IssuerBindings
   return bindings;
 }
 
-/** Who the client is, by all the ways that it may have. */
+/** The ways in which a client can identify itself. */
 export interface IdentityOptions {
   /** Clients that were registered beforehand. */
   readonly clients: readonly OAuthClient[];
   /** The address of the document that describes this client, for servers that fetch it. */
   readonly clientMetadataUrl: string | undefined;
-  /** What dynamic registration sends beside what the flow needs; `false` never registers. */
+  /** Further metadata for dynamic registration; `false` never registers. */
   readonly registration: Readonly<Record<string, unknown>> | false;
   /** Asks a person, when nothing else leads to a client. */
   readonly chooseClient: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
 }
 
-/** What an identity is needed for. */
 interface IdentityNeed {
   readonly server: oauth.AuthorizationServer;
   /** Undefined for the device flow, which has none. */
@@ -276,7 +275,7 @@ const METHODS: ReadonlySet<unknown> = new Set<ClientAuthMethod>(["client_secret_
  * some out.
  */
 async function readClient(response: Response, issuer: string): Promise<OAuthClient> {
-  const body = await jsonObject(response);
+  const body = parseObject(await response.text()) ?? {};
   const clientId = textMember(body, "client_id");
   if ((response.status !== 200 && response.status !== 201) || clientId === undefined) {
     const text = textMember(body, "error_description") ?? textMember(body, "error") ?? "no client_id";
@@ -291,16 +290,6 @@ async function readClient(response: Response, issuer: string): Promise<OAuthClie
     // Safe: membership in the set of methods was tested.
     ...(METHODS.has(method) ? { authMethod: method as ClientAuthMethod } : {}),
   };
-}
-
-async function jsonObject(response: Response): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    const body: unknown = JSON.parse(await response.text());
-    // Each member is checked where it is read.
-    return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 function readRegistration(text: string | undefined): { client: OAuthClient; redirectUri?: string } | undefined {

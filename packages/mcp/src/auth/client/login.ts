@@ -15,7 +15,7 @@ export interface LoginAttempt {
   close?(): void;
 }
 
-/** What a user is shown by the device flow. */
+/** The prompt of the device flow. */
 export interface DevicePrompt {
   /** The page to open on any device. */
   readonly url: string;
@@ -34,7 +34,7 @@ export type Login =
       readonly applicationType: "native" | "web";
       /** How long the user may take, in milliseconds. Default: as long as the attempt itself allows, at most 1 h. */
       readonly timeoutMs?: number | undefined;
-      /** Begins an attempt; `signal` aborts when nobody needs the login any more. */
+      /** Begins an attempt; `signal` aborts when the login is no longer needed. */
       begin(signal: AbortSignal): Promise<LoginAttempt>;
     }
   | { readonly kind: "device"; show(prompt: DevicePrompt): void | Promise<void> };
@@ -45,7 +45,7 @@ export interface RedirectLoginOptions {
   redirectUri: string;
   /**
    * Sends the user to `url` and resolves with the parameters, or the whole address, of the redirect that follows. `signal` aborts when
-   * nobody needs the login any more.
+   * the login is no longer needed.
    */
   visit(url: URL, signal: AbortSignal): Promise<URLSearchParams | URL | string>;
   /** How long the user may take, in milliseconds. Default: 5 min. */

@@ -19,7 +19,7 @@ export interface OAuthClient {
 /** How a client proves who it is at the token endpoint. */
 export type ClientAuthMethod = "client_secret_basic" | "client_secret_post" | "private_key_jwt" | "none";
 
-/** What the client can do, best first. */
+/** The methods that the client can use, best first. */
 function possible({ clientSecret, privateKey }: OAuthClient): ClientAuthMethod[] {
   if (privateKey !== undefined) return ["private_key_jwt"];
   return clientSecret === undefined ? ["none"] : ["client_secret_basic", "client_secret_post"];
@@ -33,13 +33,14 @@ function authMethodOf(client: OAuthClient, server: oauth.AuthorizationServer): C
   return supported === undefined ? first : ([first, ...others].find((method) => supported.includes(method)) ?? first);
 }
 
-/** What `oauth4webapi` needs to authenticate the client. Throws if the method needs what the client does not have. */
+/** Makes the authentication of the client for `oauth4webapi`. Throws if the client lacks what the method needs. */
 export function clientAuthentication(client: OAuthClient, server: oauth.AuthorizationServer): oauth.ClientAuth {
   const method = authMethodOf(client, server);
   if (method === "none") return oauth.None();
   if (method === "private_key_jwt") {
     if (client.privateKey === undefined) throw new TypeError("the method private_key_jwt needs `privateKey`");
-    return assertion(client.privateKey);
+    // Servers disagree whether the audience is the issuer or the token endpoint; the issuer is what RFC 7523bis asks for.
+    return oauth.PrivateKeyJwt(client.privateKey);
   }
   if (client.clientSecret === undefined) throw new TypeError(`the method ${method} needs \`clientSecret\``);
   return method === "client_secret_basic" ? basic(client.clientSecret) : oauth.ClientSecretPost(client.clientSecret);
@@ -66,9 +67,4 @@ function credentials(id: string, secret: string): string {
 export function secretsOf({ clientId, clientSecret }: OAuthClient): string[] {
   if (clientSecret === undefined) return [];
   return [clientSecret, credentials(clientId, clientSecret)];
-}
-
-/** Servers disagree whether the audience is the issuer or the token endpoint; the issuer is what RFC 7523bis asks for. */
-function assertion(key: CryptoKey | oauth.PrivateKey): oauth.ClientAuth {
-  return oauth.PrivateKeyJwt(key);
 }

@@ -3,7 +3,7 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
 import { type Discovered, discover } from "../discovery/discover.js";
-import { isHookFailure, Steps, saidBy } from "../discovery/steps.js";
+import { isHookFailure, once, Steps, saidBy } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 import { Identities } from "./identity.js";
@@ -46,6 +46,7 @@ export class OAuthSession {
   readonly #sender: Sender;
   readonly #tokens: StoredTokens;
   readonly #identities: Identities;
+  readonly #load = once(async () => this.#adopt(await this.#tokens.load()));
   #record: TokenRecord | undefined;
   /** Whether the store failed to take the record, so that what it holds is older. */
   #isUnsaved = false;
@@ -53,7 +54,6 @@ export class OAuthSession {
   #obtained: string | undefined;
   #earlyAfter = Number.NEGATIVE_INFINITY;
   #dpop: DpopKey | undefined;
-  #loading: Promise<void> | undefined;
   #renewal: Renewal | undefined;
 
   constructor(url: string, settings: OAuthSettings, sender: Sender, platform: Platform) {
@@ -163,17 +163,6 @@ export class OAuthSession {
 
   #fetch(signal?: AbortSignal): BoundedFetch {
     return boundedFetch({ sender: this.#sender, policy: this.#policy, platform: this.#platform, signal });
-  }
-
-  #load(): Promise<void> {
-    this.#loading ??= (async () => {
-      await this.#adopt(await this.#tokens.load());
-    })().catch((error: unknown) => {
-      // A store that fails once may work the next time.
-      this.#loading = undefined;
-      throw error;
-    });
-    return this.#loading;
   }
 
   async #adopt(record: TokenRecord | undefined): Promise<void> {

@@ -28,7 +28,7 @@ export interface OAuthOptions {
   client?: OAuthClient | readonly OAuthClient[] | undefined;
   /** The https address of this client's metadata document, which is its id for servers that support that. */
   clientMetadataUrl?: string | undefined;
-  /** What dynamic registration sends beside what the flow needs, such as `client_name`; `false` never registers. Default: `{}`. */
+  /** Further metadata for dynamic registration, such as `client_name`; `false` never registers. Default: `{}`. */
   registration?: Readonly<Record<string, unknown>> | false | undefined;
   /** Asks a person for a client, when nothing else leads to one. */
   chooseClient?: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
@@ -258,7 +258,7 @@ class Sending implements TokenWaiter {
     const code = challenge?.params.get("error");
     if (isNew && code === "use_dpop_nonce" && this.#nonces++ < MAX_NONCES) return this.#again(response, undefined);
     const refused: Refused = { status: response.status, challenge, used: token };
-    // A session that cannot be ended is forgotten by its server; nobody logs in once more to say goodbye.
+    // Ending a session is not worth a login: the server forgets it later.
     if (this.#request.method === "DELETE" || !this.#mayRenew(refused, code)) return this.#onResponse(response);
     this.#again(response, this.#session.renew(refused, this));
   }

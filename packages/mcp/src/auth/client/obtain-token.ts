@@ -28,7 +28,6 @@ export interface OAuthSettings {
   readonly chooseServer: ((issuers: readonly string[]) => string | undefined) | undefined;
 }
 
-/** What the scopes of the next token depend on. */
 interface ScopeNeed {
   readonly status: 401 | 403;
   readonly challenge: Challenge | undefined;
@@ -136,7 +135,7 @@ async function explained(
 ): Promise<unknown> {
   if (McpError.is(error) || signal.aborted) return error;
   const failure = tokenFailure(error);
-  // A registration that was deleted on the server would fail for ever.
+  // A registration that was deleted on the server would fail again.
   if (failure?.code === "invalid_client") await identities.forget(server.issuer);
   // Anything else is a failure on the way to the token endpoint, and must not pass for one of the MCP server.
   steps.note("token request", failure?.text ?? peerText(saidBy(error)), server.token_endpoint);

@@ -1,3 +1,4 @@
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 
 /** A request that waits for a token. */
@@ -76,12 +77,8 @@ export class Renewal {
   #unlessGivenUp<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
-      const stop = () => reject(signal.reason);
-      if (signal.aborted) return stop();
-      signal.addEventListener("abort", stop, { once: true });
-      work()
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener("abort", stop));
+      const remove = onAbort(signal, () => reject(signal.reason));
+      if (!signal.aborted) work().then(resolve, reject).finally(remove);
     });
   }
 

@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
 import { toBase64Url } from "../../encoding/base64.js";
 import { printableLine } from "../../encoding/printable.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
@@ -10,7 +11,7 @@ import type { Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { clientAuthentication, formEncoded, type OAuthClient, secretsOf } from "./oauth-client.js";
 
-/** What every request to a token endpoint is made of. */
+/** The parts of a request to a token endpoint. */
 export interface TokenRequestParts {
   readonly server: oauth.AuthorizationServer;
   readonly client: OAuthClient;
@@ -42,9 +43,6 @@ export function requestOptions(fetch: BoundedFetch) {
   };
 }
 
-/** The members of a token response, checked by `oauth4webapi`. */
-type TokenResponse = oauth.TokenEndpointResponse;
-
 /**
  * Posts to a token endpoint and reads its answer, in which null members and the identity token are ignored. Rejects with the error
  * of `oauth4webapi`, without anything that was sent. A server that wants a nonce in the proof of possession is asked once more with
@@ -55,7 +53,7 @@ export async function postTokenRequest(
   grantType: string,
   parameters: Readonly<Record<string, string>>,
   types: readonly string[] = [],
-): Promise<TokenResponse> {
+): Promise<oauth.TokenEndpointResponse> {
   const me: oauth.Client = { client_id: client.clientId };
   const authentication = clientAuthentication(client, server);
   const options = { ...requestOptions(fetch), ...(dpop === undefined ? {} : { DPoP: dpop.handle(me) }) };
@@ -177,7 +175,7 @@ export class DpopKey {
   readonly #public: CryptoKey;
   readonly #publicJwk: JsonWebKey;
   /** The newest nonce of each server. */
-  readonly #nonces = new Map<string, string>();
+  readonly #nonces = new BoundedMap<string, string>(MAX_NONCES);
 
   private constructor(privateKey: CryptoKey, publicKey: CryptoKey, publicJwk: JsonWebKey) {
     this.#private = privateKey;
@@ -210,7 +208,6 @@ export class DpopKey {
 
   /** Remembers the nonce that a server wants in the next proof. */
   learn(origin: string, nonce: string): void {
-    if (this.#nonces.size >= MAX_NONCES) this.#nonces.clear();
     this.#nonces.set(origin, nonce);
   }
 

@@ -45,7 +45,7 @@ export function locked<T>(store: TokenStore, key: string, work: () => Promise<T>
   return store.lock === undefined ? work() : store.lock(key, work);
 }
 
-/** What `work` throws is passed on as it is: the store did not fail. */
+/** Runs `work` under a lock, and passes on its errors as they are: the store did not fail. */
 function lockedBy<T>(
   store: TokenStore,
   key: string,
@@ -107,7 +107,7 @@ export class StoredTokens {
     await this.#store.delete(this.#key(issuer));
   }
 
-  /** Forgets the tokens, whoever issued them. */
+  /** Forgets the tokens of any issuer. */
   async clear(): Promise<void> {
     const issuer = await this.#store.get(this.#pointer());
     if (issuer !== undefined) await this.forget(issuer);

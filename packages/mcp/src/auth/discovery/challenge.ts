@@ -66,7 +66,7 @@ class Reader {
     return this.at >= this.#text.length;
   }
 
-  /** What a sticky pattern matches here; undefined if it does not. */
+  /** The text that a sticky pattern matches here; undefined if it does not. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.#text)?.[0];

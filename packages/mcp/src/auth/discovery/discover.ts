@@ -16,7 +16,6 @@ export interface Discovered {
   readonly requiresDpop: boolean;
 }
 
-/** What discovery needs. */
 interface DiscoveryParts {
   readonly url: string;
   readonly fetch: BoundedFetch;
@@ -107,7 +106,7 @@ async function withoutMetadata({ url, fetch, policy, steps }: DiscoveryParts): P
   return defaultServer(origin);
 }
 
-/** What a protected server says about its authorization (RFC 9728). */
+/** The metadata of a protected server (RFC 9728). */
 interface ResourceMetadata {
   /** The resource, character for character as published; it goes into every request for a token. */
   readonly resource: string;

@@ -47,7 +47,7 @@ export async function findServerMetadata(
     const document = await readMetadata(fetch, url, WHAT, steps);
     if (document === undefined) continue;
     const named = textMember(document, "issuer");
-    // Nothing of a document that names somebody else is used: it may be a mix-up by an attacker.
+    // Nothing of a document that names another issuer is used: it may be a mix-up attack.
     if (named === undefined || !spellings.includes(named)) {
       throw steps.failure(
         `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 
 /** One thing that was tried on the way to a token. */
 export interface AuthorizationStep {
-  /** What was tried, such as "protected resource metadata". */
+  /** The attempt, such as "protected resource metadata". */
   readonly step: string;
   /** The address, without values of its query. */
   readonly url?: string | undefined;
@@ -46,7 +46,7 @@ export class Steps {
   }
 }
 
-/** What an error says, for the outcome of a step. */
+/** The message of an error, for the outcome of a step. */
 export function saidBy(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -88,4 +88,16 @@ function carriesResponse(error: unknown): boolean {
     current = current.cause;
   }
   return false;
+}
+
+/** Returns a function that shares the result of `work` among all calls; after a failure the next call begins again. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
 }

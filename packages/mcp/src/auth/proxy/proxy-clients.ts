@@ -1,4 +1,5 @@
 import type { ServedDocument } from "../../http/authentication.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
 import { parseObject } from "../discovery/metadata-document.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
@@ -22,7 +23,6 @@ function shownClientName({ client_name: name }: Readonly<Record<string, unknown>
   return typeof name === "string" ? name.replace(UNSEEN, "").slice(0, MAX_NAME) : "";
 }
 
-/** The parts of `ClientDocuments`. */
 interface ClientDocumentsParts {
   /** Contacts public addresses only. */
   readonly fetch: BoundedFetch;
@@ -71,8 +71,8 @@ export class ClientDocuments {
   readonly #parts: ClientDocumentsParts;
   /** The document that was used longest ago comes first. */
   readonly #entries = new Map<string, Entry>();
-  /** Ids that users have logged in by, also on a node that has not read the document. The oldest login comes first. */
-  readonly #trusted = new Set<string>();
+  /** Ids that users have logged in by, also on a node that has not read the document. */
+  readonly #trusted = new BoundedMap<string, true>(MAX_TRUSTED);
   readonly #reading = new Map<string, Promise<ProxyClient | string>>();
 
   constructor(parts: ClientDocumentsParts) {
@@ -104,10 +104,7 @@ export class ClientDocuments {
 
   /** Remembers that a user has logged in by this client, which strangers cannot do. */
   trust(clientId: string): void {
-    this.#trusted.delete(clientId);
-    const [oldest] = this.#trusted;
-    if (this.#trusted.size >= MAX_TRUSTED && oldest !== undefined) this.#trusted.delete(oldest);
-    this.#trusted.add(clientId);
+    this.#trusted.set(clientId, true);
   }
 
   #isBusy(clientId: string): boolean {
@@ -189,7 +186,6 @@ function freshMs(response: Response): number {
   return maxAge === undefined ? FRESH_MS : Math.min(MAX_FRESH_MS, Math.max(MINUTE, Number(maxAge) * 1_000));
 }
 
-/** The parts of `ProxyClients`. */
 interface ProxyClientsParts {
   readonly sealed: SealedJson;
   readonly redirects: RedirectRules;
@@ -254,6 +250,7 @@ export class ProxyClients {
     const client = await sealed.open<ProxyClient>(PURPOSE, clientId);
     return client ?? "The application is not registered here. Let it register again.";
   }
+
   /** Remembers that a user has logged in by this client, named as by `clientKey`. */
   trust(client: string): void {
     if (isDocumentId(client)) this.#parts.documents?.trust(client);

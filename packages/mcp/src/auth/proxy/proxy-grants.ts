@@ -2,7 +2,8 @@ import { toBase64Url } from "../../encoding/base64.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { Secrets } from "../../seal/secrets.js";
-import type { KeyValue, Storage, Unsubscribe } from "../../storage/storage.js";
+import type { KeyValue, Storage } from "../../storage/storage.js";
+import { once } from "../discovery/steps.js";
 import { isDocumentId } from "./redirect-rules.js";
 
 /** Seals values with an end, so that clients and browsers can carry them and neither read nor change them. */
@@ -48,7 +49,13 @@ export class Revocations {
   readonly #storage: Storage;
   readonly #platform: Platform;
   readonly #watchers = new Map<string, Set<() => void>>();
-  #subscription: Promise<Unsubscribe> | undefined;
+  readonly #subscribe = once(async () =>
+    this.#storage.pubsub.subscribe(
+      TOPIC,
+      (key) => this.#revoked(key),
+      () => void this.#check([...this.#watchers.keys()]),
+    ),
+  );
   #retry: Timer | undefined;
   #hasWarned = false;
 
@@ -91,22 +98,6 @@ export class Revocations {
       this.#hasWarned = false;
     } catch (error) {
       this.#checkLater(error);
-    }
-  }
-
-  async #subscribe(): Promise<void> {
-    const subscribe = async () =>
-      this.#storage.pubsub.subscribe(
-        TOPIC,
-        (key) => this.#revoked(key),
-        () => void this.#check([...this.#watchers.keys()]),
-      );
-    this.#subscription ??= subscribe();
-    try {
-      await this.#subscription;
-    } catch (error) {
-      this.#subscription = undefined;
-      throw error;
     }
   }
 

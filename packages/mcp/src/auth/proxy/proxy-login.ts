@@ -6,10 +6,9 @@ import type { ProxyClients } from "./proxy-clients.js";
 import type { ProxyGrants, SealedJson, UsedMarks } from "./proxy-grants.js";
 import { consentPage, errorPage, hasRepeatedParameter, pageReply, redirectReply } from "./proxy-reply.js";
 import { isDocumentId, type RedirectRules } from "./redirect-rules.js";
-
 import type { Upstream, UpstreamLogin } from "./upstream.js";
 
-/** Who a login at the provider belongs to, as the application decides. */
+/** The user of a login at the provider, as the application decides. */
 export interface ProxyIdentity {
   /** The user; the same text for the same user. */
   readonly subject: string;
@@ -19,8 +18,7 @@ export interface ProxyIdentity {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** The parts of `ProxyLogin`. */
-export interface ProxyLoginParts {
+interface ProxyLoginParts {
   readonly issuer: string;
   readonly resource: string;
   readonly service: string;

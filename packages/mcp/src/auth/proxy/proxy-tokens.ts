@@ -16,8 +16,7 @@ interface RefreshToken {
   readonly turn: number;
 }
 
-/** The parts of `ProxyTokens`. */
-export interface ProxyTokensParts {
+interface ProxyTokensParts {
   readonly issuer: string;
   readonly resource: string;
   readonly grants: ProxyGrants;

@@ -1,12 +1,13 @@
 import * as oauth from "oauth4webapi";
 import type { Principal } from "../../http/authentication.js";
+import { pause } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
 import { requestOptions, requestToken } from "../client/token-request.js";
 import { parseObject } from "../discovery/metadata-document.js";
 import { findServerMetadata } from "../discovery/server-metadata.js";
-import { Steps } from "../discovery/steps.js";
+import { once, Steps } from "../discovery/steps.js";
 import { DEFAULT_ALGORITHMS } from "../resource/jwt-verifier.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
@@ -31,14 +32,13 @@ export interface UpstreamOptions {
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Who logged in at the provider. */
+/** A login at the provider. */
 export interface UpstreamLogin {
   readonly tokens: UpstreamTokens;
   /** The claims of the identity token, where the provider gave one. */
   readonly idToken: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The parts of `Upstream`. */
 interface UpstreamParts {
   readonly options: UpstreamOptions;
   readonly redirectUri: string;
@@ -50,7 +50,7 @@ interface UpstreamParts {
 /** The provider, as a client of it sees it. */
 export class Upstream {
   readonly #parts: UpstreamParts;
-  #server: Promise<oauth.AuthorizationServer> | undefined;
+  readonly #metadata = once(() => this.#find());
 
   constructor(parts: UpstreamParts) {
     this.#parts = parts;
@@ -119,15 +119,6 @@ export class Upstream {
     return wanted.filter((algorithm) => algorithm !== "none");
   }
 
-  /** Fetched once; a failure is tried again with the next login. */
-  #metadata(): Promise<oauth.AuthorizationServer> {
-    this.#server ??= this.#find().catch((error: unknown) => {
-      this.#server = undefined;
-      throw error;
-    });
-    return this.#server;
-  }
-
   async #find(): Promise<oauth.AuthorizationServer> {
     const { options, fetch, policy } = this.#parts;
     const { issuer, endpoints } = options;
@@ -157,7 +148,6 @@ async function tidied(response: Response): Promise<Response> {
   return new Response(body, { status: response.status, headers });
 }
 
-/** The parts of `UpstreamAccess`. */
 interface UpstreamAccessParts {
   readonly grants: ProxyGrants;
   readonly upstream: Upstream;
@@ -217,7 +207,7 @@ export class UpstreamAccess {
         const version = await kv.set(key, HELD, { ttlMs: LEASE_MS, ifVersion: lease?.version ?? 0 });
         if (version !== undefined) return this.#renew(id, old, key, version);
       }
-      await new Promise<void>((resolve) => platform.timer(POLL_MS, resolve, true));
+      await pause(platform, POLL_MS, undefined, true);
     }
     return undefined;
   }

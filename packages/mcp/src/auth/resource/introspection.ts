@@ -1,9 +1,10 @@
 import { toBase64Url } from "../../encoding/base64.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
-import type { OAuthClient } from "../client/oauth-client.js";
-import { clientAuthentication } from "../client/oauth-client.js";
+import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
+import { textMember } from "../discovery/metadata-document.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
-import { clientOf, InvalidToken, scopesOf, textClaim, type VerifiedToken } from "./verified-token.js";
+import { clientOf, InvalidToken, scopesOf, type VerifiedToken } from "./verified-token.js";
 
 /** How tokens are asked about. */
 export interface IntrospectionRules {
@@ -34,16 +35,14 @@ const MAX_REFUSED = 10_000;
 export function introspectionVerifier(rules: IntrospectionRules): (token: string) => Promise<VerifiedToken> {
   const { platform } = rules;
   const asking = new Map<string, Promise<VerifiedToken>>();
-  /** By the digest of a token: until when it is refused, and why. The oldest comes first. */
-  const refused = new Map<string, { until: number; error: InvalidToken }>();
+  /** By the digest of a token: until when it is refused, and why. */
+  const refused = new BoundedMap<string, { until: number; error: InvalidToken }>(MAX_REFUSED);
   const ask = async (token: string, digest: string) => {
     try {
       return await introspect(rules, token);
     } catch (error) {
       // A token that begins later is not refused for longer than that.
       if (error instanceof InvalidToken && error.reason !== "not_yet_valid") {
-        const [oldest = ""] = refused.keys();
-        if (refused.size >= MAX_REFUSED) refused.delete(oldest);
         refused.set(digest, { until: platform.monotonic() + REFUSED_MS, error });
       }
       throw error;
@@ -119,7 +118,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, rules: Introspect
   }
   return {
     issuer,
-    subject: textClaim(claims, "sub"),
+    subject: textMember(claims, "sub"),
     clientId: clientOf(claims),
     audience,
     scopes: scopesOf(claims),

@@ -6,13 +6,13 @@ import {
   type JWSHeaderParameters,
 } from "jose";
 import type { Platform } from "../../platform/platform.js";
-import { readMetadata, textMember } from "../discovery/metadata-document.js";
+import { TokenBucket } from "../../platform/token-bucket.js";
+import { parseObject, readMetadata, textMember } from "../discovery/metadata-document.js";
 import { metadataUrls } from "../discovery/server-metadata.js";
 import { Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { InvalidToken } from "./verified-token.js";
 
-/** What the keys of an issuer are fetched with. */
 export interface IssuerKeysParts {
   readonly issuer: string;
   /** Where the keys are. Default: as the issuer's metadata says. */
@@ -27,7 +27,7 @@ const MIN_FRESH_MS = MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /** How long keys are used that cannot be fetched again: an outage of the issuer must not stop its users at once. */
 const STALE_MS = 60 * MINUTE;
-/** After a failure; shorter, because nobody is let in until then. */
+/** The pause after a failure without keys; shorter, because every caller is refused until then. */
 const RETRY_MS = 5_000;
 /** The pause after which keys that are due are asked for again while the old ones can be used. */
 const COOL_DOWN_MS = 30_000;
@@ -46,12 +46,11 @@ export class IssuerKeys {
   #usableUntil = 0;
   #lastFetch = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
-  /** Requests for unknown keys that may be sent now, as of `#searchedAt`. */
-  #searches = MAX_SEARCHES;
-  #searchedAt = 0;
+  readonly #searches: TokenBucket;
 
   constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
+    this.#searches = new TokenBucket(parts.platform, { intervalMs: SEARCH_EVERY_MS, burst: MAX_SEARCHES });
   }
 
   /** The key that a token names. Rejects with `InvalidToken` if the issuer has no such key. */
@@ -85,14 +84,7 @@ export class IssuerKeys {
   /** Whether the keys may be asked for because a token names an unknown one. One more request may every few seconds. */
   #maySearch(error: unknown): boolean {
     // Without any keys, only time lets them be asked for again.
-    if (!(error instanceof InvalidToken)) return false;
-    const now = this.#now();
-    const earned = (now - this.#searchedAt) / SEARCH_EVERY_MS;
-    const searches = Math.min(MAX_SEARCHES, this.#searches + earned);
-    if (searches < 1) return false;
-    this.#searchedAt = now;
-    this.#searches = searches - 1;
-    return true;
+    return error instanceof InvalidToken && this.#searches.take() === 0;
   }
 
   async #refresh(): Promise<void> {
@@ -128,9 +120,10 @@ export class IssuerKeys {
     const uri = this.#parts.jwksUri ?? (await this.#published());
     const response = await fetch(uri, { headers: { accept: "application/json" } });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
-    const keys = keysOf(await response.text());
+    // The error of the JSON parser would repeat a part of the document.
+    const keys = parseObject(await response.text())?.["keys"];
     if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error(`no set of up to ${MAX_KEYS} keys`);
-    // Symmetric keys have no place in a public document: whoever reads it could sign with them.
+    // Symmetric keys have no place in a public document: every reader could sign with them.
     const usable = keys.filter((key) => typeof key === "object" && key !== null && key.kty !== "oct");
     const maxAge = /\bmax-age=(\d+)/.exec(response.headers.get("cache-control") ?? "")?.[1];
     const wished = maxAge === undefined ? FRESH_MS : Number(maxAge) * 1_000;
@@ -147,15 +140,5 @@ export class IssuerKeys {
       if (uri !== undefined) return uri;
     }
     throw steps.failure(`the metadata of ${issuer} names no keys`, "Set `jwksUri`.");
-  }
-}
-
-/** The error of the JSON parser would repeat a part of the document. */
-function keysOf(text: string): unknown {
-  try {
-    const document: unknown = JSON.parse(text);
-    return typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
-  } catch {
-    return undefined;
   }
 }

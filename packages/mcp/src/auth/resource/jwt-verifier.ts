@@ -1,16 +1,10 @@
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { fromBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
+import { textMember } from "../discovery/metadata-document.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { IssuerKeys } from "./issuer-keys.js";
-import {
-  clientOf,
-  InvalidToken,
-  scopesOf,
-  type TokenRefusalReason,
-  textClaim,
-  type VerifiedToken,
-} from "./verified-token.js";
+import { clientOf, InvalidToken, scopesOf, type TokenRefusalReason, type VerifiedToken } from "./verified-token.js";
 
 /** An issuer whose tokens are accepted. */
 export interface TrustedIssuer {
@@ -20,7 +14,7 @@ export interface TrustedIssuer {
   readonly jwksUri?: string | undefined;
 }
 
-/** What JWTs must be like to be accepted. */
+/** The rules by which JWTs are accepted. */
 export interface JwtRules {
   readonly issuers: readonly TrustedIssuer[];
   /** One of them must be in `aud`, as plain text. */
@@ -97,7 +91,7 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
         throw new InvalidToken("the end of the token is no date", { reason: "wrong_claim" });
       return {
         issuer,
-        subject: textClaim(payload, "sub"),
+        subject: textMember(payload, "sub"),
         clientId: clientOf(payload),
         audience: [payload.aud ?? []].flat(),
         scopes: scopesOf(payload),

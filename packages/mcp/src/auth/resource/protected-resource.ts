@@ -8,6 +8,7 @@ import type {
   ServedDocument,
   ServerAuthorization,
 } from "../../http/authentication.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Storage } from "../../storage/storage.js";
 import { challengeText, scopeText } from "../discovery/challenge.js";
@@ -59,7 +60,7 @@ const LACKS_SCOPE = "the token lacks a scope";
  */
 export class ProtectedResource implements ServerAuthorization {
   readonly #parts: ProtectedResourceParts;
-  readonly #cache: TokenCache<Refused>;
+  readonly #cache: TokenCache;
   readonly #proofs: DpopProofs;
   readonly #nonces: DpopNonces | undefined;
   readonly #reports: RefusalReports;
@@ -113,7 +114,7 @@ export class ProtectedResource implements ServerAuthorization {
         .then((answer) => this.#answered(request, answer, presented.credentials));
     }
     // RFC 6750, 3: a scheme that is not supported counts as no credentials, so that the client begins a login.
-    const refused = isSupported(header)
+    const refused = SUPPORTED.test(header)
       ? this.#malformed("the Authorization header must be one Bearer or DPoP token")
       : this.#needed("unsupported_scheme", "the Authorization header has a scheme other than Bearer and DPoP");
     return this.#refuse(request, refused);
@@ -131,7 +132,7 @@ export class ProtectedResource implements ServerAuthorization {
   async #verify(
     request: AuthenticationRequest,
     { credentials, scheme, token }: Presented,
-    known: KnownToken<Refused> | undefined,
+    known: KnownToken | undefined,
   ): Promise<Principal | Refused> {
     if (token.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long", { reason: "malformed" });
     let verified = known?.verified;
@@ -252,7 +253,16 @@ export class ProtectedResource implements ServerAuthorization {
     });
   }
 
-  #challenge({ scheme, scopes = [], ...params }: ChallengeParts): Readonly<Record<string, string>> {
+  #challenge({
+    scheme,
+    scopes = [],
+    ...params
+  }: {
+    error?: string;
+    error_description?: string;
+    scheme?: Presented["scheme"];
+    scopes?: readonly string[];
+  }): Readonly<Record<string, string>> {
     const usesDpop = this.#parts.requireDpop || scheme === "DPoP";
     const text = challengeText(usesDpop ? "DPoP" : "Bearer", {
       ...params,
@@ -262,14 +272,6 @@ export class ProtectedResource implements ServerAuthorization {
     });
     return { "www-authenticate": text };
   }
-}
-
-/** What a challenge says. */
-interface ChallengeParts {
-  readonly error?: string | undefined;
-  readonly error_description?: string | undefined;
-  readonly scheme?: Presented["scheme"] | undefined;
-  readonly scopes?: readonly string[] | undefined;
 }
 
 function checkExpiry({ expiresAt }: VerifiedToken, now: number): void {
@@ -314,11 +316,6 @@ function misplaced(request: AuthenticationRequest): string | undefined {
     : undefined;
 }
 
-/** Whether the value of an Authorization header has a scheme that is known, whatever follows it. */
-function isSupported(credentials: string): boolean {
-  return SUPPORTED.test(credentials);
-}
-
 /** Reads the value of an Authorization header; undefined if it is not one token of a known scheme. */
 function presentedIn(credentials: string): Presented | undefined {
   const [, scheme = "", token] = CREDENTIALS.exec(credentials) ?? [];
@@ -327,33 +324,32 @@ function presentedIn(credentials: string): Presented | undefined {
 }
 
 const MAX_TOKENS = 10_000;
-/** Those of the last moments are found without a digest, which costs as much as a short call. */
+/** The newest entries are found without a digest, which costs as much as a short call. */
 const MAX_RECENT = 256;
 /** A token that its issuer withdraws is refused after this time at the latest. */
 const MAX_AGE_MS = 60_000;
 
 /** A token that was verified, and what follows from it for every request that carries it. */
-interface KnownToken<Refused> {
+interface KnownToken {
   readonly verified: VerifiedToken;
   readonly answer: Principal | Refused;
 }
 
-interface Entry<Refused> extends KnownToken<Refused> {
+interface Entry extends KnownToken {
   readonly until: number;
 }
 
 /** Remembers credentials that were verified a moment ago: by a digest, so that no copy of them is kept except of the newest. */
-class TokenCache<Refused> {
+class TokenCache {
   readonly #platform: Platform;
-  readonly #entries = new Map<string, Entry<Refused>>();
-  readonly #recent = new Map<string, Entry<Refused>>();
+  readonly #entries = new BoundedMap<string, Entry>(MAX_TOKENS);
+  readonly #recent = new BoundedMap<string, Entry>(MAX_RECENT);
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  /** What is known of the value of an Authorization header. */
-  get(credentials: string): KnownToken<Refused> | undefined {
+  get(credentials: string): KnownToken | undefined {
     const entry = this.#recent.get(credentials) ?? this.#byDigest(credentials);
     if (entry === undefined) return undefined;
     if (entry.until > this.#platform.monotonic() && entry.verified.expiresAt > this.#platform.now()) return entry;
@@ -362,27 +358,20 @@ class TokenCache<Refused> {
     return undefined;
   }
 
-  set(credentials: string, known: KnownToken<Refused>): void {
+  set(credentials: string, known: KnownToken): void {
     const entry = { ...known, until: this.#platform.monotonic() + MAX_AGE_MS };
-    put(this.#entries, this.#key(credentials), entry, MAX_TOKENS);
-    put(this.#recent, credentials, entry, MAX_RECENT);
+    this.#entries.set(this.#key(credentials), entry);
+    this.#recent.set(credentials, entry);
   }
 
-  #byDigest(credentials: string): Entry<Refused> | undefined {
-    // Unverified text costs no digest as long as nobody else was let in.
+  #byDigest(credentials: string): Entry | undefined {
+    // Unverified text costs no digest while the cache is empty.
     const entry = this.#entries.size === 0 ? undefined : this.#entries.get(this.#key(credentials));
-    if (entry !== undefined) put(this.#recent, credentials, entry, MAX_RECENT);
+    if (entry !== undefined) this.#recent.set(credentials, entry);
     return entry;
   }
 
   #key(credentials: string): string {
     return toBase64Url(this.#platform.sha256(new TextEncoder().encode(credentials)));
   }
-}
-
-/** Sets an entry, for which the oldest makes room. */
-function put<E>(entries: Map<string, E>, key: string, entry: E, max: number): void {
-  const [oldest] = entries.keys();
-  if (entries.size >= max && oldest !== undefined) entries.delete(oldest);
-  entries.set(key, entry);
 }

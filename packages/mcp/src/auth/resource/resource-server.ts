@@ -27,7 +27,7 @@ export interface ResourceServerOptions {
    * take; default 5 s, then the caller is refused with 503.
    */
   introspection?: { endpoint: string; client: OAuthClient; timeoutMs?: number | undefined } | undefined;
-  /** What tokens may have as audience. Default: `resource`. */
+  /** Accepted audiences of tokens. Default: `resource`. */
   audience?: string | readonly string[] | undefined;
   /** Scopes that every request needs. Those of single tools are part of their definition. Default: none. */
   scopes?: readonly string[] | undefined;

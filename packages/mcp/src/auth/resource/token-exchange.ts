@@ -3,6 +3,7 @@ import { platform as runtimePlatform } from "#platform";
 import { toBase64Url } from "../../encoding/base64.js";
 import type { Principal } from "../../http/authentication.js";
 import { fetchSender } from "../../http/fetch-sender.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import { type Platform, replacedPlatform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
@@ -10,7 +11,7 @@ import { clientAuthentication, type OAuthClient } from "../client/oauth-client.j
 import { requestOptions } from "../client/token-request.js";
 import { parseObject, textMember } from "../discovery/metadata-document.js";
 import { findServerMetadata } from "../discovery/server-metadata.js";
-import { hookResult, isHookFailure, Steps } from "../discovery/steps.js";
+import { hookResult, isHookFailure, once, Steps } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 
@@ -73,119 +74,84 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   const policy = urlPolicy({ server: options.issuer, allowPrivateNetwork: true });
   checkAddresses(options, policy);
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
-  const exchanger = new Exchanger(options, fetch, policy, platform);
-  return (caller) => exchanger.token(caller);
-}
-
-class Exchanger {
-  readonly #options: TokenExchangeOptions;
-  readonly #fetch: BoundedFetch;
-  readonly #policy: UrlPolicy;
-  readonly #platform: Platform;
-  readonly #tokens = new Map<string, Exchanged>();
-  readonly #asking = new Map<string, Promise<string>>();
-  #server: Promise<oauth.AuthorizationServer> | undefined;
-
-  constructor(options: TokenExchangeOptions, fetch: BoundedFetch, policy: UrlPolicy, platform: Platform) {
-    this.#options = options;
-    this.#fetch = fetch;
-    this.#policy = policy;
-    this.#platform = platform;
-  }
-
-  async token(caller: Principal | undefined): Promise<string> {
-    const subject = caller && (await this.#subject(caller));
+  const metadata = once(() => serverOf(options, fetch, policy));
+  const tokens = new BoundedMap<string, Exchanged>(MAX_TOKENS);
+  const asking = new Map<string, Promise<string>>();
+  const exchange = async (key: string, caller: Principal, subject: string) => {
+    const { token, expiresIn } = await requestExchange(options, await metadata(), subject, fetch);
+    const now = platform.now();
+    const until = Math.min(now + expiresIn * 1_000, caller.expiresAt ?? Number.POSITIVE_INFINITY) - MARGIN_MS;
+    if (until > now) tokens.set(key, { token, until });
+    return token;
+  };
+  return async (caller) => {
+    const subject = caller && (await subjectOf(caller, options, platform));
     if (caller === undefined || typeof subject !== "string" || subject === "") {
       throw new McpError("authorization_failed", "the caller has no token that could be exchanged", {
         fix: "Set `exposeToken` of `resourceServer`, or return a token of the caller from `subjectToken`; the caller's login may have ended.",
       });
     }
-    const key = this.#key(caller, subject);
-    const known = this.#tokens.get(key);
-    if (known !== undefined && known.until > this.#platform.now()) return known.token;
-    const mine = this.#asking.get(key) ?? this.#exchange(key, caller, subject).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, mine);
-    return mine;
-  }
-
-  async #subject(caller: Principal): Promise<unknown> {
-    const { subjectToken = exposedToken } = this.#options;
-    try {
-      return await hookResult("subjectToken", () => subjectToken(caller));
-    } catch (error) {
-      if (!McpError.is(error) || !isHookFailure(error)) throw error;
-      // A tool passes errors of the exchange on to its caller, and what the function threw may hold secrets.
-      this.#platform.warn(error.message);
-      const { cause, fix } = error;
-      throw new McpError("authorization_failed", "`subjectToken` of tokenExchange failed", { cause, fix });
-    }
-  }
-
-  /** A digest, so that no copy of the caller's token is kept. */
-  #key(caller: Principal, subject: string): string {
+    // A digest, so that no copy of the caller's token is kept.
     const text = JSON.stringify([caller.key, subject]);
-    return toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)));
-  }
+    const key = toBase64Url(platform.sha256(new TextEncoder().encode(text)));
+    const known = tokens.get(key);
+    if (known !== undefined && known.until > platform.now()) return known.token;
+    const mine = asking.get(key) ?? exchange(key, caller, subject).finally(() => asking.delete(key));
+    asking.set(key, mine);
+    return mine;
+  };
+}
 
-  async #exchange(key: string, caller: Principal, subject: string): Promise<string> {
-    const { client, issuer } = this.#options;
-    const server = await this.#metadata();
-    const me: oauth.Client = { client_id: client.clientId };
-    const response = await oauth
-      .genericTokenEndpointRequest(
-        server,
-        me,
-        clientAuthentication(client, server),
-        GRANT_TYPE,
-        this.#parameters(subject),
-        requestOptions(this.#fetch),
-      )
-      // The messages of the sender name addresses; errors of the library could hold what was sent.
-      .catch(() => Promise.reject(failure(issuer, "it did not answer")));
-    const { token, expiresIn } = readToken(issuer, response.status, parseObject(await response.text()));
-    const now = this.#platform.now();
-    const until = Math.min(now + expiresIn * 1_000, caller.expiresAt ?? Number.POSITIVE_INFINITY) - MARGIN_MS;
-    if (until > now) this.#keep(key, { token, until });
-    return token;
+async function subjectOf(
+  caller: Principal,
+  { subjectToken = exposedToken }: TokenExchangeOptions,
+  platform: Platform,
+): Promise<unknown> {
+  try {
+    return await hookResult("subjectToken", () => subjectToken(caller));
+  } catch (error) {
+    if (!McpError.is(error) || !isHookFailure(error)) throw error;
+    // A tool passes errors of the exchange on to its caller, and what the function threw may hold secrets.
+    platform.warn(error.message);
+    const { cause, fix } = error;
+    throw new McpError("authorization_failed", "`subjectToken` of tokenExchange failed", { cause, fix });
   }
+}
 
-  #parameters(subject: string): URLSearchParams {
-    const { audience = [], resource = [], scopes = [], subjectTokenType = ACCESS_TOKEN } = this.#options;
-    const parameters = new URLSearchParams({
-      subject_token: subject,
-      subject_token_type: subjectTokenType,
-      requested_token_type: ACCESS_TOKEN,
-    });
-    for (const one of [audience].flat()) parameters.append("audience", one);
-    for (const one of [resource].flat()) parameters.append("resource", one);
-    if (scopes.length > 0) parameters.set("scope", scopes.join(" "));
-    return parameters;
-  }
+async function requestExchange(
+  { client, issuer, audience = [], resource = [], scopes = [], subjectTokenType = ACCESS_TOKEN }: TokenExchangeOptions,
+  server: oauth.AuthorizationServer,
+  subject: string,
+  fetch: BoundedFetch,
+) {
+  const parameters = new URLSearchParams({
+    subject_token: subject,
+    subject_token_type: subjectTokenType,
+    requested_token_type: ACCESS_TOKEN,
+  });
+  for (const one of [audience].flat()) parameters.append("audience", one);
+  for (const one of [resource].flat()) parameters.append("resource", one);
+  if (scopes.length > 0) parameters.set("scope", scopes.join(" "));
+  const me: oauth.Client = { client_id: client.clientId };
+  const authentication = clientAuthentication(client, server);
+  const options = requestOptions(fetch);
+  const response = await oauth
+    .genericTokenEndpointRequest(server, me, authentication, GRANT_TYPE, parameters, options)
+    // The messages of the sender name addresses; errors of the library could hold what was sent.
+    .catch(() => Promise.reject(failure(issuer, "it did not answer")));
+  return readToken(issuer, response.status, parseObject(await response.text()));
+}
 
-  #keep(key: string, exchanged: Exchanged): void {
-    this.#tokens.delete(key);
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size >= MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
-    this.#tokens.set(key, exchanged);
-  }
-
-  /** Fetched once; a failure is tried again with the next call. */
-  #metadata(): Promise<oauth.AuthorizationServer> {
-    this.#server ??= this.#find().catch((error: unknown) => {
-      this.#server = undefined;
-      throw error;
-    });
-    return this.#server;
-  }
-
-  async #find(): Promise<oauth.AuthorizationServer> {
-    const { issuer, tokenEndpoint } = this.#options;
-    if (tokenEndpoint !== undefined) return { issuer, token_endpoint: tokenEndpoint };
-    const steps = new Steps();
-    const found = await findServerMetadata(this.#fetch, issuer, this.#policy, steps);
-    if (found?.token_endpoint !== undefined) return found;
-    throw steps.failure(`${issuer} publishes no token endpoint`, "Set `tokenEndpoint`.");
-  }
+async function serverOf(
+  { issuer, tokenEndpoint }: TokenExchangeOptions,
+  fetch: BoundedFetch,
+  policy: UrlPolicy,
+): Promise<oauth.AuthorizationServer> {
+  if (tokenEndpoint !== undefined) return { issuer, token_endpoint: tokenEndpoint };
+  const steps = new Steps();
+  const found = await findServerMetadata(fetch, issuer, policy, steps);
+  if (found?.token_endpoint !== undefined) return found;
+  throw steps.failure(`${issuer} publishes no token endpoint`, "Set `tokenEndpoint`.");
 }
 
 function exposedToken({ claims }: Principal): string | undefined {

@@ -1,9 +1,11 @@
-/** What a token says, after it was verified. */
+import { textMember } from "../discovery/metadata-document.js";
+
+/** The content of a verified token. */
 export interface VerifiedToken {
   readonly issuer: string;
   readonly subject?: string | undefined;
   readonly clientId?: string | undefined;
-  /** Whom the token is for. A verifier has checked that this server is among them. */
+  /** The recipients of the token. A verifier has checked that this server is among them. */
   readonly audience: readonly string[];
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch. */
@@ -84,13 +86,7 @@ export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): str
   return list.filter((one): one is string => typeof one === "string" && one !== "");
 }
 
-/** A member that must be a text and not empty. */
-export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = claims[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** Who the token was issued to; providers call the client `client_id`, `azp` or `cid`. */
+/** The client that the token was issued to; providers call it `client_id`, `azp` or `cid`. */
 export function clientOf(claims: Readonly<Record<string, unknown>>): string | undefined {
-  return textClaim(claims, "client_id") ?? textClaim(claims, "azp") ?? textClaim(claims, "cid");
+  return textMember(claims, "client_id") ?? textMember(claims, "azp") ?? textMember(claims, "cid");
 }

@@ -1,12 +1,13 @@
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
 import { shownUrl } from "../../http/shown-url.js";
+import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import type { UrlPolicy } from "./url-policy.js";
 
 /** A request of the authorization flow: never with cookies, never beyond the policy, bounded in size and time. */
 export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Response>;
 
-/** What a request of the flow may consist of. */
+/** A request of the flow. */
 export interface BoundedRequest {
   method?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
@@ -17,7 +18,7 @@ export interface BoundedRequest {
   timeoutMs?: number | undefined;
 }
 
-/** What a bounded request needs. */
+/** The parts of a bounded fetch. */
 export interface BoundedFetchParts {
   readonly sender: Sender;
   readonly policy: UrlPolicy;
@@ -34,7 +35,7 @@ const POST_TIMEOUT_MS = 30_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Statuses for which a `Response` may have no body. */
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
-/** What the flow reads; nothing else of a response is kept. */
+/** Headers that the flow reads; no others are kept. */
 const KEPT = ["content-type", "www-authenticate", "dpop-nonce", "date", "cache-control", "retry-after"];
 
 /** Sends the requests of an authorization flow. Rejects with an `Error` whose message says what must change. */
@@ -46,13 +47,12 @@ export function boundedFetch({ sender, policy, platform, signal }: BoundedFetchP
         reject(reason);
         cancel(reason);
       };
-      const aborted = () => end(signal?.reason);
       const timer = platform.timer(ms, () => end(new Error(`${shownUrl(request.url)} did not answer within ${ms} ms`)));
-      signal?.addEventListener("abort", aborted);
+      const remove = onAbort(signal, () => end(signal?.reason));
       const settle = (outcome: Promise<Response>) => {
         outcome.then(resolve, reject).finally(() => {
           timer.cancel();
-          signal?.removeEventListener("abort", aborted);
+          remove();
         });
       };
       const cancel = sender(

@@ -8,7 +8,7 @@ export interface UrlPolicy {
   admits(address: string): boolean;
 }
 
-/** What the policy is made of. */
+/** The server that a policy is for. */
 interface UrlPolicyOptions {
   /** The MCP server. Documents may name hosts of the public internet, and of its own network where its address shows it. */
   server: string;
@@ -44,7 +44,7 @@ export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOpti
   };
 }
 
-/** What is wrong with a URL whoever names it. */
+/** The problem of a URL, independent of where it comes from. */
 export function formProblem(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
   if (UNESCAPED.test(text)) return "contains spaces, control characters or unescaped characters";
@@ -56,7 +56,7 @@ export function formProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Who can reach an IP address. */
+/** The network from which an IP address can be reached. */
 type AddressClass = "public" | "loopback" | "private" | "link-local" | "reserved";
 
 /** First address of a network, its prefix length in bits, and its class. */

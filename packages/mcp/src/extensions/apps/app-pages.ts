@@ -16,9 +16,9 @@ export interface AppPage {
   /** Its address, `ui://…`. */
   readonly uri: string;
   readonly html: string;
-  /** What it wants to reach. A host may take members away before it shows the page. */
+  /** The domains that it wants to reach. A host may take members away before it shows the page. */
   readonly csp: UiCsp;
-  /** What it wants to use of the browser. */
+  /** The features of the browser that it wants to use. */
   readonly permissions: readonly UiPermission[];
   /** The host name that the server wants for it, in the form that the host documents; undefined if it does not matter. */
   readonly domain: string | undefined;
@@ -26,7 +26,7 @@ export interface AppPage {
   readonly prefersBorder: boolean | undefined;
 }
 
-/** What `client.extension` gives for `apps()`. */
+/** The feature that `client.extension` gives for `apps()`. */
 export interface AppPages {
   /**
    * Reads the page of a tool; undefined if the tool has none. Rejects with `invalid_response` when what the server sends is

@@ -84,14 +84,14 @@ class ServedPages {
       return;
     }
     const listed = { name: uri.slice("ui://".length), mimeType: PAGE_TYPE, scopes: first.definition.scopes };
-    // Who sees none of its tools may not see the page. Without a condition, the list of resources is the same for everybody.
+    // A caller that sees none of its tools may not see the page. Without a condition, the list of resources is the same for all.
     const visibleTo = restricted ? (caller: VisibilityCaller) => isSeen(page, caller) : undefined;
     this.#server.offer(resource(uri, { ...listed, visibleTo }, () => readPage(uri, page)));
     page.offered = { restricted, scopes };
   }
 }
 
-/** What tells two pages of one address apart, if anything. */
+/** The difference between two pages of one address; undefined if there is none. */
 function differenceOf(one: BroughtPage, other: BroughtPage): "pages" | "scopes" | undefined {
   const isSame =
     one.ui.html === other.ui.html && JSON.stringify(pageUiMeta(one.ui)) === JSON.stringify(pageUiMeta(other.ui));

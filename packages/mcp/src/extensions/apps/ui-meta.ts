@@ -108,7 +108,7 @@ export function readToolUi({ _meta: meta }: Pick<Tool, "_meta">): {
   return { uri: isPageUri(uri) ? uri : undefined, visibility: readVisibility(ui["visibility"]) };
 }
 
-/** What is unreadable is for nobody, rather than for all. */
+/** Unreadable means hidden. */
 function readVisibility(value: unknown): readonly UiVisibility[] {
   if (value === undefined) return ["model", "app"];
   return Array.isArray(value) ? value.filter((one): one is UiVisibility => VISIBILITIES.includes(one)) : [];

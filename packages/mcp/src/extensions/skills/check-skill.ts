@@ -78,7 +78,7 @@ export function differingField(read: Record<string, unknown>, stated: Record<str
   const fields = new Set([...Object.keys(read), ...Object.keys(stated)]);
   for (const field of fields) {
     const both = Object.hasOwn(read, field) && Object.hasOwn(stated, field);
-    // What was read comes from YAML, which has only such values.
+    // Safe: the value was read from YAML, which has only such values.
     if (!both || !isSame(read[field] as YamlValue, stated[field])) return field;
   }
   return undefined;

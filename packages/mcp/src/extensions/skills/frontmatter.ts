@@ -11,10 +11,10 @@ const MAX_FRONTMATTER = 65_536;
 const MAX_DESCRIPTION = 1024;
 const MAX_COMPATIBILITY = 500;
 
-/** What a `SKILL.md` holds. */
+/** The content of a `SKILL.md`. */
 export interface SkillText {
   readonly frontmatter: SkillFrontmatter;
-  /** What follows the frontmatter. */
+  /** The text after the frontmatter. */
   readonly body: string;
 }
 
@@ -55,7 +55,7 @@ function endOf(text: string): { index: number; next: number } | undefined {
   return undefined;
 }
 
-/** What the Agent Skills format does not allow in frontmatter; undefined if all is well. */
+/** The problem of frontmatter by the Agent Skills format; undefined if it is valid. */
 export function frontmatterProblem(frontmatter: unknown): string | undefined {
   if (!isObject(frontmatter)) return "it has no frontmatter";
   const { name, description, license, compatibility, metadata } = frontmatter;

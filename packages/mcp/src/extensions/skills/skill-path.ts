@@ -14,7 +14,7 @@ const MAX_SKILLS = 1000;
 /** Bytes of all skills of one server, because they are held in memory. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
-/** What a server may still hold. */
+/** Counts the skills and bytes that a server holds. */
 export class HeldSkills {
   #skills = 0;
   #bytes = 0;
@@ -45,7 +45,7 @@ const MAX_SEGMENT = 255;
 /** Folders inside folders of one skill. */
 const MAX_FOLDERS = 16;
 
-/** What is wrong with the name of a skill; undefined for a valid one. */
+/** The problem of the name of a skill; undefined for a valid one. */
 export function nameProblem(name: unknown): string | undefined {
   if (typeof name !== "string" || name === "") return "it has no name";
   if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`;

@@ -9,7 +9,7 @@ import { pathProblem, SKILL_FILE, SkillPaths } from "./skill-path.js";
 /** Makes content when it is read. It has no digest, so hosts may decline a skill that has such files. */
 export type GeneratedContent = (ctx: RequestContext) => string | Uint8Array | Promise<string | Uint8Array>;
 
-/** What a file of a skill holds. */
+/** The content of a file of a skill. */
 export type SkillContent = string | Uint8Array | GeneratedContent;
 
 /** A skill as a value. */
@@ -18,7 +18,7 @@ export interface SkillDefinition {
   name: string;
   /** The folders above the skill in its URI, such as `acme/billing` for `skill://acme/billing/refunds/SKILL.md`. Default: none. */
   prefix?: string | undefined;
-  /** What the skill does and when to use it; at most 1024 characters. */
+  /** The purpose of the skill and when to use it; at most 1024 characters. */
   description: string;
   /** The instructions, in Markdown. A function makes them for each reader, and the skill dynamic. */
   body: string | ((ctx: RequestContext) => string | Promise<string>);

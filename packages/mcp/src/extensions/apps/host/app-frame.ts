@@ -3,7 +3,7 @@ import type { UiCsp, UiHostContext, UiPermissions, UiSize } from "../../../proto
 import type { AppPage } from "../app-pages.js";
 import { CSP_LISTS, isDomain, LOOPBACK_DOMAIN, MAX_DOMAINS } from "../content-policy.js";
 import { PERMISSIONS, permissionsOnWire } from "../ui-meta.js";
-import { type HostFrame, type HostWindow, LONGEST_MS, type ShowAppOptions } from "./app-options.js";
+import { type HostFrame, type HostWindow, MAX_TIMER_MS, type ShowAppOptions } from "./app-options.js";
 import { FEATURES, SANDBOX_FLAGS } from "./sandbox-page.js";
 
 /** Pixels that an app may be high or wide, so that it cannot push everything else out of reach. */
@@ -12,7 +12,7 @@ const MAX_PIXELS = 10_000;
 /** The frame of an app. */
 export interface AppFrame {
   readonly window: HostWindow;
-  /** What the sandbox allows, for the handshake. */
+  /** The permissions of the sandbox, for the handshake. */
   readonly sandbox: { readonly csp: UiCsp; readonly permissions: UiPermissions };
   post(message: object): void;
   /** Ends the deadline of the greeting. */
@@ -22,7 +22,7 @@ export interface AppFrame {
   remove(): void;
 }
 
-/** What a frame tells. */
+/** The events of a frame. */
 export interface FrameEvents {
   /** A message of the app. */
   received(data: unknown): void;
@@ -53,7 +53,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
 
   let shown = false;
   const listener = ({ source, origin, data }: MessageEvent) => {
-    // Other windows, and other pages in this one, are nobody we know.
+    // Ignore messages of other windows and documents.
     if (source === null || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.method !== "ui/notifications/sandbox-proxy-ready") {
       if (!shown) return;
@@ -72,7 +72,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     loads += 1;
     if (loads > 1) events.navigated();
   });
-  const timer = window.setTimeout(() => events.late(), Math.min(initializeMs, LONGEST_MS));
+  const timer = window.setTimeout(() => events.late(), Math.min(initializeMs, MAX_TIMER_MS));
   // Safe: the timer is this window's.
   const arrived = () => window.clearTimeout(timer as never);
   window.addEventListener("message", listener);

@@ -23,7 +23,7 @@ export interface AppLimits {
   maxRequests: number;
 }
 
-/** What an app may use of the server that its page came from. A `Client` is one. */
+/** The part of a server that an app may use. A `Client` is one. */
 export interface AppServer {
   tools(options?: { signal: AbortSignal }): AsyncIterable<Tool>;
   callTool(name: string, args: object, options: { signal: AbortSignal }): Promise<CallToolResult>;
@@ -91,9 +91,9 @@ export interface ShowAppOptions extends AppHooks {
   hostInfo: Implementation;
   /** The tool whose call the app shows. */
   tool?: Tool | undefined;
-  /** What the app is told about the host and the user. Default: nothing. */
+  /** Information about the host and the user for the app. Default: none. */
   context?: UiHostContext | undefined;
-  /** What apps may use of the browser if their page declares it. Default: nothing. */
+  /** Features of the browser that apps may use if their page declares them. Default: none. */
   permissions?: readonly UiPermission[] | undefined;
   /** Whether the app may reach this machine if its page declares so, for development. Default: false. */
   allowLoopback?: boolean | undefined;
@@ -129,11 +129,11 @@ export function checkShowAppOptions(options: ShowAppOptions): void {
   }
 }
 
-// What the host's side uses of a browser. The library compiles without the types of one, because it runs elsewhere too;
+// The parts of a browser that the host uses. The library compiles without the types of one, because it runs elsewhere too;
 // the elements of every browser fit these.
 
 /** Milliseconds that a timer of a browser can take; a longer one would end at once. */
-export const LONGEST_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The part of an element that an app is shown in. */
 export interface HostElement {

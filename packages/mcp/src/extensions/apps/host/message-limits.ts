@@ -1,3 +1,4 @@
+import { takeToken } from "../../../platform/token-bucket.js";
 import type { AppLimits, HostWindow } from "./app-options.js";
 
 export const DEFAULT_APP_LIMITS: AppLimits = {
@@ -50,33 +51,21 @@ export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): s
   return flawOf(message, 0);
 }
 
-/** How many messages may still come: refills with time, up to what two seconds allow. */
-export class MessageRate {
-  readonly #window: HostWindow;
-  readonly #perSecond: number;
-  #left: number;
-  #at: number;
-  #refused = 0;
-
-  constructor(window: HostWindow, perSecond: number) {
-    this.#window = window;
-    this.#perSecond = perSecond;
-    this.#left = 2 * perSecond;
-    this.#at = window.performance.now();
-  }
-
-  /** Counts a message. `flood` is said when so many were refused that no page does it by mistake. */
-  take(): "fine" | "refused" | "flood" {
-    const now = this.#window.performance.now();
-    this.#left = Math.min(2 * this.#perSecond, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
-    this.#at = now;
+/**
+ * Counts messages, up to `perSecond` on average and twice as many at once. Returns `flood` when so many were refused that no page
+ * does it by mistake.
+ */
+export function messageRate(window: HostWindow, perSecond: number): () => "fine" | "refused" | "flood" {
+  const rate = { intervalMs: 1000 / perSecond, burst: 2 * perSecond };
+  let fullAt = Number.NEGATIVE_INFINITY;
+  let refused = 0;
+  return () => {
+    const now = window.performance.now();
     // A page that was quiet for a while has calmed down.
-    if (this.#left === 2 * this.#perSecond) this.#refused = 0;
-    if (this.#left < 1) {
-      this.#refused += 1;
-      return this.#refused > 10 * this.#perSecond ? "flood" : "refused";
-    }
-    this.#left -= 1;
-    return "fine";
-  }
+    if (fullAt <= now) refused = 0;
+    const taken = takeToken(fullAt, now, rate);
+    fullAt = taken.fullAt;
+    if (taken.waitMs === 0) return "fine";
+    return ++refused > 10 * perSecond ? "flood" : "refused";
+  };
 }

@@ -16,7 +16,7 @@ export interface SandboxPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a host may allow inside: never the navigation of the whole window, nor new windows, nor downloads. */
+/** Flags that a host may allow: never the navigation of the whole window, nor new windows, nor downloads. */
 export const SANDBOX_FLAGS = ["allow-scripts", "allow-forms", "allow-same-origin"] as const;
 
 /** The names that the permissions have in `allow` of a frame. */

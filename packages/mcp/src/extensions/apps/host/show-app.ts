@@ -70,9 +70,9 @@ class AppInFrame implements ShownApp {
   #context: UiHostContext;
   readonly #hostInfo: Implementation;
   #appModes: readonly unknown[] | undefined;
-  /** What is sent once the app is there, in this order. */
+  /** Notifications that wait until the app is ready. */
   readonly #kept: Kept = {};
-  /** What was told of the call: its arguments, then how it ended. */
+  /** The part of the call that the app knows: its arguments, then how it ended. */
   #told: "nothing" | "input" | "end" = "nothing";
   #settle: { ready: () => void; failed: (error: McpError) => void; closed: (reason: string) => void };
 

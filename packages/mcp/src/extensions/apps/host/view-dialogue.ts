@@ -2,18 +2,18 @@ import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../../../jsonrpc/error.js";
 import { classify, type Id, isObject, type Params, type RequestMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
-import { type AppLimits, type AppRefusal, type HostWindow, LONGEST_MS } from "./app-options.js";
-import { MessageRate, messageFlaw } from "./message-limits.js";
+import { type AppLimits, type AppRefusal, type HostWindow, MAX_TIMER_MS } from "./app-options.js";
+import { messageFlaw, messageRate } from "./message-limits.js";
 import { DENIED, type ViewRequestHandler } from "./view-requests.js";
 
-/** What a dialogue needs of its host. */
+/** The host of a dialogue. */
 export interface DialogueHost {
   readonly window: HostWindow;
   readonly limits: AppLimits;
   readonly requestMs: number;
   /** Sends to the page. */
   post(message: object): void;
-  /** What answers a request now; undefined if the method is not offered, or not yet. */
+  /** The handler of a method; undefined if it is not offered, or not yet. */
   handlerOf(method: string): ViewRequestHandler | undefined;
   /** Called with each notification of the page. */
   notified(method: string, params: Params): void;
@@ -32,7 +32,7 @@ interface Answering {
 /** JSON-RPC with the page of an app: checks and bounds what comes, and gives every request one answer in time. */
 export class ViewDialogue {
   readonly #host: DialogueHost;
-  readonly #rate: MessageRate;
+  readonly #rate: ReturnType<typeof messageRate>;
   readonly #answering = new Map<Id, Answering>();
   #asked: { id: Id; settle: () => void } | undefined;
   #lastId = 0;
@@ -40,7 +40,7 @@ export class ViewDialogue {
 
   constructor(host: DialogueHost) {
     this.#host = host;
-    this.#rate = new MessageRate(host.window, host.limits.maxMessagesPerSecond);
+    this.#rate = messageRate(host.window, host.limits.maxMessagesPerSecond);
   }
 
   notify(method: string, params: object): void {
@@ -60,7 +60,7 @@ export class ViewDialogue {
   /** Takes a message of the page, which can be any value. */
   receive(data: unknown): void {
     if (this.#ended) return;
-    const rate = this.#rate.take();
+    const rate = this.#rate();
     if (rate === "flood") return this.#host.flooded();
     const flaw = rate === "refused" ? "the app sends too many messages" : messageFlaw(data, this.#host.limits);
     if (flaw !== undefined) return this.#refuse(data, flaw);
@@ -158,13 +158,13 @@ export class ViewDialogue {
 
   #after(ms: number, run: () => void): () => void {
     const { window } = this.#host;
-    const timer = window.setTimeout(run, Math.min(ms, LONGEST_MS));
+    const timer = window.setTimeout(run, Math.min(ms, MAX_TIMER_MS));
     // Safe: the timer is this window's.
     return () => window.clearTimeout(timer as never);
   }
 }
 
-/** What the app is told of an error, and the reason for the host: what failed inside of the host is not the app's to know. */
+/** The error for the app, and the reason for the host: failures inside of the host are not disclosed to the app. */
 function told(error: unknown): { code: number; message: string; reason: string } {
   if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
     return { code: error.code, message: error.message, reason: error.message };

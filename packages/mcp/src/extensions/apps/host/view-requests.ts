@@ -1,6 +1,7 @@
 import { isWebAddress } from "../../../encoding/web-address.js";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../../../jsonrpc/error.js";
 import { isObject, type Params } from "../../../jsonrpc/message.js";
+import { onAbort } from "../../../platform/on-abort.js";
 import type {
   UiDisplayMode,
   UiHostCapabilities,
@@ -18,12 +19,11 @@ export const DENIED = -32000;
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
 
-/** What the answers to an app depend on. */
 interface AnsweringHost {
   readonly hooks: AppHooks;
   readonly server: AppServer | undefined;
   now(): number;
-  /** What the app is told about the host; `displayMode` is the current one. */
+  /** The context that the app has; `displayMode` is the current one. */
   readonly context: UiHostContext;
   /** The modes that the app supports; undefined if it did not say. */
   readonly appModes: readonly unknown[] | undefined;
@@ -34,7 +34,7 @@ interface AnsweringHost {
 /** Answers one request of the app. Throws `RpcError` to refuse it. */
 export type ViewRequestHandler = (params: Params, signal: AbortSignal) => Promise<object>;
 
-/** What the host does for the app, for the handshake. */
+/** The capabilities of the host, for the handshake. */
 export function hostCapabilities({ hooks, server }: Pick<AnsweringHost, "hooks" | "server">): UiHostCapabilities {
   const anyContent = { text: {}, image: {}, audio: {}, resource: {}, resourceLink: {} };
   return {
@@ -142,7 +142,6 @@ function readBlocks(content: readonly unknown[]): ContentBlock[] | undefined {
   return content.length <= MAX_BLOCKS && content.every(isContentBlock) ? [...content] : undefined;
 }
 
-/** What the host does not offer at all. */
 function notOffered(method: string): RpcError {
   return new RpcError(METHOD_NOT_FOUND, `this host does not offer ${method}`);
 }
@@ -172,7 +171,7 @@ interface Listing {
   waiting: number;
 }
 
-/** Makes a finder, whose requests share one list. Reading it ends when nobody waits for it any more. */
+/** Makes a finder, whose requests share one list. Reading it ends when no request waits for it. */
 function toolFinder({ now }: { now(): number }): FindTool {
   let listed: ToolsByName = new Map();
   let until = Number.NEGATIVE_INFINITY;
@@ -220,17 +219,9 @@ async function toolsOf(server: AppServer, signal: AbortSignal): Promise<ToolsByN
   return found;
 }
 
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => signal.removeEventListener("abort", give);
-    const give = () => reject(signal.reason);
-    signal.addEventListener("abort", give);
-    if (signal.aborted) give();
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const remove = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).finally(remove);
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stop();
-  }
 }

@@ -49,9 +49,9 @@ export interface HostRequestOptions {
 export interface AppHost {
   /** The host's name and version. */
   readonly info: Implementation;
-  /** What the host does for the page. */
+  /** The capabilities of the host. */
   readonly capabilities: UiHostCapabilities;
-  /** What the host told of itself and the user, with all changes so far. */
+  /** The host's context, with all changes so far. */
   readonly context: UiHostContext;
   /** Calls a tool of the server that the page came from. */
   callTool(name: string, args?: object, options?: HostRequestOptions): Promise<CallToolResult>;
@@ -87,9 +87,9 @@ const REQUEST_MS = 300_000;
 export async function connectToHost(info: Implementation, options: ConnectToHostOptions = {}): Promise<AppHost> {
   // Safe: a page's global object is its window.
   const { window = globalThis as unknown as ViewWindow, timeoutMs = REQUEST_MS, displayModes } = options;
-  let host: HostOfPage | undefined;
+  let page: ReturnType<typeof hostOfPage> | undefined;
   const dialogue = new HostDialogue(window, {
-    notified: (method, params) => host?.notified(method, params),
+    notified: (method, params) => page?.notified(method, params),
     asked: async (method, params) => {
       if (method === "ping") return {};
       if (method !== "ui/resource-teardown") return undefined;
@@ -103,7 +103,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   try {
     const greeted = await dialogue.request("ui/initialize", greeting, Math.min(timeoutMs, INITIALIZE_MS));
     // Safe as far as pages go: who embeds a page decides what it sees anyway.
-    host = new HostOfPage(dialogue, greeted as unknown as UiInitializeResult, options, timeoutMs);
+    page = hostOfPage(dialogue, greeted as unknown as UiInitializeResult, options);
   } catch (error) {
     dialogue.close();
     throw error;
@@ -112,99 +112,73 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   if (options.reportsSize !== false) {
     dialogue.closers.push(reportSize(window, (size) => dialogue.notify("ui/notifications/size-changed", size)));
   }
-  return host;
+  return page.host;
 }
 
-class HostOfPage implements AppHost {
-  readonly info: Implementation;
-  readonly capabilities: UiHostCapabilities;
-  context: UiHostContext;
-  readonly #dialogue: HostDialogue;
-  readonly #options: ConnectToHostOptions;
-  readonly #timeoutMs: number;
-
-  constructor(dialogue: HostDialogue, greeted: UiInitializeResult, options: ConnectToHostOptions, timeoutMs: number) {
-    this.#dialogue = dialogue;
-    this.#options = options;
-    this.#timeoutMs = timeoutMs;
-    this.info = greeted.hostInfo;
-    this.capabilities = greeted.hostCapabilities ?? {};
-    this.context = greeted.hostContext ?? {};
-  }
-
-  callTool(name: string, args: object = {}, options?: HostRequestOptions): Promise<CallToolResult> {
-    return this.#ask("tools/call", { name, arguments: args }, options);
-  }
-
-  readResource(uri: string, options?: HostRequestOptions): Promise<ReadResourceResult> {
-    return this.#ask("resources/read", { uri }, options);
-  }
-
-  async openLink(url: string, options?: HostRequestOptions): Promise<void> {
-    await this.#do("ui/open-link", { url }, options);
-  }
-
-  async sendMessage(message: string | ContentBlock[], options?: HostRequestOptions): Promise<void> {
-    const content = typeof message === "string" ? [{ type: "text", text: message }] : message;
-    await this.#do("ui/message", { role: "user", content }, options);
-  }
-
-  async updateModelContext(context: UiModelContext, options?: HostRequestOptions): Promise<void> {
-    await this.#do("ui/update-model-context", context, options);
-  }
-
-  async requestDisplayMode(mode: UiDisplayMode, options?: HostRequestOptions): Promise<UiDisplayMode> {
-    const { mode: chosen } = await this.#ask<{ mode: UiDisplayMode }>("ui/request-display-mode", { mode }, options);
-    return chosen;
-  }
-
-  log(level: LoggingLevel, data: unknown, logger?: string): void {
-    this.#dialogue.notify("notifications/message", { level, data, ...(logger === undefined ? {} : { logger }) });
-  }
-
-  requestTeardown(): void {
-    this.#dialogue.notify("ui/notifications/request-teardown", {});
-  }
-
-  close(): void {
-    this.#dialogue.close();
-  }
-
-  notified(method: string, params: Record<string, unknown>): void {
-    // Safe: members that a host leaves out stay undefined, as in every object.
-    const args = (params["arguments"] ?? {}) as Record<string, unknown>;
-    switch (method) {
-      case "ui/notifications/tool-input":
-        return this.#call("onInput", args);
-      case "ui/notifications/tool-input-partial":
-        return this.#call("onPartialInput", args);
-      case "ui/notifications/tool-result":
-        // Safe: this is what the specification has there.
-        return this.#call("onResult", params as unknown as CallToolResult);
-      case "ui/notifications/tool-cancelled":
-        return this.#call("onCancelled", reasonOf(params));
-      case "ui/notifications/host-context-changed":
-        this.context = { ...this.context, ...params };
-        return this.#call("onContext", params);
-    }
-  }
-
-  #call<N extends Told>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]): void {
-    // Safe: `what` is the parameter of the function of this name.
-    const hook = this.#options[name] as ((what: unknown) => void) | undefined;
-    void guard(this.#dialogue.window, name, () => hook?.(what));
-  }
-
-  async #ask<R>(method: string, params: object, options: HostRequestOptions | undefined): Promise<R> {
-    // Safe: the result of each method is what the specification says.
-    return (await this.#dialogue.request(method, params, this.#timeoutMs, options?.signal)) as R;
-  }
-
+/** The host that a page is connected with, and what hears its notifications. */
+function hostOfPage(
+  dialogue: HostDialogue,
+  { hostInfo: info, hostCapabilities: capabilities = {}, hostContext = {} }: UiInitializeResult,
+  options: ConnectToHostOptions,
+): { host: AppHost; notified(method: string, params: Record<string, unknown>): void } {
+  let context = hostContext;
+  const { timeoutMs = REQUEST_MS } = options;
+  // Safe: the result of each method is what the specification says.
+  const ask = async <R>(method: string, params: object, asked?: HostRequestOptions) =>
+    (await dialogue.request(method, params, timeoutMs, asked?.signal)) as R;
   /** Some hosts answer with an error, others with a result that says so. */
-  async #do(method: string, params: object, options: HostRequestOptions | undefined): Promise<void> {
-    const { isError } = await this.#ask<{ isError?: boolean }>(method, params, options);
-    if (isError === true) throw this.#dialogue.refusal(method);
-  }
+  const act = async (method: string, params: object, asked?: HostRequestOptions) => {
+    const { isError } = await ask<{ isError?: boolean }>(method, params, asked);
+    if (isError === true) throw dialogue.refusal(method);
+  };
+  const host: AppHost = {
+    info,
+    capabilities,
+    get context() {
+      return context;
+    },
+    callTool: (name, args = {}, asked) => ask("tools/call", { name, arguments: args }, asked),
+    readResource: (uri, asked) => ask("resources/read", { uri }, asked),
+    openLink: (url, asked) => act("ui/open-link", { url }, asked),
+    sendMessage(message, asked) {
+      const content = typeof message === "string" ? [{ type: "text", text: message }] : message;
+      return act("ui/message", { role: "user", content }, asked);
+    },
+    updateModelContext: (given, asked) => act("ui/update-model-context", given, asked),
+    async requestDisplayMode(mode, asked) {
+      return (await ask<{ mode: UiDisplayMode }>("ui/request-display-mode", { mode }, asked)).mode;
+    },
+    log: (level, data, logger) =>
+      dialogue.notify("notifications/message", { level, data, ...(logger === undefined ? {} : { logger }) }),
+    requestTeardown: () => dialogue.notify("ui/notifications/request-teardown", {}),
+    close: () => dialogue.close(),
+  };
+  const notified = (method: string, params: Record<string, unknown>) => {
+    if (method === "ui/notifications/host-context-changed") context = { ...context, ...params };
+    tell(dialogue.window, options, method, params);
+  };
+  return { host, notified };
+}
+
+function tell(
+  window: ViewWindow,
+  options: ConnectToHostOptions,
+  method: string,
+  params: Record<string, unknown>,
+): void {
+  const call = <N extends Told>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]) => {
+    // Safe: `what` is the parameter of the function of this name.
+    const hook = options[name] as ((what: unknown) => void) | undefined;
+    void guard(window, name, () => hook?.(what));
+  };
+  // Safe: members that a host leaves out stay undefined, as in every object.
+  const args = (params["arguments"] ?? {}) as Record<string, unknown>;
+  if (method === "ui/notifications/tool-input") call("onInput", args);
+  else if (method === "ui/notifications/tool-input-partial") call("onPartialInput", args);
+  // Safe: this is what the specification has there.
+  else if (method === "ui/notifications/tool-result") call("onResult", params as unknown as CallToolResult);
+  else if (method === "ui/notifications/tool-cancelled") call("onCancelled", reasonOf(params));
+  else if (method === "ui/notifications/host-context-changed") call("onContext", params);
 }
 
 /** Runs a function of the page. It has a copy elsewhere in the library, which is not worth a second file for every page. */

@@ -1,4 +1,4 @@
-/** What a page uses of its window; every browser's window fits. */
+/** The part of its window that a page uses; every browser's window fits. */
 export interface ViewWindow {
   readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
   readonly document: { readonly documentElement: ViewElement; readonly body: ViewElement | null };
@@ -34,7 +34,6 @@ export class HostError extends Error {
 
 type Members = Record<string, unknown>;
 
-/** Who hears of the host's messages. */
 interface Listeners {
   notified(method: string, params: Members): void;
   /** Answers a request of the host; undefined if there is no such method. Never rejects. */
@@ -45,7 +44,7 @@ const NO_ANSWER = -32000;
 const GIVEN_UP = "was given up";
 const left = () => new HostError(NO_ANSWER, "the page has left its host");
 /** Timers that are longer end at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** JSON-RPC with the host, by messages of the window. */
 export class HostDialogue {
@@ -81,7 +80,7 @@ export class HostDialogue {
         this.notify("notifications/cancelled", { requestId: id, reason: message });
         reject(new HostError(NO_ANSWER, `${method} ${message}`));
       };
-      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), Math.min(ms, LONGEST_MS));
+      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), Math.min(ms, MAX_TIMER_MS));
       const aborted = () => give(GIVEN_UP);
       const end = () => {
         this.#waiting.delete(id);

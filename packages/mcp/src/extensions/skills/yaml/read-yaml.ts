@@ -47,7 +47,7 @@ class YamlReader {
 
   constructor(text: string) {
     this.#lines = text.split(/\r?\n/);
-    // What follows the last line break is no line.
+    // The empty text after the last line break is not a line.
     if (this.#lines.at(-1) === "") this.#lines.pop();
     this.#text = this.#lines.join("\n");
     let start = 0;
