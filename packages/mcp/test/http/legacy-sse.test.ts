@@ -111,7 +111,7 @@ it("The transport of 2024-11-05 takes messages on any node that shares the store
 });
 
 it("The transport of 2024-11-05 is marked as deprecated where it is asked for (SSE24-09)", () => {
-  const source = readFileSync(new URL("../../src/transport/http/server/contract/options.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../src/transport/http/server/options.ts", import.meta.url), "utf8");
   for (const name of ["export interface LegacySseOptions", "  legacySse?:"]) {
     const [before = ""] = source.split(name);
     expect(before.slice(before.lastIndexOf("/**")), name).toContain("@deprecated");

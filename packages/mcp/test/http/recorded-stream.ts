@@ -1,6 +1,8 @@
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
+import type { ReplySession } from "../../src/transport/http/server/reply-rules.js";
 import type { SseConnection } from "../../src/transport/http/server/sse-connection.js";
+import { SessionKeys } from "../../src/transport/http/session/records.js";
 import { SessionStreams, type SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
 import type { SessionStream } from "../../src/transport/http/session/streams/stream.js";
 
@@ -40,13 +42,12 @@ export function home(late: boolean): SessionStreamsHost {
     maxBytesPerSession: 1e9,
     maxBytesPerPrincipal: 1e9,
     maxEndedStreams: 32,
-    logName: (_session, stream) => `log/${stream}`,
+    keys: new SessionKeys("test"),
     alone: false,
-    node: "twelve-chars",
     late: { touch() {}, drop() {} },
     retries: { touch() {}, drop() {} },
     monotonic: () => 0,
-    newId: () => "x",
+    announce: () => {},
     storing: () => {},
     makeRoom: () => {},
     leads: () => true,
@@ -60,15 +61,29 @@ export function home(late: boolean): SessionStreamsHost {
   };
 }
 
-export function streamOf(host: SessionStreamsHost, soleWriter: boolean): SessionStream {
-  return new SessionStreams(host, "session", true).open("x", soleWriter);
+/** The streams of a session at one node. */
+export function streamsOf(host: SessionStreamsHost, node = "twelve-chars"): SessionStreams {
+  const session: ReplySession & { id: string } = {
+    id: "session",
+    transport: "http",
+    session: { revision: "2025-11-25", initialized: true, subscriptions: [], client: undefined } as never,
+    primes: true,
+    ended: false,
+    saving: undefined,
+    requests: undefined,
+  } as never;
+  return new SessionStreams(host, session, node);
+}
+
+export function streamOf(host: SessionStreamsHost, soleWriter: boolean, node?: string): SessionStream {
+  return streamsOf(host, node).open("x", soleWriter);
 }
 
 export const settled = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 export function connect(stream: SessionStream, position?: number): Recorder {
   const recorder = new Recorder();
-  if (position === undefined) stream.begin(recorder.asConnection(), () => [1]);
+  if (position === undefined) stream.begin(recorder.asConnection(), [1]);
   else stream.attach(recorder.asConnection(), position);
   return recorder;
 }

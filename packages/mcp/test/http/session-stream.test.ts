@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemoryStorage } from "../../src/storage/memory.js";
-import { SessionStreams, type SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
-import { eventId, parseEventId } from "../../src/transport/http/session/streams/stream-ids.js";
+import type { SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
+import { eventId, parseEventId } from "../../src/transport/http/session/streams/stream.js";
 import {
   decodeEntry,
   lastEntry,
   messageEntry,
   openingEntry,
 } from "../../src/transport/http/session/streams/stream-log.js";
-import { connect, home, Recorder, settled, streamOf } from "./recorded-stream.js";
+import { connect, home, Recorder, settled, streamOf, streamsOf } from "./recorded-stream.js";
 
 type Step = { kind: "say"; count: number } | { kind: "cut" } | { kind: "attach" } | { kind: "wait" };
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -125,23 +125,22 @@ describe("an event id", () => {
 describe("the streams of a session", () => {
   it("keep the newest ended ones up to their limit, and none that a client reads", () => {
     const dropped: string[] = [];
-    const ids = ["a", "b", "c", "d"];
     const host: SessionStreamsHost = {
       ...home(false),
       maxEndedStreams: 1,
-      newId: () => ids.shift() ?? "",
       drop: (_streams, { id }) => dropped.push(id),
     };
-    const streams = new SessionStreams(host, "session", true);
-    const [a, b, c] = [streams.create(), streams.create(), streams.create()];
+    const streams = streamsOf(host);
+    const [a, b, c] = ["a", "b", "c"].map((id) => streams.open(id, true));
+    if (a === undefined || b === undefined || c === undefined) throw new Error("there is no stream");
     for (const stream of [a, b]) connect(stream).onLost?.();
-    a?.finish("1");
+    a.finish("1");
     expect(dropped).toEqual([]);
     const reader = connect(b, 0);
-    c?.finish("2");
+    c.finish("2");
     expect(dropped).toEqual(["a"]);
     expect(streams.get("a")).toBeUndefined();
-    b?.finish("3");
+    b.finish("3");
     expect([reader.open, dropped]).toEqual([false, ["a", "c"]]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
-import { parseEventId } from "../../src/transport/http/session/streams/stream-ids.js";
+import { parseEventId } from "../../src/transport/http/session/streams/stream.js";
 import { connect, home, settled, streamOf } from "./recorded-stream.js";
 
 /** A storage whose answers a test lets go one by one; `fail` makes the next one an error although the log has the entry. */
@@ -120,7 +120,7 @@ describe("a stream whose storage is slow", () => {
     stream.message("mine 1");
     stream.message("mine 2");
     overdue();
-    const other = streamOf({ ...host, node: "another-node" }, false);
+    const other = streamOf(host, false, "another-node");
     other.message("theirs");
     stream.follow();
     await answer(2);

@@ -45,7 +45,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "left-handlers-not-counted",
     recreates: "handlers whose clients have left run on and nobody counts them",
-    file: "transport/http/server/reply.ts",
+    file: "transport/http/server/exchange.ts",
     search: "    this.state.unfinished -= 1;",
     replace: "    this.state.unfinished -= 1;\n    this.working = false;\n    this.recount();",
     tests: ["test/http/admission.test.ts"],

@@ -37,7 +37,7 @@ export const FOUND_PROOF: readonly Mutant[] = [
   {
     name: "drain-forgets-late-answers",
     recreates: "a drain that ends while a slow storage still holds an answer",
-    file: "transport/http/server/reply.ts",
+    file: "transport/http/server/exchange.ts",
     search: "if (!this.#complete || this.#streaming || !this.#unfinished) return;",
     replace: "if (!this.#complete || !this.#unfinished) return;",
     tests: ["test/simulation/regressions.test.ts"],

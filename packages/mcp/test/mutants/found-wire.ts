@@ -29,7 +29,7 @@ export const FOUND_WIRE: readonly Mutant[] = [
   {
     name: "due-list-on-wall-clock",
     recreates: "when the clock is set back, comments on idle streams and streams for slow answers stop for that time",
-    file: "transport/http/server/due-list.ts",
+    file: "platform/due-list.ts",
     search: "    const now = this.#platform.monotonic();\n    const due: T[] = [];\n",
     replace: "    const now = this.#platform.now();\n    const due: T[] = [];\n",
     tests: ["test/http/wall-clock.test.ts"],

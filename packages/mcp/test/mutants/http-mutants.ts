@@ -110,7 +110,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "open-to-strangers",
     recreates: "CVE-2026-33032 and its like: a server beyond loopback starts without anybody saying who may call",
-    file: "transport/http/server/contract/options.ts",
+    file: "transport/http/server/options.ts",
     search:
       "if (options.auth !== undefined || options.authenticate !== undefined || options.allowUnauthenticated === true) return;",
     replace: "return;",
@@ -207,7 +207,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "busy-is-ok",
     recreates: "a refusal at a limit comes with HTTP 200",
-    file: "transport/http/server/reply.ts",
+    file: "transport/http/server/exchange.ts",
     search: "this.refuse(refusal(503, message,",
     replace: "this.refuse(refusal(200, message,",
     tests: ["test/http/expiry.test.ts"],

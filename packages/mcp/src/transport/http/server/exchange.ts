@@ -1,25 +1,43 @@
 import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
+import type { Principal } from "../../../http/authentication.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Answer, Exchange } from "../../transport.js";
-import type { Incoming } from "./incoming.js";
-import { type EndedError, failedAnswer } from "./refusal.js";
-import { HttpReply } from "./reply.js";
+import type { BodyLimits, HeaderList, Incoming } from "./incoming.js";
+import { answerHead, type EndedError, failedAnswer, JSON_HEADERS, type Refusal, refusal } from "./refusal.js";
 import { ALONE, type ReplyRules, type ReplySession, type ReplyStream } from "./reply-rules.js";
+import { logRequest } from "./request-log.js";
+import { SSE_HEADERS, SseConnection } from "./sse-connection.js";
 import type { RunningRequest, ServerState } from "./state.js";
+
+const EMPTY: HeaderList = [];
 
 /**
  * One HTTP request and its reply: JSON if the answer is all there is to send, otherwise an event stream. Each request of a
  * batch has an exchange of its own and shares the reply of the `outer` one.
+ *
+ * A request counts as arriving until it may run or a reply is sent, then as in flight until its handler ends: a handler whose
+ * client has left still works. An open stream is counted by `maxStreams` instead.
  * Spec: Streamable HTTP, "Receiving Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
  */
-export class HttpExchange extends HttpReply implements Exchange, RunningRequest {
-  readonly batched: boolean;
+export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
+  readonly state: ServerState;
+  readonly http: Incoming;
+  readonly maxBytes: number;
+  bodyBytes = 0;
+  principal: Principal | undefined;
+  /** True until all of the request is here, or nobody waits for the rest. */
+  arriving: boolean;
   /** True while `authenticate` decides who sends it. */
   identifying = false;
   /** True if the client has disconnected. */
   left = false;
+  /** True while its handler works. */
+  working = false;
+  /** Headers that CORS adds to the reply. */
+  corsHeaders: HeaderList | undefined;
+  readonly batched: boolean;
   id: Id = "";
   endless = false;
   settled = false;
@@ -28,7 +46,20 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   pause?: NonNullable<Exchange["pause"]>;
   /** The exchange that replies for this one; itself, unless it is part of a batch. */
   readonly #outer: HttpExchange;
+  readonly #startedAt: number;
   #rules: ReplyRules = ALONE;
+  /** True while it is counted as in flight. */
+  #counted = false;
+  /** True until its reply is complete. */
+  #unfinished: boolean;
+  /** True once a reply is sent, begun as a stream, or not wanted any more. */
+  #complete = false;
+  /** True while its reply is an open stream. */
+  #streaming = false;
+  /** The limit that forbade its stream. */
+  streamLimit = "maxStreams";
+  /** Frees the place of its stream, where the server limits them. */
+  #freePlace: (() => void) | undefined;
   /** How many answers the reply still waits for. */
   #expected = 1;
   /** Texts of answers that wait for the rest of their batch. */
@@ -45,13 +76,23 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   #abort: LazyAbort | undefined;
 
   constructor(state: ServerState, incoming: Incoming, outer?: HttpExchange) {
-    super(state, incoming, outer);
+    this.state = state;
+    this.http = incoming;
+    this.maxBytes = state.limits.maxMessageBytes;
     this.batched = outer !== undefined;
     this.#outer = outer ?? this;
+    this.principal = outer?.principal;
+    this.arriving = this.#unfinished = outer === undefined;
+    if (outer === undefined) {
+      state.arriving += 1;
+      state.unfinished += 1;
+    }
+    this.#startedAt = state.options.onRequest === undefined ? 0 : state.platform.monotonic();
   }
 
   get signal(): AbortSignal {
-    return this.#lazyAbort().signal;
+    this.#abort ??= new LazyAbort();
+    return this.#abort.signal;
   }
 
   /** Runs the one request of this POST. */
@@ -72,9 +113,9 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   runInBatch(accepted: Accepted, begin?: (exchange: HttpExchange) => string | undefined): void {
     const inner = new HttpExchange(this.state, this.http, this);
     const refused = begin?.(inner);
-    if (refused === undefined) this.#ids?.push(accepted.message.id);
-    if (refused === undefined) inner.#run(accepted, this.#rules.session);
-    else this.answered({ text: refused });
+    if (refused !== undefined) return this.answered({ text: refused });
+    this.#ids?.push(accepted.message.id);
+    inner.#run(accepted, this.#rules.session);
   }
 
   say(text: string): void {
@@ -91,17 +132,18 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     if (!this.#outer.#done) this.#outer.#toStream();
   }
 
-  stop(reason: Error): void {
-    this.#lazyAbort().abort(reason);
+  stop(reason: unknown): void {
+    this.#abort ??= new LazyAbort();
+    this.#abort.abort(reason);
   }
 
   cancel(reason: unknown): void {
-    this.#lazyAbort().abort(reason);
+    this.stop(reason);
     this.#end(undefined);
   }
 
   fail(error: EndedError, goesOn: boolean): void {
-    this.#lazyAbort().abort(error);
+    this.stop(error);
     const isElsewhere = goesOn && this.#outer.#stream !== undefined;
     this.#end(isElsewhere ? undefined : { text: error.answerTo(this.id) });
   }
@@ -119,10 +161,9 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     this.#expected -= 1;
     const last = this.#expected <= 0;
     if (this.#stream !== undefined) {
-      if (last) this.#finish();
-      if (last) this.#stream.finish(answer?.text);
-      else if (answer !== undefined) this.#stream.message(answer.text);
-      return;
+      if (!last) return answer && this.#stream.message(answer.text);
+      this.#finish();
+      return this.#stream.finish(answer?.text);
     }
     if (answer !== undefined) this.#batch?.push(answer.text);
     if (!last) return;
@@ -139,18 +180,18 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
       this.peer = session;
       this.ask = (request, signal) => session.askOn(request, (text) => this.say(text), signal);
       // In earlier revisions a closed connection is a failure.
-      if (session.primes) this.pause = (retryMs) => this.#outer.#interrupt(retryMs);
+      if (session.primes) this.pause = (retryMs) => this.#outer.#pause(retryMs);
     }
+    this.working = true;
+    this.recount();
     let answer: Answer | Promise<Answer>;
     try {
       answer = this.state.endpoint.request(accepted, this);
     } catch (error) {
       answer = failedAnswer(this.state.platform, this.id, error);
     }
-    if (!isThenable(answer)) return this.settle(answer);
+    if (!isThenable(answer)) return this.#worked(answer);
     this.#waits = true;
-    this.working = true;
-    this.recount();
     this.http.afterTurn(this);
     answer.then(
       (settled) => this.#worked(settled),
@@ -162,7 +203,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     this.working = false;
     this.settle(answer);
     // A reply that is complete now has done this already.
-    if (this.counted) this.recount();
+    if (this.#counted) this.recount();
   }
 
   /** Ends this request. The reply ends with the last of its requests. */
@@ -206,27 +247,20 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
       request.cancel(new Error(`the limit \`${this.streamLimit}\` is reached`));
   }
 
-  #interrupt(retryMs: number): void {
+  #pause(retryMs: number): void {
     if (!this.#done && this.#toStream()) this.#stream?.pause?.(retryMs);
   }
 
+  /** Makes the reply a stream; false if a limit or the end of the session forbids it. */
   #toStream(): boolean {
     if (this.#stream !== undefined) return true;
-    const open = () => this.openStream();
-    const stream = this.#rules.openStream(
-      open,
-      () => this.#leave(),
-      () => this.#ids ?? [this.id],
-    );
-    if (stream === undefined) return false;
-    this.#stream = stream;
-    for (const text of this.#batch ?? []) stream.message(text);
+    const rules = this.#rules;
+    const connection = rules.session?.ended === true ? undefined : this.#openStream();
+    if (connection === undefined) return false;
+    connection.onLost = () => this.#leave();
+    this.#stream = rules.openStream?.(connection, this.#ids ?? [this.id]) ?? connection;
+    for (const text of this.#batch ?? []) this.#stream.message(text);
     return true;
-  }
-
-  protected override streams(isOpen: boolean): void {
-    super.streams(isOpen);
-    for (const request of this.#waiting ?? []) request.recount();
   }
 
   /** The client has disconnected. */
@@ -244,9 +278,140 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     this.finished();
   }
 
-  #lazyAbort(): LazyAbort {
-    this.#abort ??= new LazyAbort();
-    return this.#abort;
+  /** The request may run, with `more` requests in all; or the name of the limit that forbids it. */
+  admit(more: number): string | undefined {
+    const { state, principal } = this;
+    if (state.inFlight + more > state.limits.maxInFlight) return "maxInFlight";
+    const limit = principal === undefined ? undefined : state.fullFor(principal.key, more);
+    if (limit === undefined) this.#arrived();
+    return limit;
+  }
+
+  /** Counts the request as in flight, or no longer, after its handler or the stream of its reply has begun or ended. */
+  recount(): void {
+    const { state, principal } = this;
+    const counts = this.working && !this.#outer.#streaming;
+    if (counts === this.#counted) return;
+    this.#counted = counts;
+    state.inFlight += counts ? 1 : -1;
+    if (principal !== undefined) state.inFlightOf.change(principal.key, counts ? 1 : -1);
+  }
+
+  /** The reply is complete, or its client has left. What a storage still holds of a stream is written before it ends. */
+  finished(): void {
+    this.#arrived();
+    this.#complete = true;
+    if (this.#counted) this.recount();
+    this.#settle();
+  }
+
+  #arrived(): void {
+    if (!this.arriving) return;
+    this.arriving = false;
+    this.state.arriving -= 1;
+    this.state.unfinishedBytes -= this.bodyBytes;
+    this.bodyBytes = 0;
+  }
+
+  #settle(): void {
+    if (!this.#complete || this.#streaming || !this.#unfinished) return;
+    this.#unfinished = false;
+    this.state.unfinished -= 1;
+    if (this.state.draining) this.state.noteIdle();
+  }
+
+  /** Replies with one answer, with its status and challenge. */
+  reply(answer: Answer, extra?: HeaderList): void {
+    const { status = 200, text, retryAfterMs, scopes } = answer;
+    if (retryAfterMs === undefined && scopes === undefined) return this.json(status, text, extra);
+    const head = answerHead(this.state, answer, this.principal);
+    this.json(head.status, text, [...(extra ?? EMPTY), ...head.headers]);
+  }
+
+  json(status: number, text: string, extra?: HeaderList): void {
+    this.#send(status, this.#headers(JSON_HEADERS, extra), text);
+  }
+
+  empty(status: number, extra?: HeaderList): void {
+    this.#send(status, this.#headers(EMPTY, extra), undefined);
+  }
+
+  refuse({ status, headers, text }: Refusal): void {
+    this.#send(status, this.#headers(headers), text);
+  }
+
+  /** Refuses because the server has reached a limit. */
+  busy(limit: string, id?: Id): void {
+    const message = `the server has reached its limit \`${limit}\`; try again later`;
+    this.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data: { limit } }));
+  }
+
+  /** Replies to a request that failed inside the server. Only the operator sees the cause. */
+  broken(error: unknown): void {
+    this.state.platform.warn(`an HTTP request failed inside the server: ${String(error)}`);
+    this.refuse(refusal(500, "the request failed inside the server"));
+  }
+
+  /** Replies with an event stream that belongs to no request. Returns undefined, and sends nothing, if a limit forbids it. */
+  openEvents(extra?: HeaderList): SseConnection | undefined {
+    this.finished();
+    return this.#openStream(extra);
+  }
+
+  /** Opens a stream that belongs to no request by `open`, if its caller may have one more. */
+  async openCounted(open: () => Promise<void>): Promise<void> {
+    const { endpoint } = this.state;
+    if (endpoint.takeStream === undefined) return open();
+    const place = await endpoint.takeStream(this);
+    if (typeof place === "object") return this.reply(place);
+    this.#freePlace = place;
+    try {
+      await open();
+    } finally {
+      if (!this.#streaming) place?.();
+    }
+  }
+
+  /** Begins an event stream as the reply. */
+  #openStream(extra?: HeaderList): SseConnection | undefined {
+    const { state } = this;
+    const key = this.principal?.key;
+    if (state.connections.size >= state.limits.maxStreams) return undefined;
+    if (key !== undefined && !state.streamsOf.take(key, state.limits.maxStreamsPerPrincipal)) {
+      this.streamLimit = "maxStreamsPerPrincipal";
+      return undefined;
+    }
+    const out = this.http.stream(200, this.#headers(SSE_HEADERS, extra));
+    const connection = new SseConnection(state, out, this.principal, () => {
+      if (key !== undefined) state.streamsOf.change(key, -1);
+      this.#freePlace?.();
+      this.#streams(false);
+      if (state.options.onRequest !== undefined) logRequest(state, this, 200, this.#startedAt);
+    });
+    this.#streams(true);
+    // From now on the stream decides what a disconnect means.
+    this.http.onLeave(() => connection.lose());
+    return connection;
+  }
+
+  /** The stream of the reply is open or has ended. Its own limit counts it, so that its requests are not counted meanwhile. */
+  #streams(isOpen: boolean): void {
+    this.#streaming = isOpen;
+    this.recount();
+    for (const request of this.#waiting ?? []) request.recount();
+    if (!isOpen) this.#settle();
+  }
+
+  #headers(base: HeaderList, extra?: HeaderList): HeaderList {
+    // The common reply allocates nothing.
+    if (extra === undefined && this.corsHeaders === undefined) return base;
+    return [...base, ...(extra ?? EMPTY), ...(this.corsHeaders ?? EMPTY)];
+  }
+
+  #send(status: number, headers: HeaderList, body: string | undefined): void {
+    this.http.send(status, headers, body);
+    if (!this.#complete) this.finished();
+    if (this.state.options.onRequest !== undefined) logRequest(this.state, this, status, this.#startedAt);
   }
 }
 

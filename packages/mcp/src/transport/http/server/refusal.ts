@@ -25,7 +25,7 @@ export interface RefusalOptions {
   data?: unknown;
 }
 
-const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
+export const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 
 /** Builds a refusal with a JSON-RPC body. Unless told otherwise, the status says whose fault it is. */
 export function refusal(status: number, message: string, options: RefusalOptions = {}): Refusal {
@@ -34,14 +34,29 @@ export function refusal(status: number, message: string, options: RefusalOptions
   return { status, headers, text: errorText(id, code, message, data) };
 }
 
+interface ChallengeOptions extends Challenger {
+  readonly auth?: Challenger | undefined;
+}
+
 interface Challenger {
   challenge?: ((scopes: readonly string[], caller?: Principal) => Readonly<Record<string, string>>) | undefined;
+}
+
+/** The status and headers of an answer that says when to try again, or which scopes its caller lacks. */
+export function answerHead(
+  { platform, options }: { readonly platform: Platform; readonly options: ChallengeOptions },
+  { status = 200, retryAfterMs, scopes = [] }: Answer,
+  caller: Principal | undefined,
+): { readonly status: number; readonly headers: readonly string[] } {
+  // In whole seconds, and never too soon.
+  if (retryAfterMs !== undefined) return { status, headers: ["retry-after", String(Math.ceil(retryAfterMs / 1000))] };
+  return { status: 403, headers: challengeHeaders(platform, options, scopes, caller) };
 }
 
 /** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
 export function challengeHeaders(
   platform: Platform,
-  options: Challenger & { readonly auth?: Challenger | undefined },
+  options: ChallengeOptions,
   scopes: readonly string[],
   caller?: Principal,
 ): string[] {

@@ -1,5 +1,4 @@
 import type { Id } from "../../../jsonrpc/message.js";
-import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Outgoing, Peer } from "../../transport.js";
 import type { SseConnection } from "./sse-connection.js";
 import type { RunningRequest } from "./state.js";
@@ -15,6 +14,7 @@ export interface ReplyStream {
 
 /** What a reply needs from the session of its requests. */
 export interface ReplySession extends Peer {
+  readonly ended: boolean;
   /** Whether the client treats a closed connection as a pause and reconnects. */
   readonly primes: boolean;
   /** Set while a change of the session is being stored; answers wait for it, so that clients can rely on them. */
@@ -35,33 +35,12 @@ export interface ReplyRules {
    */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;
-  /**
-   * Opens the stream of the reply to these requests; undefined if a limit forbids it. Calls `lost` when the client can no
-   * longer read it.
-   */
-  openStream(
-    open: () => SseConnection | undefined,
-    lost: () => void,
-    requests: () => readonly Id[],
-  ): ReplyStream | undefined;
+  /** Puts the reply to these requests on a stream that outlives its connection; otherwise the connection is the stream. */
+  openStream?(connection: SseConnection, requests: readonly Id[]): ReplyStream;
 }
 
 /** For requests outside sessions. */
-export const ALONE: ReplyRules = { openStream: openPlainStream, leavingCancels: true };
+export const ALONE: ReplyRules = { leavingCancels: true };
 
 /** For clients of the stateful era without a session: in their revisions a disconnect does not cancel. */
-export const WITHOUT_SESSION: ReplyRules = { openStream: openPlainStream, leavingCancels: false };
-
-/** A stream without event ids: it cannot outlive its connection. */
-function openPlainStream(open: () => SseConnection | undefined, lost: () => void): ReplyStream | undefined {
-  const connection = open();
-  if (connection === undefined) return undefined;
-  connection.onLost = lost;
-  return {
-    message: (text) => connection.write(encodeEvent({ data: text })),
-    finish(text) {
-      if (text !== undefined) connection.write(encodeEvent({ data: text }));
-      connection.end();
-    },
-  };
-}
+export const WITHOUT_SESSION: ReplyRules = { leavingCancels: false };

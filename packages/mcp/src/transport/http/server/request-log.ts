@@ -1,6 +1,8 @@
 import { withoutUndefined } from "../../../encoding/with-defaults.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { HttpRequest } from "../../../http/http.js";
+import { callHook } from "../../../platform/call-hook.js";
+import type { Platform } from "../../../platform/platform.js";
 
 /** One finished request, safe to log. */
 export interface RequestLogEntry {
@@ -19,6 +21,23 @@ export interface RequestLogEntry {
 
 const SECRET =
   /^(authorization|proxy-authorization|cookie|mcp-session-id|last-event-id|dpop)$|token|secret|api-?key|passw/;
+
+/** The server of the request. */
+interface LogOptions {
+  readonly platform: Platform;
+  readonly options: { onRequest?: ((entry: RequestLogEntry) => void) | undefined };
+}
+
+/** Calls `onRequest` for a finished request. */
+export function logRequest(
+  { platform, options }: LogOptions,
+  { http, principal }: { readonly http: HttpRequest; readonly principal: Principal | undefined },
+  status: number,
+  startedAt: number,
+): void {
+  const durationMs = platform.monotonic() - startedAt;
+  callHook(platform, "onRequest", () => options.onRequest?.(requestLogEntry(http, principal, status, durationMs)));
+}
 
 /** Builds the entry for a finished request. */
 export function requestLogEntry(

@@ -1,8 +1,8 @@
 import type { Principal } from "../../../http/authentication.js";
 import type { Timer } from "../../../platform/platform.js";
 import { atExpiry } from "../../at-expiry.js";
-import { encodeComment } from "../../framing/sse-encode.js";
-import type { OutgoingStream } from "./incoming.js";
+import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
+import type { HeaderList, OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";
 
 /** A client that has read nothing for this many keep-alives in a row is treated as gone, although its connection is open. */
@@ -10,11 +10,21 @@ const STUCK_TIMES = 4;
 /** Less unread data than this may be just a keep-alive comment. */
 const STUCK_BYTES = 1024;
 
+export const SSE_HEADERS: HeaderList = [
+  "content-type",
+  "text/event-stream",
+  // `no-transform` keeps proxies from compressing, and so delaying, events.
+  "cache-control",
+  "no-cache, no-transform",
+  "x-accel-buffering",
+  "no",
+];
+
 /** One open event stream to one client. Kept alive by comments; closed when the client stops reading or its credentials expire. */
 export class SseConnection {
   readonly #state: ServerState;
   readonly #out: OutgoingStream;
-  readonly #expiry: Timer | undefined;
+  #expiry: Timer | undefined;
   readonly #finished: () => void;
   #open = true;
   /** Consecutive keep-alives at which data was still unread. */
@@ -28,11 +38,22 @@ export class SseConnection {
     this.#finished = finished;
     state.connections.add(this);
     state.keepAlive.touch(this);
-    this.#expiry = atExpiry(state.platform, principal, () => this.lose());
+    if (principal !== undefined) this.#expiry = atExpiry(state.platform, principal, () => this.lose());
   }
 
   get open(): boolean {
     return this.#open;
+  }
+
+  /** Sends one message, in an event without an id. */
+  message(text: string): void {
+    this.write(encodeEvent({ data: text }));
+  }
+
+  /** Ends the stream normally, after a last message if there is one. */
+  finish(text: string | undefined): void {
+    if (text !== undefined) this.message(text);
+    this.end();
   }
 
   /** Writes whole events. */

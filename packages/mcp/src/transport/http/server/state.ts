@@ -1,10 +1,10 @@
 import { withDefaults } from "../../../encoding/with-defaults.js";
+import { DueList } from "../../../platform/due-list.js";
 import { KeyCounts } from "../../../platform/key-counts.js";
 import type { Platform } from "../../../platform/platform.js";
 import { RepeatedWarnings } from "../../../platform/repeated-warnings.js";
 import type { Answer, Endpoint } from "../../transport.js";
 import { type Cors, createCors } from "./cors.js";
-import { DueList } from "./due-list.js";
 import type { Incoming } from "./incoming.js";
 import {
   checkAccess,
@@ -121,7 +121,8 @@ export class ServerState {
   #whenIdle: (() => void) | undefined;
   readonly inFlightOf = new KeyCounts();
   readonly #storageWarnings: RepeatedWarnings;
-  readonly #streamsOf = new KeyCounts();
+  /** Open streams by principal. */
+  readonly streamsOf = new KeyCounts();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
     this.endpoint = endpoint;
@@ -186,19 +187,6 @@ export class ServerState {
       });
     }
     for (const request of this.#running) request.stop(CLOSING);
-  }
-
-  /** Counts one more stream of a principal, or returns the name of the limit that forbids it. */
-  takeStream(key: string | undefined): string | undefined {
-    if (this.connections.size >= this.limits.maxStreams) return "maxStreams";
-    if (key === undefined) return undefined;
-    if (this.#streamsOf.get(key) >= this.limits.maxStreamsPerPrincipal) return "maxStreamsPerPrincipal";
-    this.#streamsOf.change(key, 1);
-    return undefined;
-  }
-
-  returnStream(key: string | undefined): void {
-    if (key !== undefined) this.#streamsOf.change(key, -1);
   }
 
   /** Warns of a failure of the storage: during an outage, all requests have the same. */

@@ -4,8 +4,8 @@ import type { HttpExchange } from "../server/exchange.js";
 import { refusal } from "../server/refusal.js";
 import type { HttpSession } from "./session.js";
 import type { SessionStore } from "./store.js";
-import { type EventPosition, eventId, GET_STREAM_ID, parseEventId } from "./streams/stream-ids.js";
-import { decodeEntry, openingEntry } from "./streams/stream-log.js";
+import { type EventPosition, eventId, parseEventId } from "./streams/stream.js";
+import { decodeEntry, GET_STREAM_ID, openingEntry } from "./streams/stream-log.js";
 
 /**
  * Answers a GET: opens a stream for messages that belong to no request, or resumes the stream of `Last-Event-ID`.
@@ -39,8 +39,8 @@ function openFurther(session: HttpSession, exchange: HttpExchange): void {
 }
 
 async function openFirst(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
-  const { log, limits } = store.logs;
-  const name = store.logs.logName(session.id, GET_STREAM_ID);
+  const { log, limits, keys } = store.logs;
+  const name = keys.log(session.id, GET_STREAM_ID);
   // Checked before headers are sent, because the status must tell the client about a gap.
   const point = await store.logs.resumePoint(session);
   const read = await log.read(name, point, 1);
@@ -110,7 +110,7 @@ async function resume(
 /** Whether everything after a position is in the log, or will be. */
 async function canResume(store: SessionStore, session: HttpSession, position: EventPosition): Promise<boolean> {
   const { stream, after } = position;
-  const read = await store.logs.log.read(store.logs.logName(session.id, stream), after, 1);
+  const read = await store.logs.log.read(store.logs.keys.log(session.id, stream), after, 1);
   const known = session.streams.get(stream);
   if (read.evicted || known?.hasGap === true) return false;
   const [next] = read.entries;

@@ -1,5 +1,5 @@
 import type { IdleSweep } from "./idle-sweep.js";
-import type { HttpSession } from "./session.js";
+import type { HttpSession, SessionShare } from "./session.js";
 
 interface SessionLimits {
   readonly maxSessions: number;
@@ -17,13 +17,9 @@ interface Room {
   readonly full?: string;
 }
 
-/** The sessions of one authenticated principal on a node, and what they take up together. */
-export interface PrincipalShare {
+/** The sessions of one authenticated principal on a node. */
+interface PrincipalShare extends SessionShare {
   readonly sessions: Set<HttpSession>;
-  /** Characters in the logs of their streams. */
-  stored: number;
-  /** Characters of messages that their clients have not read. */
-  unread: number;
 }
 
 const NO_SESSIONS: ReadonlySet<HttpSession> = new Set();
@@ -44,9 +40,9 @@ export class PrincipalShares {
 
   /** A session has ended, and takes up nothing any more. */
   delete(session: HttpSession): void {
-    const { share, principal } = session;
-    if (share?.sessions.delete(session) === true && share.sessions.size === 0)
-      this.#shares.delete(principal?.key ?? "");
+    const key = session.principal?.key ?? "";
+    const share = this.#shares.get(key);
+    if (share?.sessions.delete(session) === true && share.sessions.size === 0) this.#shares.delete(key);
   }
 
   /** The sessions of a principal on this node; none without authentication. */

@@ -133,7 +133,7 @@ function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted
   if (refused === FULL) return exchange.busy(FULL, id);
   if (refused !== undefined) return exchange.refuse(refusal(400, refused, { id }));
   const limit = exchange.admit(1);
-  if (limit === undefined) return exchange.run(accepted, session.replies);
+  if (limit === undefined) return exchange.run(accepted, session.streams);
   session.requests?.delete(id);
   exchange.busy(limit, id);
 }
@@ -162,7 +162,7 @@ function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly 
     for (const message of notifications) endpoint.notification(message, session);
     const size = requests.length + refused.length;
     if (size === 0) return confirm(session, exchange);
-    exchange.beginBatch(size, session.replies);
+    exchange.beginBatch(size, session.streams);
     for (const text of refused) exchange.answered({ text });
     for (const message of requests) {
       exchange.runInBatch(endpoint.accept(message, exchange.http), (inner) => {

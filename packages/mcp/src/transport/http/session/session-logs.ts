@@ -1,15 +1,19 @@
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
+import { DueList } from "../../../platform/due-list.js";
 import { type AppendLog, type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
-import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import { decodeRecord, type SessionKeys } from "./records.js";
 import type { HttpSession } from "./session.js";
-import type { SessionStreams, SessionStreamsHost } from "./streams/session-streams.js";
+import {
+  announcedStreams,
+  announceStreams,
+  type SessionStreams,
+  type SessionStreamsHost,
+} from "./streams/session-streams.js";
 import type { SessionStream } from "./streams/stream.js";
-import { announcedStreams, announceStreams, GET_STREAM_ID, nodeOf, StreamNumbers } from "./streams/stream-ids.js";
-import type { StreamLog } from "./streams/stream-log.js";
+import { GET_STREAM_ID, type StreamLog } from "./streams/stream-log.js";
 
 /** What the logs need of their node. */
 interface LogNode {
@@ -51,7 +55,7 @@ export class SessionLogs implements SessionStreamsHost {
   readonly retries: DueList<StreamLog>;
   readonly #state: ServerState;
   readonly #storage: Storage;
-  readonly #keys: SessionKeys;
+  readonly keys: SessionKeys;
   readonly #node: LogNode;
   /** When ended streams were last dropped to make room for a principal. */
   #sweptAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +63,7 @@ export class SessionLogs implements SessionStreamsHost {
   constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode) {
     this.#state = state;
     this.#storage = storage;
-    this.#keys = keys;
+    this.keys = keys;
     this.#node = node;
     const { platform, eventLog } = state;
     this.log = storage.log;
@@ -70,10 +74,6 @@ export class SessionLogs implements SessionStreamsHost {
     this.maxEndedStreams = eventLog.maxEndedStreams;
     this.late = new DueList(platform, PATIENCE_MS, (log) => log.overdue());
     this.retries = new DueList(platform, RETRY_MS, (log) => log.retry());
-  }
-
-  get node(): string {
-    return this.#node.id;
   }
 
   /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
@@ -87,10 +87,6 @@ export class SessionLogs implements SessionStreamsHost {
 
   leads(): boolean {
     return this.#node.leads();
-  }
-
-  logName(session: string, stream: string): string {
-    return this.#keys.log(session, stream);
   }
 
   hint(session: string, stream: string): void {
@@ -112,33 +108,28 @@ export class SessionLogs implements SessionStreamsHost {
   /** Describes a new session with this id to the quota of sessions. */
   placed(id: string): PlacedSession {
     const exists = (one: string) =>
-      whenReady(this.#storage.kv.get(this.#keys.session(one)), (stored) => stored !== undefined);
+      whenReady(this.#storage.kv.get(this.keys.session(one)), (stored) => stored !== undefined);
     return { id, lifeMs: this.lifeMs, exists };
   }
 
   /** Restarts the lifetime of what the storage has of a session. */
   extend(session: HttpSession): void {
     const { kv } = this.#storage;
-    this.#quietly(() => kv.touch(this.#keys.session(session.id), this.lifeMs));
-    if (!this.alone) this.#quietly(() => kv.touch(this.#keys.streams(session.id), this.lifeMs));
+    this.#quietly(() => kv.touch(this.keys.session(session.id), this.lifeMs));
+    if (!this.alone) this.#quietly(() => kv.touch(this.keys.streams(session.id), this.lifeMs));
     this.#quietly(() => this.#place(session, (quota, place) => quota.keep(place, this.lifeMs)));
   }
 
-  newId(streams: SessionStreams): string {
-    streams.numbers ??= new StreamNumbers();
-    const { session } = streams;
+  announce(session: string, bound: number): void {
     const { id } = this.#node;
-    return streams.numbers.take(id, session, (bound) => {
-      if (this.alone) return;
-      this.#quietly(() => announceStreams(this.#storage.kv, this.#keys.streams(session), id, bound, this.lifeMs));
-    });
+    this.#quietly(() => announceStreams(this.#storage.kv, this.keys.streams(session), id, bound, this.lifeMs));
   }
 
   drop(streams: SessionStreams, stream: SessionStream): void {
     this.#quietly(async () => {
       await stream.close(true);
-      await this.log.drop(this.#keys.log(streams.session, stream.id));
-      if (nodeOf(stream.id) === this.node && !stream.startKnown) streams.numbers?.free(stream.id);
+      await this.log.drop(this.keys.log(streams.sessionId, stream.id));
+      streams.free(stream);
     });
   }
 
@@ -147,28 +138,25 @@ export class SessionLogs implements SessionStreamsHost {
     const { kv, log } = this.#storage;
     const { id } = session;
     await this.#place(session, (quota, place) => quota.free(place, { id, lifeMs: this.lifeMs }));
-    const known = this.alone ? [] : await announcedStreams(kv, this.#keys.streams(id), id);
-    await Promise.all([GET_STREAM_ID, ...known].map((stream) => log.drop(this.#keys.log(id, stream))));
+    const known = this.alone ? [] : await announcedStreams(kv, this.keys.streams(id), id);
+    await Promise.all([GET_STREAM_ID, ...known].map((stream) => log.drop(this.keys.log(id, stream))));
     if (this.alone) return;
-    await Promise.all(
-      [this.#keys.streams(id), this.#keys.answers(id), this.#keys.place(id)].map((key) => kv.delete(key)),
-    );
+    await Promise.all([this.keys.streams(id), this.keys.answers(id), this.keys.place(id)].map((key) => kv.delete(key)));
   }
 
   /** Drops what this node may have written after another one has cleaned up. */
   cleanOwn(session: HttpSession, streams: readonly SessionStream[], closed: Promise<unknown>): void {
     this.#quietly(async () => {
       await closed;
-      for (const stream of streams) await this.log.drop(this.#keys.log(session.id, stream.id));
-      if (streams.some(({ byGet }) => byGet) && !this.alone)
-        await this.#storage.kv.delete(this.#keys.place(session.id));
+      for (const stream of streams) await this.log.drop(this.keys.log(session.id, stream.id));
+      if (streams.some(({ byGet }) => byGet) && !this.alone) await this.#storage.kv.delete(this.keys.place(session.id));
     });
   }
 
   /** Where the first GET stream continues for a client without `Last-Event-ID`. */
   async resumePoint({ id, streams }: HttpSession): Promise<number> {
     if (this.alone) return streams.get(GET_STREAM_ID)?.position ?? 0;
-    const point = await this.#storage.kv.get(this.#keys.place(id));
+    const point = await this.#storage.kv.get(this.keys.place(id));
     return Number(point?.value ?? 0);
   }
 
@@ -196,7 +184,7 @@ export class SessionLogs implements SessionStreamsHost {
   }
 
   released(session: string, position: number): void {
-    const key = this.#keys.place(session);
+    const key = this.keys.place(session);
     this.#quietly(() => this.#storage.kv.set(key, String(position), { ttlMs: this.lifeMs }));
   }
 

@@ -8,23 +8,28 @@ import { McpError } from "../../../protocol/error.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
 import type { EndReason, Outgoing } from "../../transport.js";
 import { sessionEnd } from "../server/refusal.js";
-import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
-import type { SseConnection } from "../server/sse-connection.js";
+import type { ReplySession } from "../server/reply-rules.js";
 import type { RunningRequest } from "../server/state.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
-import type { PrincipalShare } from "./principal-shares.js";
-import { SessionStreams, type SessionStreamsHost } from "./streams/session-streams.js";
+import { SessionStreams, type SessionStreamsHost, type StreamShare } from "./streams/session-streams.js";
 import type { SessionStream } from "./streams/stream.js";
-import { GET_STREAM_ID } from "./streams/stream-ids.js";
+import { GET_STREAM_ID } from "./streams/stream-log.js";
 import { type UnreadLimits, UnreadMessages } from "./unread-messages.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
+
+/** What the sessions of one principal take up together. */
+export interface SessionShare extends StreamShare {
+  /** Characters of messages that their clients have not read. */
+  unread: number;
+}
 
 /** What a session needs from its store. */
 export interface SessionHost {
   /** Stores a changed session. */
   save(session: HttpSession): Promise<boolean>;
   readonly nodes: {
+    readonly id: string;
     /** Sends a message to the other nodes. */
     tell(session: string, message: NodeMessage): void;
     /** Keeps an answer for the node that waits for it. Throws or rejects if it cannot be stored. */
@@ -44,8 +49,6 @@ export class HttpSession implements ReplySession {
   readonly principal: Principal | undefined;
   /** Whether its streams begin with an empty event, whose id the client can resume from. */
   readonly primes: boolean;
-  /** How to reply to its requests: a lost connection does not cancel them, and the client can resume to get the answer. */
-  readonly replies: ReplyRules;
   readonly #host: SessionHost;
   session: Session;
   /** The stored record when it was last read or written. */
@@ -59,7 +62,7 @@ export class HttpSession implements ReplySession {
   /** True if no node has confirmed that it speaks for the session. */
   unattended = false;
   /** What it shares with the other sessions of its principal. */
-  share: PrincipalShare | undefined;
+  share: SessionShare | undefined;
   /** True while the endpoint of this node serves the session as an open peer. */
   opened = false;
   /** Set while a change is being stored. */
@@ -67,7 +70,7 @@ export class HttpSession implements ReplySession {
   /** True if the record names this node, and none has been told since that the session is idle here. */
   joined = false;
   unsubscribe: Unsubscribe | undefined;
-  #ended = false;
+  ended = false;
   /** Set while what follows the end of the session is being done. */
   stopping: Promise<unknown> | undefined;
   #whenEnded: Ender[] | undefined;
@@ -94,16 +97,7 @@ export class HttpSession implements ReplySession {
     this.stored = stored;
     this.confirmedAt = confirmedAt;
     this.primes = primesStreams(session.revision);
-    this.streams = new SessionStreams(host.logs, id, this.primes);
-    this.replies = {
-      leavingCancels: false,
-      session: this,
-      openStream: (open, _lost, requests) => this.#openReply(open, requests),
-    };
-  }
-
-  get ended(): boolean {
-    return this.#ended;
+    this.streams = new SessionStreams(host.logs, this, host.nodes.id);
   }
 
   /** Requests without an answer. */
@@ -136,7 +130,7 @@ export class HttpSession implements ReplySession {
   }
 
   say(text: string): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     const stream = this.#forUnrelated();
     if (stream === undefined) this.#keepUnread(text);
     else stream.message(text);
@@ -162,7 +156,7 @@ export class HttpSession implements ReplySession {
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
-    if (this.#ended) return Promise.reject(sessionEnd(true));
+    if (this.ended) return Promise.reject(sessionEnd(true));
     this.#asks ??= new PendingAsks();
     return this.#asks.ask(id, () => send(text), signal);
   }
@@ -205,7 +199,7 @@ export class HttpSession implements ReplySession {
   }
 
   onEnded(act: Ender): void {
-    if (this.#ended) return void act("closed");
+    if (this.ended) return void act("closed");
     this.#whenEnded ??= [];
     this.#whenEnded.push(act);
   }
@@ -216,8 +210,8 @@ export class HttpSession implements ReplySession {
 
   /** Ends the requests and streams of the session on this node; `gone`: no node continues them. Resolves when nothing is being stored. */
   stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: SessionStream[] } {
-    if (this.#ended) return { closed: Promise.resolve(), streams: [] };
-    this.#ended = true;
+    if (this.ended) return { closed: Promise.resolve(), streams: [] };
+    this.ended = true;
     this.streams.gone = gone;
     const acts = this.#whenEnded;
     this.stopping = acts && Promise.all(acts.map((act) => act(reason)));
@@ -246,15 +240,6 @@ export class HttpSession implements ReplySession {
     // Another node may have the stream; if not, the client has never opened it.
     const isRead = !this.opened || this.streams.get(GET_STREAM_ID)?.byGet === true;
     return isRead ? this.streams.open(GET_STREAM_ID) : undefined;
-  }
-
-  /** Opens the stream of a reply, which outlives its connection. */
-  #openReply(open: () => SseConnection | undefined, requests: () => readonly Id[]): ReplyStream | undefined {
-    const connection = this.#ended ? undefined : open();
-    if (connection === undefined) return undefined;
-    const stream = this.streams.create();
-    stream.begin(connection, requests);
-    return stream;
   }
 
   /** Settles the request that this message answers. Returns false if this node did not send it. */

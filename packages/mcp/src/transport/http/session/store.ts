@@ -2,9 +2,9 @@ import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-p
 import { isReady, type Session } from "../../../era/session.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
+import { DueList } from "../../../platform/due-list.js";
 import type { Storage, Versioned } from "../../../storage/storage.js";
 import type { Answer, EndReason } from "../../transport.js";
-import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import { IdleSweep } from "./idle-sweep.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
@@ -17,7 +17,7 @@ import { HttpSession, type SessionHost } from "./session.js";
 import { logLimits, SessionLogs } from "./session-logs.js";
 import { SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
-import { GET_STREAM_ID } from "./streams/stream-ids.js";
+import { GET_STREAM_ID } from "./streams/stream-log.js";
 
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };

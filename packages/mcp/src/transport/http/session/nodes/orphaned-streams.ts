@@ -1,12 +1,11 @@
 import { INTERNAL_ERROR } from "../../../../jsonrpc/error.js";
 import type { Id } from "../../../../jsonrpc/message.js";
 import { errorText } from "../../../../jsonrpc/message-text.js";
+import { DueList } from "../../../../platform/due-list.js";
 import type { Platform } from "../../../../platform/platform.js";
 import type { AppendLog, LogLimits } from "../../../../storage/storage.js";
-import { DueList } from "../../server/due-list.js";
 import type { SessionStream } from "../streams/stream.js";
-import { nodeOf } from "../streams/stream-ids.js";
-import { decodeEntry, lastEntry, unansweredAfter } from "../streams/stream-log.js";
+import { decodeEntry, lastEntry, nodeOf, unansweredAfter } from "../streams/stream-log.js";
 import type { NodeLease } from "./node-lease.js";
 
 /** A stream that a client reads here, whose requests another node runs. */

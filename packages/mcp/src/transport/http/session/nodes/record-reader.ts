@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from "../../../../encoding/maybe-promise.js";
+import { DueList } from "../../../../platform/due-list.js";
 import type { Platform } from "../../../../platform/platform.js";
 import type { KeyValue, Versioned } from "../../../../storage/storage.js";
-import { DueList } from "../../server/due-list.js";
 
 /** What a node remembers of a record. */
 interface Remembered {

@@ -7,7 +7,7 @@ import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "..
 import type { ServerState } from "../../server/state.js";
 import { decodeRecord, MAX_NODES, type SessionKeys } from "../records.js";
 import type { SessionStream } from "../streams/stream.js";
-import { NODE_ID_LENGTH, nodeOf } from "../streams/stream-ids.js";
+import { NODE_ID_LENGTH, nodeOf } from "../streams/stream-log.js";
 import { NodeLease } from "./node-lease.js";
 import type { NodeMessage } from "./node-messages.js";
 import { NodeTalk } from "./node-talk.js";

@@ -1,6 +1,6 @@
 import { guarded } from "../../../../encoding/maybe-promise.js";
+import { DueList } from "../../../../platform/due-list.js";
 import type { Platform } from "../../../../platform/platform.js";
-import { DueList } from "../../server/due-list.js";
 
 /** What the sessions of a node are read by. */
 interface SessionReader<S> {

@@ -1,8 +1,18 @@
 import { isThenable } from "../../../../encoding/maybe-promise.js";
 import { type Id, isObject } from "../../../../jsonrpc/message.js";
+import type { DueList } from "../../../../platform/due-list.js";
 import { type AppendLog, type LogLimits, StorageError } from "../../../../storage/storage.js";
-import type { DueList } from "../../server/due-list.js";
-import { NODE_ID_LENGTH } from "./stream-ids.js";
+
+/** The length of a node's id, with which the ids of its streams begin. */
+export const NODE_ID_LENGTH = 12;
+
+/** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
+export const GET_STREAM_ID = "s";
+
+/** The node that writes a stream; undefined for the first GET stream, which all of them write. */
+export function nodeOf(stream: string): string | undefined {
+  return stream[NODE_ID_LENGTH] === "-" ? stream.slice(0, NODE_ID_LENGTH) : undefined;
+}
 
 /** One entry of a stream's log. */
 export interface StreamEntry {
@@ -11,12 +21,12 @@ export interface StreamEntry {
   /** The data of its event; "" for an event that only has an id, undefined if it has no event. */
   readonly data: string | undefined;
   /** True for the first entry of a stream, which is no message. */
-  readonly opens: boolean;
+  readonly isOpening: boolean;
   /** True for the entry that ends its stream. */
   readonly ends: boolean;
 }
 
-/** The letters of the kinds. `AFTER_GAP` stands before the letter of an entry before which others were lost. */
+/** The letters of the kinds. `AFTER_GAP` comes first if others were lost before the entry. */
 const OPENING_EVENT = "p";
 const OPENING = "o";
 const MESSAGE = "m";
@@ -34,7 +44,7 @@ export function openingEntry(primes: boolean, requests?: readonly Id[]): StreamE
   return {
     stored: (primes ? OPENING_EVENT : OPENING) + named,
     data: primes ? "" : undefined,
-    opens: true,
+    isOpening: true,
     ends: false,
   };
 }
@@ -42,12 +52,12 @@ export function openingEntry(primes: boolean, requests?: readonly Id[]): StreamE
 /** `writer`: the node that writes the message, where several nodes write to the stream. */
 export function messageEntry(data: string, writer?: string): StreamEntry {
   const stored = writer === undefined ? MESSAGE + data : SIGNED_MESSAGE + writer + data;
-  return { stored, data, opens: false, ends: false };
+  return { stored, data, isOpening: false, ends: false };
 }
 
 /** The end of a stream, with its last message if there is one. */
 export function lastEntry(data: string | undefined): StreamEntry {
-  return { stored: data === undefined ? END : LAST_MESSAGE + data, data, opens: false, ends: true };
+  return { stored: data === undefined ? END : LAST_MESSAGE + data, data, isOpening: false, ends: true };
 }
 
 /** Reads an entry of the log. Trusts its input, because only our nodes write there. */
@@ -55,9 +65,9 @@ export function decodeEntry(text: string): StreamEntry & { readonly afterGap: bo
   const afterGap = text[0] === AFTER_GAP;
   const stored = afterGap ? text.slice(1) : text;
   const kind = stored[0];
-  const opens = kind === OPENING_EVENT || kind === OPENING;
+  const isOpening = kind === OPENING_EVENT || kind === OPENING;
   const ends = kind === LAST_MESSAGE || kind === END;
-  return { stored, data: dataOf(kind, stored), opens, ends, afterGap };
+  return { stored, data: dataOf(kind, stored), isOpening, ends, afterGap };
 }
 
 function dataOf(kind: string | undefined, stored: string): string | undefined {
@@ -67,22 +77,21 @@ function dataOf(kind: string | undefined, stored: string): string | undefined {
 }
 
 /** The requests of a stream without an answer after this entry, of those without one before it. */
-export function unansweredAfter({ stored, data, opens }: StreamEntry, requests: Id[]): Id[] {
-  if (opens) return stored.length > 1 ? (JSON.parse(stored.slice(1)) as Id[]) : requests;
+export function unansweredAfter({ stored, data, isOpening }: StreamEntry, requests: Id[]): Id[] {
+  if (isOpening) return stored.length > 1 ? (JSON.parse(stored.slice(1)) as Id[]) : requests;
   if (requests.length === 0 || data === undefined) return requests;
   const message: unknown = JSON.parse(data);
   if (!isObject(message) || !("result" in message || "error" in message)) return requests;
   return requests.filter((id) => id !== message["id"]);
 }
 
-/** Characters that are stored, of one session or of all sessions of one principal. */
+/** Counts the characters that are stored, of one session or of all sessions of one principal. */
 export interface StoredLength {
   stored: number;
 }
 
-/** Whose streams are stored. */
+/** The session of a stream; `share` counts for its principal, if it has one. */
 export interface LogOwner extends StoredLength {
-  /** What all sessions of its principal have; undefined without authentication. */
   readonly share: StoredLength | undefined;
 }
 
@@ -97,14 +106,14 @@ export interface LogSpace {
   /** Streams whose storage has failed; calls `retry`. */
   readonly retries: Pick<DueList<StreamLog>, "touch" | "drop">;
   monotonic(): number;
-  /** Drops what can be dropped of an owner that has reached a limit. Throws a `StorageError` if that is not enough. */
+  /** Drops streams of an owner that has reached a limit. Throws a `StorageError` if that is not enough. */
   makeRoom(owner: LogOwner, length: number): void;
   /** Entries of one more or one less stream wait; a node that drains waits for them. */
   storing(by: 1 | -1): void;
   failed(error: unknown): void;
 }
 
-/** The stream that a log belongs to. */
+/** The stream of a log. */
 export interface LogReader {
   /** The log has the entry. `sent`: the client got it before, without an id. */
   stored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void;
@@ -141,6 +150,8 @@ export class StreamLog {
   readonly #reader: LogReader;
   /** Entries that are not stored yet; the first one is being stored. Those that were sent come first. */
   readonly #waiting: Waiting[] = [];
+  /** True if nothing waits. */
+  isEmpty = true;
   #waitingLength = 0;
   /** Characters of the log that are counted. */
   #length = 0;
@@ -153,6 +164,8 @@ export class StreamLog {
   /** True if entries before the next one were lost. */
   #gap = false;
   #closed = false;
+  /** True if the session has ended, so that entries are only sent. */
+  #abandoned = false;
   #busy: Promise<unknown> | undefined;
 
   constructor(space: LogSpace, owner: LogOwner, name: string, reader: LogReader) {
@@ -162,10 +175,6 @@ export class StreamLog {
     this.#reader = reader;
   }
 
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0;
-  }
-
   /** Whether the client has a further entry that is not stored. */
   get hasSent(): boolean {
     const [first, second] = this.#waiting;
@@ -173,7 +182,8 @@ export class StreamLog {
   }
 
   add(entry: StreamEntry): void {
-    if (this.#waiting.length > 0) return this.#wait(entry);
+    if (this.#abandoned) return void this.#reader.sendNow(entry);
+    if (!this.isEmpty) return this.#wait(entry);
     let id: number | Promise<number>;
     try {
       id = this.#append(entry);
@@ -184,6 +194,12 @@ export class StreamLog {
     if (!isThenable(id)) return this.#took(id, entry, false);
     this.#begin(entry);
     this.#follow(id);
+  }
+
+  /** Sends what waits and what follows to the client alone. */
+  abandon(): void {
+    this.overdue();
+    this.#abandoned = true;
   }
 
   /** The client has waited long enough. */
@@ -251,6 +267,7 @@ export class StreamLog {
   }
 
   #begin(entry: StreamEntry): void {
+    this.isEmpty = false;
     this.#push(entry, false);
     this.#space.storing(1);
   }
@@ -272,7 +289,7 @@ export class StreamLog {
 
   /** An entry that will not be stored. */
   #skip(entry: StreamEntry, sent: boolean): void {
-    if (entry.opens) return;
+    if (entry.isOpening) return;
     this.#gap = true;
     if (!sent) this.#reader.lost();
   }
@@ -316,11 +333,7 @@ export class StreamLog {
     if (this.#closed) return;
     this.#behind = false;
     this.#failedAt = undefined;
-    const item = this.#shift();
-    if (item !== undefined) {
-      this.#took(id, item.entry, item.sent);
-      item.after?.();
-    }
+    this.#storedFirst(id);
     this.#next();
   }
 
@@ -333,6 +346,13 @@ export class StreamLog {
     this.#length += length;
     this.#owner.stored += length;
     if (this.#owner.share !== undefined) this.#owner.share.stored += length;
+  }
+
+  #storedFirst(id: number): void {
+    const item = this.#shift();
+    if (item === undefined) return;
+    this.#took(id, item.entry, item.sent);
+    item.after?.();
   }
 
   #took(id: number, entry: StreamEntry, sent: boolean): void {
@@ -348,16 +368,12 @@ export class StreamLog {
       try {
         const id = this.#append(first.entry);
         if (isThenable(id)) return this.#follow(id);
-        this.#shift();
-        this.#took(id, first.entry, first.sent);
-        first.after?.();
+        this.#storedFirst(id);
       } catch (error) {
         return this.#refused(error);
       }
     }
-    if (this.#closed) return;
-    this.#space.storing(-1);
-    this.#reader.drained();
+    if (!this.#closed) this.#drained();
   }
 
   #refused(error: unknown): void {
@@ -391,6 +407,11 @@ export class StreamLog {
     this.#waitingLength = 0;
     this.#space.late.drop(this);
     this.#space.retries.drop(this);
+    this.#drained();
+  }
+
+  #drained(): void {
+    this.isEmpty = true;
     this.#space.storing(-1);
     this.#reader.drained();
   }

@@ -4,9 +4,10 @@ import type { LogRead } from "../../../../storage/storage.js";
 import { encodeEvent } from "../../../framing/sse-encode.js";
 import type { ReplyStream } from "../../server/reply-rules.js";
 import type { SseConnection } from "../../server/sse-connection.js";
-import { eventId, GET_STREAM_ID } from "./stream-ids.js";
+import type { SessionKeys } from "../records.js";
 import {
   decodeEntry,
+  GET_STREAM_ID,
   type LogOwner,
   type LogReader,
   type LogSpace,
@@ -18,16 +19,37 @@ import {
   unansweredAfter,
 } from "./stream-log.js";
 
+/** A position in one stream of one session. */
+export interface EventPosition {
+  readonly stream: string;
+  /** The id in the log of the last event that the client has; 0 is the position before the first one. */
+  readonly after: number;
+  /** True for the event that ended its stream. */
+  readonly last: boolean;
+}
+
+/**
+ * The id of one event. It includes its stream, so that a client that reconnects finds the right one; it need not be
+ * secret, because streams are looked up within their session.
+ */
+export function eventId(stream: string, id: number, last = false): string {
+  return last ? `${stream}.${id}.last` : `${stream}.${id}`;
+}
+
+/** Parses an event id; undefined for anything that `eventId` does not return. */
+export function parseEventId(value: string): EventPosition | undefined {
+  const [, stream, digits, last] = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value) ?? [];
+  const after = Number(digits);
+  return stream === undefined || !Number.isSafeInteger(after) ? undefined : { stream, after, last: last !== undefined };
+}
+
 /** What the streams of all sessions of a node share. */
 export interface StreamHost extends LogSpace {
   /** True if no other process can serve the sessions. */
   readonly alone: boolean;
-  /** The id of this node. */
-  readonly node: string;
   /** False if other nodes may take this one for gone, and may have ended its streams. */
   leads(): boolean;
-  /** The name of a stream's log; it includes the session, so that no other session can read it. */
-  logName(session: string, stream: string): string;
+  readonly keys: SessionKeys;
   /** Tells other nodes of new entries on a stream that has no connection here. */
   hint(session: string, stream: string): void;
   /** Tells other nodes that entries of a stream were lost. */
@@ -37,12 +59,13 @@ export interface StreamHost extends LogSpace {
 /** The session of a stream. */
 export interface StreamOwner extends LogOwner {
   readonly host: StreamHost;
-  /** The id of the session. */
-  readonly session: string;
+  readonly sessionId: string;
+  /** The id of this node. */
+  readonly node: string;
   /** Whether its client understands events without data. */
   readonly primes: boolean;
-  /** A stream has ended, or has another connection or none. */
-  changed(stream: SessionStream): void;
+  /** A stream is only needed by a client that resumes it, or again by others. */
+  setOver(stream: SessionStream, isOver: boolean): void;
   /** A stream has lost or given up its connection. */
   released(stream: SessionStream): void;
 }
@@ -88,39 +111,35 @@ export class SessionStream implements ReplyStream, LogReader {
   #abandoned = false;
 
   constructor(owner: StreamOwner, id: string, soleWriter: boolean) {
-    const { host, session } = owner;
+    const { host, sessionId } = owner;
     this.#owner = owner;
     this.#host = host;
     this.id = id;
     this.soleWriter = soleWriter;
-    this.#log = new StreamLog(host, owner, host.logName(session, id), this);
+    this.#log = new StreamLog(host, owner, host.keys.log(sessionId, id), this);
   }
 
   get attached(): boolean {
     return this.#connection !== undefined;
   }
 
-  /** Whether nothing more will be sent on it, unless a client resumes it. */
-  get isOver(): boolean {
-    if (this.#connection !== undefined) return false;
-    return (this.ended && this.#log.isEmpty) || (this.byGet && this.id !== GET_STREAM_ID);
-  }
-
   /** Adds an event without data, which gives the client an id to reconnect with before the first message. */
   prime(): void {
-    this.#add(openingEntry(true));
+    if (!this.ended) this.#log.add(openingEntry(true));
   }
 
   message(text: string): void {
-    const { alone, node } = this.#host;
-    this.#add(this.soleWriter || alone ? messageEntry(text) : messageEntry(text, node));
+    if (this.ended && !this.#abandoned) return;
+    const writer = this.soleWriter || this.#host.alone ? undefined : this.#owner.node;
+    this.#log.add(messageEntry(text, writer));
   }
 
   finish(text: string | undefined): void {
-    this.#add(lastEntry(text));
+    if (this.ended && !this.#abandoned) return;
+    this.#log.add(lastEntry(text));
     if (this.ended) return;
     this.ended = true;
-    this.#owner.changed(this);
+    this.#changed();
   }
 
   pause(retryMs: number): void {
@@ -134,12 +153,12 @@ export class SessionStream implements ReplyStream, LogReader {
   }
 
   /** Begins the reply to these requests. The log is empty, and a storage that fails must not end the connection. */
-  begin(connection: SseConnection, requests: () => readonly Id[]): void {
+  begin(connection: SseConnection, requests: readonly Id[]): void {
     this.#connect(connection);
     // Older clients try to parse an event without data as a message, and a single process ends its streams itself.
+    const { alone } = this.#host;
     const { primes } = this.#owner;
-    if (!this.#host.alone) this.#add(openingEntry(primes, requests()));
-    else if (primes) this.prime();
+    if (primes || !alone) this.#log.add(openingEntry(primes, alone ? undefined : requests));
   }
 
   /** Replaces the connection. The new one gets everything after `position`; its client knows of a gap before `knownGap`. */
@@ -152,7 +171,7 @@ export class SessionStream implements ReplyStream, LogReader {
     this.#knownGap = knownGap;
     this.#sent = undefined;
     this.#log.restart();
-    this.#owner.changed(this);
+    this.#changed();
     this.follow();
   }
 
@@ -165,7 +184,7 @@ export class SessionStream implements ReplyStream, LogReader {
 
   /** Sends further entries to the client alone, because the session has ended and its logs are dropped. */
   abandon(): void {
-    this.#log.overdue();
+    this.#log.abandon();
     this.#abandoned = true;
     this.#reading = false;
   }
@@ -194,7 +213,7 @@ export class SessionStream implements ReplyStream, LogReader {
     if (afterGap) this.#knownGap = id;
     const host = this.#host;
     if (this.#connection === undefined) {
-      if (!host.alone) host.hint(this.#owner.session, this.id);
+      if (!host.alone) host.hint(this.#owner.sessionId, this.id);
     } else if (id > this.position) {
       // Where several nodes write, or others may have ended the stream, the log may have more than this node has stored.
       const mustRead = !host.alone && (!this.soleWriter || !host.leads());
@@ -210,7 +229,7 @@ export class SessionStream implements ReplyStream, LogReader {
   sendNow(entry: StreamEntry): boolean {
     const connection = this.#connection;
     if (connection === undefined || this.#reading) return false;
-    if (entry.opens) this.#sendStart(entry, connection);
+    if (entry.isOpening) this.#sendStart(entry, connection);
     else if (entry.data !== undefined) connection.write(encodeEvent({ data: entry.data }));
     if (entry.ends) this.#end(connection);
     return true;
@@ -218,16 +237,17 @@ export class SessionStream implements ReplyStream, LogReader {
 
   lost(): void {
     this.hasGap = true;
-    if (!this.#host.alone) this.#host.lost(this.#owner.session, this.id);
+    if (!this.#host.alone) this.#host.lost(this.#owner.sessionId, this.id);
   }
 
   drained(): void {
-    if (this.ended) this.#owner.changed(this);
+    if (this.ended) this.#changed();
   }
 
-  #add(entry: StreamEntry): void {
-    if (this.#abandoned) this.sendNow(entry);
-    else if (!this.ended) this.#log.add(entry);
+  #changed(): void {
+    const isEnded = this.ended && this.#log.isEmpty;
+    const isOver = this.#connection === undefined && (isEnded || (this.byGet && this.id !== GET_STREAM_ID));
+    this.#owner.setOver(this, isOver);
   }
 
   #connect(connection: SseConnection): void {
@@ -238,7 +258,7 @@ export class SessionStream implements ReplyStream, LogReader {
   #lose(connection: SseConnection | undefined): void {
     if (connection === undefined || connection !== this.#connection) return;
     this.#connection = undefined;
-    this.#owner.changed(this);
+    this.#changed();
     if (!this.#host.alone) this.#owner.released(this);
   }
 
@@ -275,9 +295,9 @@ export class SessionStream implements ReplyStream, LogReader {
   }
 
   #read(): LogRead | Promise<LogRead> | undefined {
-    const { log } = this.#host;
+    const { log, keys } = this.#host;
     try {
-      return log.read(this.#host.logName(this.#owner.session, this.id), this.position, PAGE);
+      return log.read(keys.log(this.#owner.sessionId, this.id), this.position, PAGE);
     } catch (error) {
       this.#broken(error);
       return undefined;
@@ -330,6 +350,6 @@ export class SessionStream implements ReplyStream, LogReader {
     this.ended = true;
     this.#connection = undefined;
     connection.end();
-    this.#owner.changed(this);
+    this.#changed();
   }
 }

@@ -1,4 +1,4 @@
-import type { Platform, Timer } from "../../../platform/platform.js";
+import type { Platform, Timer } from "./platform.js";
 
 /** Runtimes count timers in whole milliseconds, so that one may fire this much too early. */
 const EARLY_MS = 1;

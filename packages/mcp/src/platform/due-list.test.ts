@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeTime } from "../../../../test/http/fake-time.js";
+import { fakeTime } from "../../test/http/fake-time.js";
 import { DueList } from "./due-list.js";
 
 function setUp(delayMs: number) {
