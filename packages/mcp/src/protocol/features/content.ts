@@ -155,8 +155,8 @@ export function blockContent(block: unknown): BlockContent {
     return { kind: type, data, mimeType: mime, uri: undefined };
   if (type === "resource" && isResourceContents(resource)) {
     const { uri } = resource;
-    if ("text" in resource) return { kind: "text", text: resource.text, uri };
-    return { kind: "file", data: resource.blob, mimeType: resource.mimeType, uri };
+    if ("text" in resource && typeof resource.text === "string") return { kind: "text", text: resource.text, uri };
+    if ("blob" in resource) return { kind: "file", data: resource.blob, mimeType: resource.mimeType, uri };
   }
   // The members of a link were checked.
   if (type === "resource_link" && isContentBlock(block)) return { kind: "link", link: block as ResourceLink };
