@@ -128,9 +128,9 @@ class NodeChild implements ChildHandle {
 }
 
 /** A process group outlives its leader while it has members, and the kernel does not reuse its id until then. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-pid, signal);
+    process.kill(isWindows() ? pid : -pid, signal);
   } catch {
     // ESRCH: all processes of the group have exited.
   }

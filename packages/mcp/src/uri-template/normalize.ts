@@ -2,8 +2,8 @@
 const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Triplets to keep because the plain character has another meaning: reserved characters, "%" and controls. */
 const MEANINGFUL = "2[13-9A-CF]|3[ABDF]|40|5[BD]|[01][0-9A-F]|7F";
-const OTHER_TRIPLET = new RegExp(`%(?!${MEANINGFUL})`, "i");
-const MEANINGFUL_TRIPLET = new RegExp(`%(${MEANINGFUL})`, "gi");
+const OTHER_TRIPLET = /* @__PURE__ */ new RegExp(`%(?!${MEANINGFUL})`, "i");
+const MEANINGFUL_TRIPLET = /* @__PURE__ */ new RegExp(`%(${MEANINGFUL})`, "gi");
 
 /**
  * Gives equivalent URIs the same spelling: `%41` becomes `A`, `%c3%a9` becomes `é`; reserved characters are unchanged

@@ -307,7 +307,7 @@ const LINGER_MS = 1000;
  * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would reset it
  * and the client would never see the answer; without a bound, the client could send forever.
  */
-export function endAfterBody(
+function endAfterBody(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
@@ -338,7 +338,7 @@ export function endAfterBody(
 }
 
 /** Replies that are shorter than this are not watched: the kernel takes them. */
-export const WATCHED_BYTES = 16 * 1024;
+const WATCHED_BYTES = 16 * 1024;
 
 /**
  * Complete replies that clients have not read. When they hold more than `maxBytes`, the connection that has waited longest is

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node
 import type { TlsOptions } from "node:tls";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { METRICS_TYPES, type MetricsSource } from "../../http/metrics-source.js";
+import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
@@ -98,7 +99,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
       const deadline = platform.monotonic() + graceMs;
       draining = true;
       core.state.closesConnections = true;
-      await delay(Math.min(options.drainDelayMs ?? 0, graceMs), bound.closed);
+      const delayMs = Math.min(options.drainDelayMs ?? 0, graceMs);
+      if (delayMs > 0) await atMost(platform, delayMs, bound.closed, true);
       bound.stopListening();
       const drained = handler.drain(Math.max(0, deadline - platform.monotonic()));
       bound.closeIdle();
@@ -110,22 +112,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   return endedOnSignals(handle, endpointOf(servable), platform);
 }
 
-/** Waits, unless everything ends before. */
-function delay(ms: number, closed: Promise<void>): Promise<void> | undefined {
-  if (!(ms > 0)) return undefined;
-  return new Promise((resolve) => {
-    const timer = platform.timer(ms, resolve, true);
-    void closed.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
-}
-
-function makeServer(
-  options: ServeHttpOptions,
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-): NodeServer {
+function makeServer(options: ServeHttpOptions, listener: Listener): NodeServer {
   const { tls } = options;
   if (tls === undefined) return builtin("node:http").createServer(serverOptions(options), listener);
   try {
@@ -183,7 +170,7 @@ function watchedMetrics(options: ServeHttpOptions, { state }: HttpCore): { route
     streams();
     running();
   };
-  return { route: metricsRoute(metrics, options, options.platform ?? platform, reply), stop };
+  return { route: metricsRoute(metrics, options, options.platform ?? platform), stop };
 }
 
 function router(
@@ -223,19 +210,11 @@ function reply(response: ServerResponse, status: number, body: string, type = "a
   response.end(body);
 }
 
-/** Sends a complete reply. */
-type SendText = (response: ServerResponse, status: number, body: string, type?: string) => void;
-
 /**
  * Shows metrics to those who may call the server: whom `authenticate` admits, or without it programs on this machine that do
  * not come through a proxy.
  */
-export function metricsRoute(
-  source: MetricsSource,
-  options: HttpServerOptions,
-  platform: Platform,
-  reply: SendText,
-): (request: IncomingMessage, response: ServerResponse) => void {
+function metricsRoute(source: MetricsSource, options: HttpServerOptions, platform: Platform): Listener {
   const authenticate = authenticationOf(options, platform);
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     if (authenticate !== undefined) {

@@ -3,7 +3,7 @@ import { traceOf } from "../../encoding/thrown-message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
-import { endWithThisProcess } from "../spawn.js";
+import { endWithThisProcess, signalGroup } from "../spawn.js";
 import { type FromWorker, isMarked, type ToWorker } from "./worker-messages.js";
 
 /** How workers are started. */
@@ -98,7 +98,9 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
     detached: process.platform !== "win32",
     ...(env === undefined ? {} : { env: { ...env } }),
   });
-  const kill = () => killGroup(child.pid);
+  const kill = () => {
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+  };
   const release = child.pid === undefined ? () => {} : endWithThisProcess(kill);
   let over = false;
   let left: () => void = () => {};
@@ -147,15 +149,6 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
 function withoutProgram(execArgv: readonly string[]): string[] {
   const at = execArgv.findIndex((word) => /^(-e|-p|-pe|--eval|--print)$/.test(word));
   return at < 0 ? [...execArgv] : [...execArgv.slice(0, at), ...execArgv.slice(at + 2)];
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
-  } catch {
-    // ESRCH: all of them have exited.
-  }
 }
 
 /**

@@ -115,7 +115,7 @@ export function guardStdout(): void {
     const { stderr } = process;
     if (!noticed) {
       noticed = true;
-      stderr.write(notice(callSite()));
+      stderr.write(notice(callSite(write)));
     }
     // Safe: both streams have the same overloads, which a rest parameter cannot express.
     return stderr.write(...(args as Parameters<typeof stderr.write>));
@@ -142,15 +142,15 @@ function tooEarly(bytes: number): string {
   );
 }
 
-/** The innermost frame outside Node and this file. */
-function callSite(): string {
+/** The innermost frame outside Node that led to `write`. */
+function callSite(write: typeof process.stdout.write): string {
   const holder: { stack?: string } = {};
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 30;
-  Error.captureStackTrace(holder, callSite);
+  Error.captureStackTrace(holder, write);
   Error.stackTraceLimit = limit;
   const frames = (holder.stack ?? "").split("\n").slice(1);
-  const frame = frames.find((line) => !/\(?node:|stdout-guard|WriteStream\.write|Socket\.write/.test(line));
+  const frame = frames.find((line) => !/\(?node:|(WriteStream|Socket)\.(write|end)/.test(line));
   const place = frame === undefined ? undefined : /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/.exec(frame.trim())?.[1];
   return place === undefined ? "somewhere" : `at ${place}`;
 }
