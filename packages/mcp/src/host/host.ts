@@ -1,7 +1,13 @@
 import { platform as runtimePlatform } from "#platform";
+import { checkCallOptions } from "../client/call/caller.js";
+import type { Requester } from "../client/call/requester.js";
 import type { Client } from "../client/client.js";
 import type { CallOptions } from "../client/contract/options.js";
+import { getPrompt } from "../client/features/prompts.js";
+import { readResource } from "../client/features/resources.js";
 import { toolValue } from "../client/features/tool-value.js";
+import { printableLine } from "../encoding/printable.js";
+import { driftRefusal } from "../lock/drift-policy.js";
 import { type Platform, replacedPlatform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { OfferCapability } from "../protocol/features/offer-kinds.js";
@@ -9,13 +15,15 @@ import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
 import type { Server } from "../server/server.js";
+import { outerResult } from "../server/sources/mounted-names.js";
 import { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
 import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";
-import { HostCalls } from "./host-calls.js";
 import { DISABLED, type HostEvents, HostListeners, type ServerStatus } from "./host-events.js";
+import type { HostedServer } from "./hosted-server.js";
 import { HostedServers } from "./hosted-servers.js";
 import { checkHostOptions, type HostEntry, type HostOptions } from "./options.js";
+import { APPLICATION } from "./server-entry.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
 /**
@@ -29,7 +37,6 @@ export class Host implements AsyncDisposable {
   readonly #listeners: HostListeners;
   readonly #catalogue: HostCatalogue;
   readonly #servers: HostedServers;
-  readonly #calls: HostCalls;
   readonly #search = new ToolSearch();
   #indexed: readonly Tool[] | undefined;
 
@@ -40,7 +47,6 @@ export class Host implements AsyncDisposable {
     if (options.onEvent !== undefined) this.#listeners.add("any", options.onEvent);
     this.#catalogue = new HostCatalogue(options.names);
     this.#servers = new HostedServers(options, this.#platform, this.#catalogue, this.#listeners);
-    this.#calls = new HostCalls(this.#servers, this.#catalogue);
     for (const [name, entry] of Object.entries(options.servers ?? {})) this.#servers.add(name, entry);
   }
 
@@ -85,24 +91,47 @@ export class Host implements AsyncDisposable {
   }
 
   /** Calls a tool by its name in `tools()`, and gives its full result. */
-  callTool(name: string, args?: object, options: CallOptions = {}): Promise<CallToolResult> {
-    return this.#calls.callTool(name, args, options);
+  async callTool(name: string, args?: object, options: CallOptions = {}): Promise<CallToolResult> {
+    checkCallOptions(options);
+    const found = this.#catalogue.find("tools", name);
+    if (found === undefined) throw this.#refused(name) ?? unknown("tool", name);
+    const server = this.#servers.get(found.server);
+    const inner = server.tools.innerCall(found.inner, args as Record<string, unknown> | undefined);
+    const { idempotent, readOnly } = this.hints(name);
+    const repeatable = mayResend(options, idempotent || readOnly);
+    const sent = server.remote.timed(options);
+    const result = await server.remote.run(this.#run(server, options, repeatable), (connection) =>
+      connection.callTool(inner.name, inner.args, server.parts.application, sent, { idempotent: false }),
+    );
+    return this.#named(server, "tools/call", result) as CallToolResult;
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
   async call(name: string, args?: object, options: CallOptions = {}): Promise<unknown> {
-    const result = await this.#calls.callTool(name, args, options);
+    const result = await this.callTool(name, args, options);
     return toolValue(name, result, () => {});
   }
 
   /** A prompt by its name in `prompts()`. */
-  getPrompt(name: string, args?: Record<string, string>, options: CallOptions = {}): Promise<GetPromptResult> {
-    return this.#calls.getPrompt(name, args, options);
+  async getPrompt(name: string, args?: Record<string, string>, options: CallOptions = {}): Promise<GetPromptResult> {
+    const found = this.#catalogue.find("prompts", name);
+    if (found === undefined) throw unknown("prompt", name);
+    const server = this.#servers.get(found.server);
+    const result = await this.#request(server, options, (requester, sent) =>
+      getPrompt(requester, found.inner, args, sent),
+    );
+    return this.#named(server, "prompts/get", result) as GetPromptResult;
   }
 
   /** A resource by its address in `resources()`, or by one that a result of a server gave. */
-  readResource(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
-    return this.#calls.readResource(uri, options);
+  async readResource(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
+    const found = this.#catalogue.ownerOf(uri);
+    if (found === undefined) throw unknown("resource", uri);
+    const server = this.#servers.get(found.server);
+    const result = await this.#request(server, options, (requester, sent) =>
+      readResource(requester, found.inner, sent),
+    );
+    return this.#named(server, "resources/read", result) as ReadResourceResult;
   }
 
   /**
@@ -110,7 +139,17 @@ export class Host implements AsyncDisposable {
    * and what is left out counts as the worst case.
    */
   hints(tool: string): { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean } {
-    return this.#calls.hints(tool);
+    const found = this.#catalogue.find("tools", tool);
+    if (found === undefined) throw unknown("tool", tool);
+    const { trusted } = this.#servers.get(found.server).parts;
+    const annotations = trusted ? (found.item.annotations ?? {}) : {};
+    const readOnly = annotations.readOnlyHint === true;
+    return {
+      readOnly,
+      destructive: !readOnly && annotations.destructiveHint !== false,
+      idempotent: annotations.idempotentHint === true,
+      openWorld: annotations.openWorldHint !== false,
+    };
   }
 
   /** What is known of each server, by name. */
@@ -182,6 +221,40 @@ export class Host implements AsyncDisposable {
     return this.close();
   }
 
+  /** Why a tool is not in the catalogue, if a lock keeps it out. */
+  #refused(outer: string): McpError | undefined {
+    for (const { name, parts } of this.#servers.all()) {
+      const prefix = parts.prefix === false ? "" : parts.prefix;
+      const isIt = (tool: string) => outer.startsWith(prefix) && outer.endsWith(tool);
+      const drifted = parts.lock?.drift.find(({ kind, name: tool }) => kind === "tool" && isIt(tool));
+      if (drifted === undefined) continue;
+      const { kind, message, fix, data } = driftRefusal(drifted);
+      return new McpError(kind, `of the server "${name}", a tool was ${message}`, { fix, data });
+    }
+    return undefined;
+  }
+
+  #request<T>(
+    server: HostedServer,
+    options: CallOptions,
+    send: (requester: Requester, options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    checkCallOptions(options);
+    const sent = server.remote.timed(options);
+    return server.remote.run(this.#run(server, options, mayResend(options, true)), (connection) =>
+      send(connection.requester(server.parts.application), sent),
+    );
+  }
+
+  #run({ remote }: HostedServer, { signal }: CallOptions, repeatable: boolean) {
+    return { caller: APPLICATION, signal, repeatable, pick: () => remote.standing(signal) };
+  }
+
+  #named(server: HostedServer, method: string, result: object): object {
+    const names = this.#catalogue.names(server.name);
+    return names === undefined ? result : outerResult(names, method, result);
+  }
+
   #index(): ToolSearch {
     const tools = this.tools();
     if (tools !== this.#indexed) {
@@ -202,4 +275,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     throw McpError.from(error);
   }
   return host;
+}
+
+function mayResend({ resend = "idempotent" }: CallOptions, harmless: boolean): boolean {
+  return resend === "always" || (resend === "idempotent" && harmless);
+}
+
+function unknown(kind: string, name: string): McpError {
+  return new McpError("invalid_params", `no server of the host has a ${kind} ${printableLine(JSON.stringify(name))}`, {
+    fix: "Use a name that the catalogue lists; `status()` says which servers are missing.",
+  });
 }

@@ -6,11 +6,13 @@ import { McpError } from "../protocol/error.js";
 import { OFFER_CAPABILITIES, type OfferCapability } from "../protocol/features/offer-kinds.js";
 import { SavedCatalogue } from "./catalogue/catalogue-store.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
-import { connectionSpecs, HOSTED_STATES, serverOf } from "./connection-specs.js";
-import type { HostListeners } from "./host-events.js";
+import type { RemoteConnection } from "./connection/remote-connection.js";
+import type { HostedState, HostListeners } from "./host-events.js";
 import { HostedServer } from "./hosted-server.js";
-import { hostedServerParts } from "./hosted-server-parts.js";
 import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
+import { resolveServerEntry } from "./server-entry.js";
+import type { ChildSpec } from "./supervision/child-spec.js";
+import type { ChildState } from "./supervision/state-table.js";
 import type { SupervisionEvent } from "./supervision/supervision-event.js";
 import { Supervisor } from "./supervision/supervisor.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
@@ -104,7 +106,7 @@ export class HostedServers {
       this.#disabled.set(name, checked.required === true);
       return undefined;
     }
-    const parts = hostedServerParts(name, checked, this.#options, this.#platform, () => this.#forwards);
+    const parts = resolveServerEntry(name, checked, this.#options, this.#platform, () => this.#forwards);
     const server = new HostedServer(parts, {
       listed: (of, kinds) => this.#listed(of, kinds),
       changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
@@ -270,4 +272,49 @@ function closed(): McpError {
 
 function removed(name: string): McpError {
   return new McpError("cancelled", `the server "${name}" was removed before it was started`);
+}
+
+const RETRY_MS = 60_000;
+
+/** What each state of a supervised connection means for its server. */
+const HOSTED_STATES: Readonly<Record<ChildState, HostedState>> = {
+  waiting: "restarting",
+  starting: "starting",
+  running: "ready",
+  stopping: "stopped",
+  stopped: "stopped",
+  ended: "stopped",
+  failed: "failed",
+};
+
+/** The connections of a server as children of a supervisor. */
+function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<RemoteConnection>[] {
+  const { name, size, startMs, options } = server.parts;
+  return Array.from({ length: size }, (_, index) => ({
+    id: childId(name, index),
+    start: (signal) => server.start(signal),
+    ended: async (connection) => {
+      const ended = await connection.ended;
+      // Why it ended says more than that it did.
+      const reason = ended?.cause instanceof Error ? ended.cause : ended;
+      return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
+    },
+    stop: (connection) => connection.close(),
+    // With a login the deadlines of the connection and of its lists, which are as long, do not count the time of the user.
+    startMs: options.auth === undefined ? startMs : Number.POSITIVE_INFINITY,
+    retryMs,
+  }));
+}
+
+/** What a further connection adds to the name of its server. */
+const NUMBER = /#\d+$/;
+
+/** Names of servers that end like those of connections get a number from the first on, so that no two meet. */
+function childId(name: string, index: number): string {
+  return index === 0 && !NUMBER.test(name) ? name : `${name}#${index + 1}`;
+}
+
+/** The name of the server that a child belongs to. */
+function serverOf(child: string): string {
+  return child.replace(NUMBER, "");
 }

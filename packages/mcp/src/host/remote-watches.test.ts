@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { connect } from "../client/connect.js";
 import { Server } from "../server/server.js";
-import { RemoteWatches } from "./remote-watches.js";
+import { RemoteWatches } from "./hosted-server.js";
 
 describe("watches of resources", () => {
   it("end once, whoever watches the same since", async () => {

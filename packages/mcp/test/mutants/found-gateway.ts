@@ -38,7 +38,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
   {
     name: "questions-declared-to-programs-only",
     recreates: "host M4: a shared server over HTTP does not list tools that need sampling or elicitation",
-    file: "host/hosted-server-parts.ts",
+    file: "host/server-entry.ts",
     search: "forwards() && entry.server === undefined ? ANY_QUESTION",
     replace: "forwards() && startsAnew ? ANY_QUESTION",
     tests: ["test/host/gateway/declared-questions.test.ts"],

@@ -1,10 +1,14 @@
+import { Answerer } from "../client/answers/answerer.js";
 import type { LocalServer, Target } from "../client/connect.js";
+import { ClientExtensions } from "../client/contract/extension.js";
 import type { ClientOptions } from "../client/contract/options.js";
+import type { Question } from "../era/era.js";
 import { DriftPolicy } from "../lock/drift-policy.js";
+import { onAbort } from "../platform/on-abort.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import { applicationCall } from "./application-call.js";
 import { serverKey } from "./catalogue/catalogue-store.js";
+import type { PassedCall } from "./connection/remote-connection.js";
 import { ANY_QUESTION } from "./gateway/askable.js";
 import type { HostedServerParts } from "./hosted-server.js";
 import type { HostedHere, HostOptions, HostServer } from "./options.js";
@@ -12,8 +16,8 @@ import type { HostedHere, HostOptions, HostServer } from "./options.js";
 const START_MS = 30_000;
 const WAIT_MS = 10_000;
 
-/** What a server is made of, by its entry, the host's defaults and ours. `forwards` says whether clients of a gateway may be asked. */
-export function hostedServerParts(
+/** Joins a server's entry with the defaults of the host and the library. `forwards` says whether clients of a gateway may be asked. */
+export function resolveServerEntry(
   name: string,
   entry: HostServer & { readonly server?: HostedHere },
   host: HostOptions,
@@ -139,4 +143,35 @@ function authorizationOf(auth: NonNullable<HostOptions["auth"]>, name: string, u
   if (given === undefined || typeof given.authorize === "function") return given;
   Promise.resolve(given).catch(() => {});
   throw new McpError("invalid_definition", `\`auth\` gave no authorization for the server "${name}"`, { fix });
+}
+
+/** One value for all calls that the application makes itself. */
+export const APPLICATION = "the application";
+
+/** Answers as the application where a server asks over a connection that clients of a gateway share. */
+function applicationCall(server: string, options: ClientOptions, platform: Platform): PassedCall {
+  const answerer = new Answerer(options, platform, new ClientExtensions());
+  return {
+    caller: APPLICATION,
+    async ask(question, signal) {
+      if (!answerer.canAnswer(question.method)) return nobody(question);
+      answerer.check(question);
+      const unwanted = new AbortController();
+      const remove = onAbort(signal, () => unwanted.abort(signal.reason));
+      try {
+        return await answerer.answer(question, { asker: { name: server, version: "" } }, unwanted);
+      } finally {
+        remove();
+      }
+    },
+    // The connection tells its messages to `onLog` itself.
+    log() {},
+  };
+}
+
+/** The connection declares what clients of a gateway may be asked; the application itself may have no answers. */
+function nobody({ method }: Question): object {
+  if (method === "roots/list") return { roots: [] };
+  if (method === "elicitation/create") return { action: "cancel" };
+  throw new McpError("declined", `nobody is there to answer ${method}`);
 }
