@@ -2,10 +2,8 @@ import { printableLine } from "../encoding/printable.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
-import { legalName } from "./legal-name.js";
-import { type LoweredArguments, lowerArguments } from "./schema/lower-arguments.js";
-import { openArguments, sameArguments } from "./schema/open-arguments.js";
-import { GEMINI, OPENAI_STRICT } from "./schema/schema-dialect.js";
+import { type LoweredArguments, lowerArguments, openArguments, sameArguments } from "./schema/lower-arguments.js";
+import { GEMINI, legalName, OPENAI_STRICT } from "./schema/schema-dialect.js";
 
 /** What calls of a framework pass on. */
 export interface ToolCallOptions {
@@ -38,7 +36,7 @@ export interface LostParts {
   readonly parts: readonly string[];
 }
 
-const MOST_TOOLS = 10_000;
+const MAX_TOOLS = 10_000;
 const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const LOWER: Readonly<Record<SchemaRules, (schema: Tool["inputSchema"]) => LoweredArguments>> = {
@@ -130,8 +128,8 @@ export async function adaptTools(source: ToolSource, rules: SchemaRules): Promis
   for await (const tool of listed) {
     // Providers refuse a name that is there twice.
     if (isForModels(tool) && !tools.has(tool.name)) tools.set(tool.name, tool);
-    if (tools.size > MOST_TOOLS) {
-      throw new McpError("limit_exceeded", `there are more than ${MOST_TOOLS} tools to adapt`, {
+    if (tools.size > MAX_TOOLS) {
+      throw new McpError("limit_exceeded", `there are more than ${MAX_TOOLS} tools to adapt`, {
         fix: "Offer fewer tools to the model: filter them, or let it search.",
       });
     }

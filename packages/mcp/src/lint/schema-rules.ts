@@ -1,5 +1,4 @@
-import { type LoweredArguments, lowerArguments } from "../adapters/schema/lower-arguments.js";
-import { openArguments } from "../adapters/schema/open-arguments.js";
+import { type LoweredArguments, lowerArguments, openArguments } from "../adapters/schema/lower-arguments.js";
 import { GEMINI, OPENAI_STRICT } from "../adapters/schema/schema-dialect.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import { isObject } from "../jsonrpc/message.js";

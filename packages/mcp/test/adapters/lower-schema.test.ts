@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { geminiSchema } from "../../src/adapters/schema/gemini-schema.js";
-import { lowerArguments } from "../../src/adapters/schema/lower-arguments.js";
-import { openArguments } from "../../src/adapters/schema/open-arguments.js";
+import { geminiSchema } from "../../src/adapters/gemini-tools.js";
+import { lowerArguments, openArguments } from "../../src/adapters/schema/lower-arguments.js";
 import { GEMINI, OPENAI_STRICT } from "../../src/adapters/schema/schema-dialect.js";
 import { compileValidator } from "../../src/schema/json-schema/validate.js";
 import { brokenGeminiRules, brokenStrictRules } from "./provider-rules.js";

@@ -53,8 +53,8 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
   {
     name: "server-request-handlers-ignored",
     recreates: "requests of a server by other methods are never answered by the application",
-    file: "client/answers/answerer.ts",
-    search: "extended ?? ownMember(this.#options.handlers, method)",
+    file: "client/answers/server-requests.ts",
+    search: "extended ?? ownMember(connection.options.handlers, method)",
     replace: "extended",
     tests: ["test/client/server-handlers.test.ts"],
   },

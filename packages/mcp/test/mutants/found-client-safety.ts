@@ -6,9 +6,9 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     name: "question-before-handshake",
     recreates: "a question is put to the user before anybody knows who asks",
     file: "client/answers/server-requests.ts",
-    search: "    const { asking } = this.#connection;\n",
+    search: "    const { asking } = connection;\n",
     replace:
-      "    const asking = (this.#connection.asking ?? { era: { answer: (_: string, answer: object) => answer }, asker: {} }) as never as typeof this.#connection.asking;\n",
+      "    const asking = (connection.asking ?? { era: { answer: (_: string, answer: object) => answer }, asker: {} }) as never as typeof connection.asking;\n",
     tests: ["test/client/questions-refused.test.ts"],
   },
   {
@@ -62,7 +62,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "application-failure-told-to-server",
     recreates: "what `onElicit` throws is told to the server and its model, and not to the developer",
-    file: "client/answers/answerer.ts",
+    file: "client/answers/server-requests.ts",
     search: 'const OWN_FAULTS: ReadonlySet<string> = new Set(["misuse",',
     replace: "const OWN_FAULTS: ReadonlySet<string> = new Set([",
     tests: ["test/client/questions-refused.test.ts"],

@@ -1,18 +1,27 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { lowerObject } from "./lower-object.js";
-import { acceptedBy, alternatives, jsonText, type Lowered, orNull, unchanged } from "./lowered.js";
+import { acceptedBy, acceptsNull, alternatives, jsonText, type Lowered, orNull, unchanged } from "./lowered.js";
 import { CONTAINERS, findReference, mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
-import type { SchemaDialect } from "./schema-dialect.js";
-import type { Place, SchemaLowering } from "./schema-lowering.js";
+import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
 /** Parts of one schema; what comes after them becomes JSON text. */
-const MOST_NODES = 2000;
-const LONGEST_NOTE = 400;
+const MAX_NODES = 2000;
+const MAX_NOTE_LENGTH = 400;
 const ANY = "Any JSON value, as JSON text.";
 
+/** A place in a schema. */
+interface Place {
+  /** Objects and lists around it. */
+  readonly depth: number;
+  /** References that were followed to get here. */
+  readonly within: ReadonlySet<string>;
+  /** For people: `city.name`. */
+  readonly path: string;
+}
+
 /** Turns one schema into the form of a provider. */
-export class Lowering implements SchemaLowering {
+export class Lowering {
   readonly dialect: SchemaDialect;
+  /** What the provider does not get to know, in words. */
   readonly lost: string[] = [];
   readonly root: SchemaNode;
   /** The beginnings of schemas as text: many places may refer to one. */
@@ -25,7 +34,7 @@ export class Lowering implements SchemaLowering {
   }
 
   lower(schema: unknown, place: Place): Lowered {
-    if (!isObject(schema) || ++this.#nodes > MOST_NODES) return this.text(schema, place, "is any JSON value");
+    if (!isObject(schema) || ++this.#nodes > MAX_NODES) return this.text(schema, place, "is any JSON value");
     const within = new Set(place.within);
     const node = plainSchema(this.root, schema, within);
     if (node === undefined) return this.text(schema, place, "refers to itself or combines schemas");
@@ -51,6 +60,7 @@ export class Lowering implements SchemaLowering {
     return types.includes("null") ? nullable(lowered) : lowered;
   }
 
+  /** The whole value as JSON text. */
   text(schema: unknown, { path }: Place, why: string): Lowered {
     this.lost.push(`${path || "the arguments"}: JSON text, because it ${why}`);
     const purpose = isObject(schema) && typeof schema["description"] === "string" ? `${schema["description"]} ` : "";
@@ -65,6 +75,7 @@ export class Lowering implements SchemaLowering {
     return text;
   }
 
+  /** Adds what the schema says of itself, and in words what the provider's form cannot say. */
   described(lowered: Lowered, node: SchemaNode, used: readonly string[], { path }: Place): Lowered {
     const { title, description } = node;
     const notes: string[] = [];
@@ -98,6 +109,7 @@ export class Lowering implements SchemaLowering {
     };
   }
 
+  /** The keywords of a schema that the provider knows. */
   kept(node: SchemaNode, type: keyof SchemaDialect["keywords"] | undefined): SchemaNode {
     const known = type === undefined ? [] : this.dialect.keywords[type];
     const isFit = (keyword: string, value: unknown) =>
@@ -139,6 +151,7 @@ export class Lowering implements SchemaLowering {
     return this.described(lowered, own, used, place);
   }
 
+  /** Checks values against a part of the tool's own schema; accepts all if that cannot be checked. */
   accepts(node: unknown): (value: unknown) => boolean {
     const { $schema, $defs, definitions } = this.root;
     return acceptedBy(() => ({ $schema, $defs, definitions, allOf: [node] }));
@@ -150,7 +163,7 @@ const HARMLESS = ["default", "examples", "deprecated", "readOnly", "writeOnly"];
 
 function short(value: unknown): string {
   const text = JSON.stringify(value) ?? "";
-  return text.length > LONGEST_NOTE ? `${text.slice(0, LONGEST_NOTE)}…` : text;
+  return text.length > MAX_NOTE_LENGTH ? `${text.slice(0, MAX_NOTE_LENGTH)}…` : text;
 }
 
 function typesOf({ type, properties, required, items, pattern, format }: SchemaNode): string[] {
@@ -216,4 +229,109 @@ function ofType(type: string, values: readonly unknown[], { stringEnums }: Schem
   if (type === "boolean" && values.length > 1) return { type };
   if (!stringEnums || (type === "string" && !values.includes(""))) return { type, enum: values };
   return { type, description: `One of ${values.map((value) => JSON.stringify(value)).join(", ")}.` };
+}
+
+interface Property {
+  readonly inner: string;
+  readonly outer: string;
+  readonly lowered: Lowered;
+  readonly required: boolean;
+  /** `null` stands for a property that is absent. */
+  readonly absentIsNull: boolean;
+}
+
+/** Objects with named properties; one with names of any kind becomes JSON text. */
+export function lowerObject(lowering: Lowering, node: SchemaNode, place: Place): Lowered {
+  const { additionalProperties: more, patternProperties } = node;
+  const isMap = (isObject(more) && Object.keys(more).length > 0) || patternProperties !== undefined;
+  const names = namesOf(node);
+  const { filledObjects } = lowering.dialect;
+  const isFree = names.length === 0 && (more !== false || filledObjects);
+  if (isMap || isFree) return lowering.text(node, place, "has properties with names of any kind");
+  return objectOf(lowering, node, names, place);
+}
+
+/** Properties that a schema names, also those that it only requires. */
+function namesOf({ properties, required }: SchemaNode): string[] {
+  const listed = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  return [...new Set([...Object.keys(Object(properties)), ...listed])];
+}
+
+/** The arguments as a whole, which are an object whatever they hold. */
+export function lowerRoot(lowering: Lowering, node: SchemaNode): Lowered {
+  const { additionalProperties: more, patternProperties } = node;
+  if ((more !== undefined && more !== false) || patternProperties !== undefined) {
+    lowering.lost.push("the arguments: those that the schema does not name");
+  }
+  return objectOf(lowering, node, namesOf(node), { depth: 1, within: new Set(), path: "" });
+}
+
+function objectOf(lowering: Lowering, node: SchemaNode, names: readonly string[], place: Place): Lowered {
+  const properties = propertiesOf(lowering, node, names, place);
+  const { allRequired, closed } = lowering.dialect;
+  const kept = lowering.kept(node, "object");
+  const required = properties.filter((property) => allRequired || property.required).map(({ outer }) => outer);
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(properties.map(({ outer, lowered }) => [outer, lowered.schema])),
+    ...(required.length > 0 || allRequired ? { required } : {}),
+    ...(closed ? { additionalProperties: false } : {}),
+    ...kept,
+  };
+  const plain = properties.every((one) => one.lowered.plain && one.inner === one.outer && !one.absentIsNull);
+  const byOuter = new Map(properties.map((property) => [property.outer, property]));
+  const object: Lowered = {
+    schema,
+    plain: plain && !closed,
+    encode: (value) => (isObject(value) ? encoded(properties, value, allRequired) : value),
+    decode: (value) => (isObject(value) ? decodedBy(byOuter, value) : value),
+  };
+  const used = ["type", "properties", "required", ...Object.keys(kept)];
+  // Whoever fills in a form adds nothing that is not on it, so an open schema loses nothing.
+  return lowering.described(object, node, [...used, "additionalProperties", "patternProperties"], place);
+}
+
+function propertiesOf(lowering: Lowering, node: SchemaNode, names: readonly string[], place: Place): Property[] {
+  const { allRequired, propertyName } = lowering.dialect;
+  const schemas = Object(node["properties"]) as SchemaNode;
+  const required: readonly unknown[] = Array.isArray(node["required"]) ? node["required"] : [];
+  const taken = new Set(names.filter((name) => propertyName?.test(name) !== false));
+  return names.map((inner) => {
+    const schema = Object.hasOwn(schemas, inner) ? schemas[inner] : true;
+    const lowered = lowering.lower(schema, { ...place, path: place.path === "" ? inner : `${place.path}.${inner}` });
+    const isRequired = required.includes(inner);
+    const absentIsNull = allRequired && !isRequired && !canBeNull(lowering, schema, lowered);
+    const outer = taken.has(inner) ? inner : legalName(inner, taken);
+    taken.add(outer);
+    return {
+      inner,
+      outer,
+      lowered: absentIsNull ? { ...lowered, schema: orNull(lowered.schema) } : lowered,
+      required: isRequired,
+      absentIsNull,
+    };
+  });
+}
+
+/** Whether `null` may be a value of its own. Alternatives that both have it may refuse it as a whole. */
+function canBeNull(lowering: Lowering, schema: unknown, lowered: Lowered): boolean {
+  return acceptsNull(lowered.schema) && lowering.accepts(schema)(null);
+}
+
+function encoded(properties: readonly Property[], value: Record<string, unknown>, allRequired: boolean): unknown {
+  const entries = properties.flatMap(({ inner, outer, lowered }): [string, unknown][] => {
+    if (Object.hasOwn(value, inner)) return [[outer, lowered.encode(value[inner])]];
+    return allRequired ? [[outer, null]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function decodedBy(byOuter: ReadonlyMap<string, Property>, value: Record<string, unknown>): unknown {
+  const entries = Object.entries(value).flatMap(([name, inside]): [string, unknown][] => {
+    const property = byOuter.get(name);
+    // Left for the server to judge.
+    if (property === undefined) return [[name, inside]];
+    return inside === null && property.absentIsNull ? [] : [[property.inner, property.lowered.decode(inside)]];
+  });
+  return Object.fromEntries(entries);
 }

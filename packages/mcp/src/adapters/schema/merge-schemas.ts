@@ -10,7 +10,7 @@ const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"
 export const CONTAINERS: readonly string[] = ["$schema", "$id", "$defs", "definitions", "$anchor", "$vocabulary"];
 const SMALLEST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 const LARGEST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
-const MOST_REFERENCES = 32;
+const MAX_REFERENCES = 32;
 
 /** The schema that a local `$ref` of `root` names; undefined if there is none. */
 export function findReference(root: SchemaNode, ref: unknown): unknown {
@@ -37,7 +37,7 @@ function decoded(pointer: string): string {
  */
 export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<string>): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
-  for (let steps = 0; node !== undefined && steps < MOST_REFERENCES; steps++) {
+  for (let steps = 0; node !== undefined && steps < MAX_REFERENCES; steps++) {
     const { $ref, allOf, ...rest }: Record<string, unknown> = node;
     if ($ref === undefined && allOf === undefined) return node;
     node = rest;
