@@ -1,5 +1,4 @@
 import type {
-  AnswerEnded,
   AnswerFollower,
   AnswerStarted,
   ClientObserver,
@@ -38,7 +37,6 @@ import {
   isAbout,
   OTHER,
   operationAttributes,
-  type Subject,
   serverFailure,
   sessionAttributes,
 } from "./attributes.js";
@@ -91,7 +89,7 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
         sessionAttributes(protocolVersion, transport === "http" ? HTTP : network),
       ),
     request: (request: RequestStarted): RequestFollower => new ClientSpan(recorder, request, options.content === true),
-    answer: (request: AnswerStarted): AnswerFollower => new AnswerSpan(recorder, request),
+    answer: (request: AnswerStarted): AnswerFollower => answerSpan(recorder, request),
     state({ sessionMs, protocolVersion, network, reason, state }: ConnectionChange) {
       if (sessionMs === undefined) return;
       const attributes = sessionAttributes(protocolVersion, network);
@@ -281,35 +279,24 @@ function codeOf(error: unknown, protocolVersion: string): number {
   return error.kind === "resource_not_found" ? notFoundCodeOf(protocolVersion as Revision) : error.code;
 }
 
-/** One request of a server as a span of the client that answers it, and as a duration. */
-class AnswerSpan implements AnswerFollower {
-  readonly #recorder: Recorder;
-  readonly #subject: Subject;
-  readonly #begun: Begun | undefined;
-  readonly #context: ApiContext;
-
-  constructor(recorder: Recorder, started: AnswerStarted) {
-    this.#recorder = recorder;
-    const { protocolVersion, requestId, sessionId } = started;
-    const { transport, protocol } = started.network ?? {};
-    // The address is that of the side that asks, which is not the one that serves here.
-    const network = { transport, protocol };
-    const subject = { method: knownMethod(started.method), name: undefined, protocolVersion, network };
-    const { parent, linked } = parentOf(recorder, started);
-    const attributes = operationAttributes(subject, undefined);
-    addSpanAttributes(attributes, { ...subject, requestId, sessionId });
-    this.#subject = subject;
-    this.#begun = recorder.begin(SERVER, subject, attributes, parent, linked);
-    this.#context = this.#begun?.context ?? parent;
-  }
-
-  within(run: () => void): void {
-    this.#recorder.api.context.with(this.#context, run);
-  }
-
-  ended({ outcome, error, durationMs }: AnswerEnded): void {
-    const failure = outcome === "ok" ? undefined : serverFailure(undefined, error?.code ?? 0, outcome === "cancelled");
-    this.#recorder.end(this.#begun, this.#subject, failure, true);
-    this.#recorder.record("server", durationMs, this.#subject, failure, this.#begun?.context);
-  }
+/** Records one request of a server as a span of the client that answers it, and as a duration. */
+function answerSpan(recorder: Recorder, started: AnswerStarted): AnswerFollower {
+  const { protocolVersion, requestId, sessionId } = started;
+  const { transport, protocol } = started.network ?? {};
+  // The address is that of the side that asks, which is not the one that serves here.
+  const network = { transport, protocol };
+  const subject = { method: knownMethod(started.method), name: undefined, protocolVersion, network };
+  const { parent, linked } = parentOf(recorder, started);
+  const attributes = operationAttributes(subject, undefined);
+  addSpanAttributes(attributes, { ...subject, requestId, sessionId });
+  const begun = recorder.begin(SERVER, subject, attributes, parent, linked);
+  return {
+    within: (run) => recorder.api.context.with(begun?.context ?? parent, run),
+    ended({ outcome, error, durationMs }) {
+      const isCancelled = outcome === "cancelled";
+      const failure = outcome === "ok" ? undefined : serverFailure(undefined, error?.code ?? 0, isCancelled);
+      recorder.end(begun, subject, failure, true);
+      recorder.record("server", durationMs, subject, failure, begun?.context);
+    },
+  };
 }

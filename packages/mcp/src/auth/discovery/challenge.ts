@@ -20,58 +20,50 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
 function parseChallenges(header: string): Challenge[] {
   if (header.length > MAX_LENGTH) return [];
   const challenges: Challenge[] = [];
-  const text = new Reader(header);
-  text.take(GAP);
-  while (!text.done) {
-    const scheme = text.take(TOKEN);
+  const text: Reader = { text: header, at: 0 };
+  take(text, GAP);
+  while (text.at < header.length) {
+    const scheme = take(text, TOKEN);
     if (scheme === undefined) break;
     const params = new Map<string, string>();
     challenges.push({ scheme: scheme.toLowerCase(), params });
-    text.take(/\s*/y);
-    if (text.take(TOKEN68) === undefined) readParams(text, params);
-    text.take(GAP);
+    take(text, /\s*/y);
+    if (take(text, TOKEN68) === undefined) readParams(text, params);
+    take(text, GAP);
   }
   return challenges;
+}
+
+/** A place in a text. */
+interface Reader {
+  readonly text: string;
+  at: number;
+}
+
+/** Takes the text that a sticky pattern matches at the place; undefined if it does not match. */
+function take(reader: Reader, pattern: RegExp): string | undefined {
+  pattern.lastIndex = reader.at;
+  const found = pattern.exec(reader.text)?.[0];
+  if (found !== undefined) reader.at += found.length;
+  return found;
 }
 
 /** Reads `name=value` pairs until something else comes, which is the next scheme. */
 function readParams(text: Reader, params: Map<string, string>): void {
   for (;;) {
     const before = text.at;
-    text.take(GAP);
-    const name = text.take(TOKEN)?.toLowerCase();
-    if (name === undefined || text.take(EQUALS) === undefined) {
+    take(text, GAP);
+    const name = take(text, TOKEN)?.toLowerCase();
+    if (name === undefined || take(text, EQUALS) === undefined) {
       text.at = before;
       return;
     }
-    const value = text.take(QUOTED)?.slice(1, -1).replace(/\\(.)/g, "$1") ?? text.take(TOKEN);
+    const value = take(text, QUOTED)?.slice(1, -1).replace(/\\(.)/g, "$1") ?? take(text, TOKEN);
     if (value === undefined) {
       text.at = before;
       return;
     }
     if (!params.has(name)) params.set(name, value);
-  }
-}
-
-/** A place in a text. */
-class Reader {
-  at = 0;
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  get done(): boolean {
-    return this.at >= this.#text.length;
-  }
-
-  /** The text that a sticky pattern matches here; undefined if it does not. */
-  take(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.#text)?.[0];
-    if (found !== undefined) this.at += found.length;
-    return found;
   }
 }
 

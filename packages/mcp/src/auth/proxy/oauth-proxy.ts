@@ -18,7 +18,7 @@ import { type ResourceServerOptions, resourceServer } from "../resource/resource
 import { boundedFetch } from "../url/bounded-fetch.js";
 import { urlPolicy } from "../url/url-policy.js";
 import { ClientDocuments, ProxyClients } from "./proxy-clients.js";
-import { ProxyGrants, SealedJson, UsedMarks } from "./proxy-grants.js";
+import { ProxyGrants, SealedJson, usedMarks } from "./proxy-grants.js";
 import { type ProxyIdentity, ProxyLogin } from "./proxy-login.js";
 import { errorPage, errorReply, jsonReply, pageReply } from "./proxy-reply.js";
 import { ProxyTokens } from "./proxy-tokens.js";
@@ -138,7 +138,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
     scopes,
     consentUrl: `${origin}/oauth/consent`,
     ...{ clients, redirects, grants, sealed, upstream, platform },
-    used: new UsedMarks(storage.kv, () => platform.now()),
+    isFirstUse: usedMarks(storage.kv, () => platform.now()),
     identify: async (found) => (options.identify ?? bySubject)(found),
   });
   const guard = resourceServer({

@@ -262,35 +262,31 @@ const MARK_LENGTH = 22;
 /** The digest of a text that was used, and when it may be forgotten. */
 type Mark = readonly [digest: string, until: number];
 
+/** Resolves to true for the first call with a digest, on any node, within `ttlMs`. */
+export type FirstUse = (digest: string, ttlMs: number) => Promise<boolean>;
+
 /**
  * Remembers which pages and logins were used, for all nodes, in a fixed number of keys: these steps cost a stranger nothing, so they
  * must not fill the storage. A full list forgets its oldest mark. A forgotten mark gives no access: the cookie of the browser and
  * the provider's one-time code are still needed.
  */
-export class UsedMarks {
-  readonly #kv: KeyValue;
-  readonly #now: () => number;
-
-  constructor(kv: KeyValue, now: () => number) {
-    this.#kv = kv;
-    this.#now = now;
-  }
-
-  /** True for the first call with this digest, on any node. */
-  async first(digest: string, ttlMs: number): Promise<boolean> {
+export function usedMarks(kv: KeyValue, now: () => number): FirstUse {
+  return async (digest, ttlMs) => {
     const key = `oauth used ${listOf(digest)}`;
     const mark = digest.slice(0, MARK_LENGTH);
     for (let tries = 0; tries < MAX_MARK_TRIES; tries++) {
-      const stored = await this.#kv.get(key);
-      const now = this.#now();
-      const marks = read(stored?.value).filter(([, until]) => until > now);
-      if (marks.some(([known]) => known === mark)) return false;
-      const value = JSON.stringify([...marks, [mark, now + ttlMs]].slice(-MAX_MARKS));
-      const version = await this.#kv.set(key, value, { ttlMs, ifVersion: stored?.version ?? 0 });
+      const stored = await kv.get(key);
+      const time = now();
+      // Only this function writes these keys.
+      const known = stored === undefined ? [] : (JSON.parse(stored.value) as Mark[]);
+      const marks = known.filter(([, until]) => until > time);
+      if (marks.some(([one]) => one === mark)) return false;
+      const value = JSON.stringify([...marks, [mark, time + ttlMs]].slice(-MAX_MARKS));
+      const version = await kv.set(key, value, { ttlMs, ifVersion: stored?.version ?? 0 });
       if (version !== undefined) return true;
     }
     return false;
-  }
+  };
 }
 
 /** The list of a digest: by its last characters, which are as random as the rest. */
@@ -298,9 +294,4 @@ function listOf(digest: string): number {
   let sum = 0;
   for (const character of digest.slice(-8)) sum = (sum * 31 + character.charCodeAt(0)) % 65_521;
   return sum % LISTS;
-}
-
-function read(value: string | undefined): readonly Mark[] {
-  // Only `first` writes these keys.
-  return value === undefined ? [] : (JSON.parse(value) as Mark[]);
 }

@@ -3,7 +3,7 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { StorageError, StorageFailure } from "../../storage/storage.js";
 import type { ProxyClients } from "./proxy-clients.js";
-import type { ProxyGrants, SealedJson, UsedMarks } from "./proxy-grants.js";
+import type { FirstUse, ProxyGrants, SealedJson } from "./proxy-grants.js";
 import { consentPage, errorPage, hasRepeatedParameter, pageReply, redirectReply } from "./proxy-reply.js";
 import { isDocumentId, type RedirectRules } from "./redirect-rules.js";
 import type { Upstream, UpstreamLogin } from "./upstream.js";
@@ -27,7 +27,7 @@ interface ProxyLoginParts {
   readonly clients: ProxyClients;
   readonly redirects: RedirectRules;
   readonly grants: ProxyGrants;
-  readonly used: UsedMarks;
+  readonly isFirstUse: FirstUse;
   readonly sealed: SealedJson;
   readonly upstream: Upstream;
   readonly platform: Platform;
@@ -103,7 +103,7 @@ export class ProxyLogin {
 
   /** The user's answer: back with a refusal, or on to the provider. */
   async consent(request: AuthenticationRequest, form: URLSearchParams): Promise<ServedDocument> {
-    const { issuer, sealed, upstream, grants, used } = this.#parts;
+    const { issuer, sealed, upstream, grants, isFirstUse } = this.#parts;
     const origin = request.header("origin");
     const pending = await sealed.open<Pending>("consent", form.get("request") ?? "");
     const isOwn =
@@ -114,7 +114,7 @@ export class ProxyLogin {
       );
     // A refusal ends the login by removing the cookie, and needs no mark: strangers can refuse as often as they like.
     if (form.get("answer") !== "allow") return this.#back(pending, { error: "access_denied" });
-    if (!(await used.first(grants.digest(`consent ${pending.browser}`), PENDING_MS)))
+    if (!(await isFirstUse(grants.digest(`consent ${pending.browser}`), PENDING_MS)))
       return refusedPage("This question was answered before. Begin again in the application.");
     const verifier = grants.random();
     const state = await sealed.seal("login", { ...pending, verifier }, PENDING_MS);
@@ -128,7 +128,7 @@ export class ProxyLogin {
 
   /** The provider's answer: makes the grant, and sends the client its code. */
   async callback(request: AuthenticationRequest, query: URLSearchParams): Promise<ServedDocument> {
-    const { clients, sealed, upstream, grants, used, identify } = this.#parts;
+    const { clients, sealed, upstream, grants, isFirstUse, identify } = this.#parts;
     const state = query.get("state") ?? "";
     const pending = hasRepeatedParameter(query)
       ? undefined
@@ -136,7 +136,7 @@ export class ProxyLogin {
     if (pending === undefined || !this.#isBrowserOf(pending, request)) {
       return refusedPage("This login was not begun in this browser, or took too long. Begin again in the application.");
     }
-    if (!(await used.first(grants.digest(`login ${pending.browser}`), PENDING_MS)))
+    if (!(await isFirstUse(grants.digest(`login ${pending.browser}`), PENDING_MS)))
       return refusedPage("This login was finished before.");
     const back = (parameters: Readonly<Record<string, string>>) => this.#back(pending, parameters);
     try {
