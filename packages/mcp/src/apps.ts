@@ -25,4 +25,4 @@ export type {
   UiSize,
   UiVisibility,
 } from "./protocol/features/apps.js";
-export type { ToolUi } from "./server/tools/tool.js";
+export type { ToolUi } from "./server/contract/tool.js";

@@ -26,15 +26,9 @@ export type { Middleware } from "./server/call/middleware.js";
 export { urlRequired } from "./server/call/url-required.js";
 export type { ElicitReply, HandlerContext, RequestContext, SampleRequest } from "./server/contract/context.js";
 export type { Observer } from "./server/contract/observer.js";
+export type { Completer } from "./server/contract/offer-options.js";
 export type { ServerInfo, ServerOptions } from "./server/contract/options.js";
-export type { ServerHandler } from "./server/handler/server-handler.js";
-export {
-  type PromptDefinition,
-  type PromptHandler,
-  type PromptOffer,
-  prompt,
-} from "./server/prompts/prompt.js";
-export { promptTemplate } from "./server/prompts/template.js";
+export { type PromptDefinition, type PromptHandler, type PromptOffer, prompt } from "./server/contract/prompt.js";
 export {
   type ReadHandler,
   type ResourceDefinition,
@@ -44,10 +38,8 @@ export {
   resource,
   resourceTemplate,
   type TemplateReadHandler,
-} from "./server/resources/resource.js";
-export { Server } from "./server/server.js";
-export type { Completer } from "./server/sources/completion.js";
-export type { Offer } from "./server/sources/offers.js";
+} from "./server/contract/resource.js";
+export type { Offer } from "./server/contract/source.js";
 export {
   type ToolDefinition,
   ToolError,
@@ -55,6 +47,9 @@ export {
   type ToolOffer,
   type ToolTypes,
   tool,
-} from "./server/tools/tool.js";
+} from "./server/contract/tool.js";
+export type { ServerHandler } from "./server/handler/server-handler.js";
+export { promptTemplate } from "./server/prompts/template.js";
+export { Server } from "./server/server.js";
 export { fetchHandler } from "./transport/http/server/fetch-handler.js";
 export { content, message };

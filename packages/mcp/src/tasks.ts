@@ -7,4 +7,4 @@ export type {
 } from "./client/contract/task-handle.js";
 export type { TaskLimits, TaskOptions } from "./extensions/tasks/task-options.js";
 export { tasks } from "./extensions/tasks/tasks.js";
-export type { TaskPolicy, TaskSupport } from "./server/tools/tool.js";
+export type { TaskPolicy, TaskSupport } from "./server/contract/tool.js";

@@ -15,7 +15,7 @@ import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
 import type { Server } from "../server/server.js";
-import { outerResult } from "../server/sources/mounted-names.js";
+import { outerResult } from "../server/sources/names.js";
 import { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
 import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";
@@ -209,7 +209,8 @@ export class Host implements AsyncDisposable {
     this.#servers.forwards();
     const onChanged = (listener: (lists: readonly OfferCapability[]) => void) =>
       this.on("catalogue", ({ lists }) => listener(lists));
-    return gatewayServer(this.#servers, this.#catalogue, onChanged, options);
+    const find = (name: string) => this.#servers.find(name);
+    return gatewayServer({ catalogue: this.#catalogue, find, onChanged }, options);
   }
 
   /** Ends all servers. Calls in flight may end within `drainMs`, default 0. */

@@ -253,3 +253,8 @@ export function isForCallers(error: McpError): boolean {
 function marked(error: McpError, meant: boolean): McpError {
   return Object.defineProperty(error, MEANT, { value: meant, configurable: true });
 }
+
+/** The error for a resource that does not exist or that this caller may not see. */
+export function resourceNotFound(uri: string): McpError {
+  return new McpError("resource_not_found", `resource not found: ${uri}`, { data: { uri } });
+}

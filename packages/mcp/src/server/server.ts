@@ -5,21 +5,19 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { AnySchema, CheckedTool, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
-import { addMethod, type CustomHandler, publishChange } from "./call/custom-method.js";
-import { createEndpoint, type PeerListener } from "./call/dispatch.js";
+import { addMethod, type CustomHandler } from "./call/custom-method.js";
+import { createEndpoint } from "./call/endpoint.js";
 import { ServerFacts } from "./call/facts.js";
-import { addNotificationMiddleware, checkedMiddleware, type Middleware, tapNotifications } from "./call/middleware.js";
-import { Pipeline } from "./call/pipeline.js";
-import { Registry } from "./call/registry.js";
+import { Layers } from "./call/layers.js";
+import { type Middleware, MiddlewareLayer, tapNotifications } from "./call/middleware.js";
+import { Observers } from "./call/observers.js";
 import type { ListName, PublishedChange } from "./changes/change.js";
-import { Hub } from "./changes/hub.js";
+import { Hub, publishChange } from "./changes/hub.js";
+import { Logging } from "./changes/logging.js";
+import { PeerSubscribers } from "./changes/peer-subscriber.js";
+import { Subscriptions } from "./changes/subscriptions.js";
 import type { Observer } from "./contract/observer.js";
 import type { ServerInfo, ServerOptions } from "./contract/options.js";
-import { type SessionInfo, sessionInfo } from "./contract/session-info.js";
-import { handlerObjects } from "./handler/handler-objects.js";
-import { HandlerFeature, handlerOptions } from "./handler/handler-source.js";
-import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
-import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
 import type {
   ClientNamedArguments,
   ClientSchemaArguments,
@@ -30,7 +28,7 @@ import type {
   PromptHandler,
   PromptOffer,
   PromptSchema,
-} from "./prompts/prompt.js";
+} from "./contract/prompt.js";
 import {
   type ReadHandler,
   type ResourceDefinition,
@@ -38,12 +36,9 @@ import {
   resource,
   resourceTemplate,
   type TemplateReadHandler,
-} from "./resources/resource.js";
-import { keepParts } from "./server-parts.js";
-import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
-import { type MountableServer, Mounts } from "./sources/mount.js";
-import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./sources/offers.js";
-import { resourceUpdated } from "./sources/watch.js";
+} from "./contract/resource.js";
+import { type SessionInfo, sessionInfo } from "./contract/session-info.js";
+import type { Mounted, Offer, OfferedPrompts, OfferedTools } from "./contract/source.js";
 import {
   type ClientArguments,
   type ClientResult,
@@ -51,7 +46,29 @@ import {
   type ToolHandler,
   type ToolTypes,
   tool,
-} from "./tools/tool.js";
+} from "./contract/tool.js";
+import { handlerObjects } from "./handler/handler-objects.js";
+import { HandlerSource, handlerArounds, handlerOptions } from "./handler/handler-source.js";
+import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
+import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
+import { MAKERS } from "./questions/call-context.js";
+import { replayed } from "./questions/replayed.js";
+import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
+import { JoinedSources } from "./sources/joined.js";
+import { mountServer, type ServerParts } from "./sources/prefixed.js";
+import { resourceUpdated } from "./sources/watch.js";
+
+/** By server, because its parts are not members that users see. */
+const PARTS = new WeakMap<object, ServerParts>();
+
+/** The parts of a server. Throws for other values. */
+export function partsOf(server: object): ServerParts {
+  const parts = PARTS.get(server);
+  if (parts !== undefined) return parts;
+  throw new McpError("invalid_definition", "this is no `Server` of this copy of the package", {
+    fix: "Pass what `new Server(…)` made.",
+  });
+}
 
 /**
  * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every
@@ -63,33 +80,55 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Types only; never present at run time. */
   declare readonly types: { tools: T; prompts: P };
   readonly #facts: ServerFacts;
-  readonly #registry: Registry;
-  readonly #pipeline: Pipeline;
+  readonly #layers: Layers;
+  readonly #observers: Observers;
+  readonly #middleware = new MiddlewareLayer();
   readonly #hub: Hub;
-  readonly #offers: Offers;
-  readonly #mountable: MountableServer;
-  readonly #listeners: PeerListener[];
+  readonly #source: JoinedSources;
+  readonly #peers: PeerSubscribers;
+  readonly #subscriptions: Subscriptions;
+  readonly #logging: Logging;
+  readonly #parts: ServerParts;
   /** The servers that this one is mounted in, and its endpoint once something serves it. */
   readonly #users = new Set<object>();
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
     const facts = new ServerFacts(info, options);
-    const registry = new Registry(facts);
-    const pipeline = new Pipeline(facts.platform);
+    const middleware = this.#middleware;
+    const layers = new Layers(facts, () => options.instructions ?? source.instructions());
     const hub = new Hub(facts);
-    const offers = new Offers(facts, registry, hub);
+    const source = new JoinedSources(facts, layers, hub);
     this.#facts = facts;
-    this.#registry = registry;
-    this.#pipeline = pipeline;
+    this.#layers = layers;
+    this.#observers = new Observers(facts.platform);
     this.#hub = hub;
-    this.#offers = offers;
-    this.#listeners = [offers.peers, pipeline];
-    const parts: MountableServer = { facts, registry, pipeline, hub, offers };
-    this.#mountable = parts;
-    keepParts(this, parts);
-    options.quotas?.attachToServer(parts);
-    for (const extension of options.extensions ?? []) extension.attachToServer?.(parts);
+    this.#source = source;
+    this.#peers = new PeerSubscribers(facts, layers, hub);
+    this.#subscriptions = new Subscriptions(facts, layers, hub, source, this.#peers);
+    this.#logging = new Logging(facts, this.#peers);
+    this.#parts = {
+      facts,
+      makers: MAKERS,
+      get straight() {
+        return middleware.isEmpty;
+      },
+      layers,
+      observers: this.#observers,
+      hub,
+      source,
+      mounted: new Map(),
+    };
+    PARTS.set(this, this.#parts);
+    for (const layer of [
+      ...[this.#observers, middleware, replayed],
+      ...[this.#peers, this.#subscriptions, this.#logging, source],
+    ]) {
+      layers.add(layer);
+    }
+    options.quotas?.attachToServer(this.#parts);
+    for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#parts);
+    for (const given of options.sources ?? []) source.add(given);
   }
 
   /**
@@ -107,9 +146,16 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     const parts = { objects, subscriptions: new HandlerSubscriptions(objects) };
     const warn = (line: string) => server.#facts.platform.warn(line);
     const server: Server = new Server(info, handlerOptions(parts, rest, warn));
-    server.#registry.addFeature(new HandlerFeature(server.#facts, server.#registry, server.#offers.toolCalls, parts));
-    objects.attach(server.#pipeline, server.#facts.platform);
-    server.#listeners.push(objects);
+    const source = new HandlerSource(server.#facts, server.#source.local.toolCalls, objects);
+    // Behind all others, because it takes any name for one of its own.
+    server.#source.add(source, Number.NEGATIVE_INFINITY);
+    server.#layers.add(objects.layer(server.#facts.platform));
+    server.#layers.add({
+      name: "handler consent",
+      stage: "handler object",
+      around: handlerArounds(parts),
+      reasons: () => source.reasons(),
+    });
     return server;
   }
 
@@ -129,14 +175,17 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   ): Server<D, T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }, P>;
   tool(name: string, ...rest: [definition: object, handler?: unknown]): unknown {
     // The signatures above have checked the arguments; only what the compiler knows of this object grows.
-    this.#offers.add(tool(name, ...(rest as unknown as [ToolDefinition, ToolHandler<undefined, undefined>])), false);
+    this.#source.local.add(
+      tool(name, ...(rest as unknown as [ToolDefinition, ToolHandler<undefined, undefined>])),
+      false,
+    );
     return this;
   }
 
   /** Offers a resource with a fixed URI. Throws when the URI is taken or not valid. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler<D>): this {
     // What middleware puts into `ctx.data` is of the type that this server was given.
-    this.#offers.add(resource(uri, definition, read as ReadHandler), false);
+    this.#source.local.add(resource(uri, definition, read as ReadHandler), false);
     return this;
   }
 
@@ -147,7 +196,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     read: TemplateReadHandler<NoInfer<U>, D>,
   ): this {
     // As for resources.
-    this.#offers.add(resourceTemplate(template, definition, read as TemplateReadHandler<U>), false);
+    this.#source.local.add(resourceTemplate(template, definition, read as TemplateReadHandler<U>), false);
     return this;
   }
 
@@ -163,27 +212,27 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     handler: PromptHandler<InferOutput<NoInfer<S>>, D>,
   ): Server<D, T, P & { [K in N]: ClientSchemaArguments<S> }>;
   prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: PromptOffer["handler"]): unknown {
-    this.#offers.add({ kind: "prompt", name, definition, handler }, false);
+    this.#source.local.add({ kind: "prompt", name, definition, handler }, false);
     return this;
   }
 
   /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. Throws when a name or URI is taken. */
   add<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
-    for (const offer of offers) this.#offers.add(offer, false);
+    for (const offer of offers) this.#source.local.add(offer, false);
     // The same object: only the types that record what it offers grow.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
   /** Like `add`, but replaces an offer of the same kind and name. Clients get one notification per list. */
   replace<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
-    for (const offer of offers) this.#offers.add(offer, true);
+    for (const offer of offers) this.#source.local.add(offer, true);
     // As for `add`.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
   /** Removes an offer by its name, or by its URI or template for resources. Returns false if there was none. */
   remove(kind: Offer["kind"], name: string): boolean {
-    return this.#offers.remove(kind, name);
+    return this.#source.local.remove(kind, name);
   }
 
   /** Notifies the subscribers of a URI that the resource has changed. */
@@ -201,7 +250,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * server's are not part of the outer one. Throws for a method of the protocol and for one that is served already.
    */
   handle(method: string, handler: CustomHandler<D>): this {
-    addMethod(this.#facts, this.#registry, method, handler as CustomHandler); // As for resources.
+    addMethod(this.#facts, this.#layers, method, handler as CustomHandler); // As for resources.
     return this;
   }
 
@@ -216,7 +265,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    this.#offers.logging.log(level, data, logger);
+    this.#logging.log(level, data, logger);
   }
 
   /**
@@ -224,12 +273,12 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * are not among them. With several nodes, each has its own.
    */
   sessions(): SessionInfo[] {
-    return [...this.#offers.peers.all()].map(({ peer }) => sessionInfo(peer));
+    return [...this.#peers.all()].map(({ peer }) => sessionInfo(peer));
   }
 
   /** Ends every `subscriptions/listen` with a result, so that clients know the end is not a lost connection. */
   endSubscriptions(): void {
-    this.#offers.subscriptions.endAll();
+    this.#subscriptions.endAll();
   }
 
   /**
@@ -238,18 +287,21 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    */
   async close(): Promise<void> {
     this.endSubscriptions();
-    const closing = this.#pipeline.closers.splice(0);
-    this.#pipeline.gate = () => Promise.reject(serverClosed());
-    const ends = [this.#hub.close(), this.#offers.tools.close(), ...closing.map(async (close) => close())];
+    const closing = this.#isClosed ? [] : this.#layers.all().filter(({ close }) => close !== undefined);
+    this.#isClosed = true;
+    this.#layers.add({ name: "closed", stage: "closed", around: () => Promise.reject(serverClosed()) });
+    const ends = [this.#hub.close(), ...closing.map(async (layer) => layer.close?.())];
     for (const outcome of await Promise.allSettled(ends)) if (outcome.status === "rejected") throw outcome.reason;
   }
+
+  #isClosed = false;
 
   /** Explains for every capability whether the server declares it and why, for debugging. Default: the newest revision. */
   explainCapabilities(revision?: Revision): CapabilityReason[] {
     const { revisions, options } = this.#facts;
     const newest = [...revisions].sort().at(-1);
-    const capabilities = newest === undefined ? {} : this.#registry.capabilities(revision ?? newest);
-    return explainCapabilities(capabilities, options, this.#registry.reasons());
+    const capabilities = newest === undefined ? {} : this.#layers.capabilities(revision ?? newest);
+    return explainCapabilities(capabilities, options, this.#layers.reasons());
   }
 
   /**
@@ -257,7 +309,12 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * nothing extra. Returns a function that removes the observer.
    */
   observe(observer: Observer): () => void {
-    return this.#pipeline.observe(observer, this);
+    const remove = this.#observers.add(observer, this);
+    this.#layers.changed();
+    return () => {
+      remove();
+      this.#layers.changed();
+    };
   }
 
   /**
@@ -270,14 +327,19 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     prefix: X,
     other: Server<E, U, Q>,
   ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
-    const parts = this.#mountable;
-    parts.mounts ??= new Mounts(parts);
-    parts.mounts.add(prefix, other.#mountable);
+    const unmount = mountServer(this.#parts, prefix, other.#parts);
     other.#users.add(this);
-    this.#pipeline.endsObjects ||= other.#pipeline.endsObjects;
-    this.#pipeline.closers.push(() => {
-      other.#users.delete(this);
-      return other.#users.size === 0 ? other.close() : undefined;
+    this.#layers.add({
+      name: `mount ${prefix}`,
+      stage: "served",
+      get endsObjects() {
+        return other.#layers.all().some(({ endsObjects }) => endsObjects);
+      },
+      close: () => {
+        unmount();
+        other.#users.delete(this);
+        return other.#users.size === 0 ? other.close() : undefined;
+      },
     });
     // As for `add`.
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
@@ -295,21 +357,22 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */
   use(...middleware: Middleware<D>[]): this {
-    this.#pipeline.middleware.push(...checkedMiddleware(middleware));
+    this.#middleware.use(middleware);
+    this.#layers.changed();
     return this;
   }
 
   /** Adds middleware around every notification, in both directions. Throws when the server is served already. */
   useNotifications(...middleware: NotificationMiddleware[]): this {
-    addNotificationMiddleware(this.#pipeline.notifications, middleware, this.#endpoint);
+    this.#middleware.useNotifications(middleware, this.#endpoint);
     return this;
   }
 
   /** The endpoint that transports serve; the same object every time. */
   endpoint(): Endpoint {
     if (this.#endpoint !== undefined) return this.#endpoint;
-    const made = createEndpoint(this.#mountable, this.#listeners);
-    this.#endpoint = tapNotifications(Object.assign(made, { close: () => this.close() }), this.#mountable);
+    const made = createEndpoint(this.#parts);
+    this.#endpoint = tapNotifications(Object.assign(made, { close: () => this.close() }), this.#parts);
     this.#users.add(this.#endpoint);
     return this.#endpoint;
   }

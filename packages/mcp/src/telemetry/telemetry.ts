@@ -27,7 +27,7 @@ import type {
   SenderRefused,
   SessionClosed,
 } from "../server/contract/observer.js";
-import { partsOf } from "../server/server-parts.js";
+import type { Server } from "../server/server.js";
 import {
   type Attributes,
   addSpanAttributes,
@@ -76,8 +76,8 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
   const recorder = new Recorder(api, NAME, LIBRARY_VERSION, options);
   return {
     attached(server: object) {
-      // The middleware of every server is of this type, whatever it says of `ctx.data`.
-      if (options.content === true) partsOf(server).pipeline.middleware.push(recordCall(api) as Middleware);
+      // Only servers call it.
+      if (options.content === true) (server as Server).use(recordCall(api));
     },
     follow: (call: CallStarted): CallFollower => new ServerSpan(recorder, call),
     refused: (call: CallRefused) => refusedSpan(recorder, call),

@@ -11,7 +11,7 @@ function readAll(folder: string, wanted: RegExp): Map<string, string> {
 }
 
 /** What the public declarations say: as the API reference lists them, and the groups of options that it names only. */
-const GROUPS = ["server/contract/options.ts", "server/contract/tool-policy.ts", "client/contract/options.ts"];
+const GROUPS = ["server/contract/options.ts", "server/contract/tool.ts", "client/contract/options.ts"];
 const reference = [
   ...readAll(join(root, "docs/api"), /\.md$/).values(),
   ...GROUPS.map((file) => readFileSync(join(sources, file), "utf8")),

@@ -248,7 +248,7 @@ describe("servers that are part of others, or made of objects", () => {
   );
 
   it.each(REVISIONS)(
-    "%s: tools of a mounted server run as plain calls, whatever their `task` says",
+    "%s: tools of a mounted server run as tasks of the server that the client is connected to",
     async (revision) => {
       const inner = new Server(INFO, { extensions: [tasks()] }).tool(
         "slow",
@@ -259,7 +259,7 @@ describe("servers that are part of others, or made of objects", () => {
       );
       const outer = new Server(INFO, { extensions: [tasks()] }).mount("m", inner);
       const client = await open(outer, { revisions: [revision], extensions: [tasks()] });
-      expect(await client.call("m_slow")).toBe("task false");
+      expect(await client.call("m_slow")).toBe("task true");
     },
   );
 

@@ -69,7 +69,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "resource-scopes-unchecked",
     recreates: "scopes protect tools only: a resource is read without them",
-    file: "server/sources/resources.ts",
+    file: "server/sources/local.ts",
     search: 'checkScopes("resource", uri, resource.scopes, call);',
     replace: "",
     tests: ["test/auth/resource-answers.test.ts"],

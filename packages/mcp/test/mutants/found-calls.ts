@@ -29,7 +29,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "middleware-swallows-question",
     recreates: "defect D6: what middleware makes of an interim result is sent as a complete result",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: "          call.interim = interim;\n",
     replace: "",
     tests: ["test/scenarios/scenarios.test.ts"],
@@ -69,7 +69,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "status-decided-late",
     recreates: "rule HTTP26-09: what HTTP refuses by its status is decided behind middleware",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: "    if (exchange.http !== undefined) route.check?.(call);\n",
     replace: "",
     tests: ["test/http/decided-early.test.ts"],
@@ -77,7 +77,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "mounted-status-decided-late",
     recreates: "rule HTTP26-09: calls of mounted tools are not checked early",
-    file: "server/sources/mount.ts",
+    file: "server/sources/prefixed.ts",
     search: "    route?.check?.(call.inner(facts, route.row, { ...params, name: target.rest }));\n",
     replace: "    void [facts, route, params];\n",
     tests: ["test/http/decided-early.test.ts"],
@@ -125,7 +125,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "page-for-clients-without-pages",
     recreates: "rule ELIC-14: -32042 goes to clients whose revision or capabilities do not have it",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: 'return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));',
     replace: 'return urlRequiredFor(call, error) ?? (urlRequiredInWords(error) === "" ? error : error);',
     tests: ["test/errors/codes.test.ts"],
@@ -157,7 +157,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "unknown-tool-without-suggestion",
     recreates: "newcomer B14: an unknown tool is refused without the nearest name",
-    file: "server/sources/catalogue.ts",
+    file: "server/sources/local.ts",
     search: "const visible = call.outer === undefined ? this.visible(call) : [];",
     replace: "const visible = call.outer === call ? this.visible(call) : [];",
     tests: ["src/server/sources/refused-params.test.ts"],

@@ -21,7 +21,7 @@ export const FOUND_NEWCOMER: readonly Mutant[] = [
   {
     name: "misuse-told-to-callers-only",
     recreates: "a result that cannot be sent is told to the caller, and the server's log is silent",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: 'if (error.kind === "misuse") call.facts',
     replace: "if (false) call.facts",
     tests: ["test/newcomer/handlers.test.ts"],

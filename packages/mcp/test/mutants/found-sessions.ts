@@ -109,7 +109,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "client-of-any-length",
     recreates: "a few sessions with large `clientInfo` fill the storage",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: "  if (own.session !== undefined) checkClientLength(own.session, call.facts.limits.clientLength);",
     replace: "",
     tests: ["test/http/large-clients.test.ts"],
@@ -149,7 +149,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "init-cannot-refuse",
     recreates: "a session is opened although `init` failed",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: "  return pipeline.sessionOpening(call).then(() => own.result);",
     replace: "  void pipeline.sessionOpening(call).catch(() => undefined);\n  return own.result;",
     tests: ["src/server/handler/handler-objects.test.ts"],

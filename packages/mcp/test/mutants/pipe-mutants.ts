@@ -61,7 +61,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "id-zero-is-falsy",
     recreates: "the id 0 counts as none, so that its cancellation is ignored",
-    file: "server/call/dispatch.ts",
+    file: "server/call/endpoint.ts",
     search: "    if (isId(id)) peer.abort(id, ",
     replace: "    if (id) peer.abort(id as never, ",
     tests: ["src/server/tools/call.test.ts", "test/mutants/missing-cases.test.ts"],

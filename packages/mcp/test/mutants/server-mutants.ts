@@ -67,7 +67,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "prototype-names",
     recreates: "official SDK 2.4: a tool called `constructor` exists already, and `toString` can be called",
-    file: "server/sources/catalogue.ts",
+    file: "server/sources/local.ts",
     search: "const item = this.#items.get(key);",
     replace: "const item = this.#items.get(key) ?? (({} as any)[key] as I | undefined);",
     tests: [
@@ -79,7 +79,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "hidden-offers-callable",
     recreates: "CWE-862: what a caller may not know of can be called by name",
-    file: "server/sources/catalogue.ts",
+    file: "server/sources/local.ts",
     search: "return item === undefined || this.allows(item, call) ? item : undefined;",
     replace: "return item;",
     tests: ["src/server/sources/tools.test.ts", "src/server/tools/call.test.ts"],
@@ -87,7 +87,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "traversal-allowed",
     recreates: "CVE-2026-32871: `../` in a template's variable leaves the folder",
-    file: "server/sources/resources.ts",
+    file: "server/sources/local.ts",
     search: "  if (template.allowTraversal) return undefined;",
     replace: "  return undefined;",
     tests: ["src/server/sources/resources.test.ts", "test/scenarios/scenarios.test.ts"],

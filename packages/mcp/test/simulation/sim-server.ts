@@ -1,6 +1,6 @@
 import type { HandlerContext } from "../../src/server/contract/context.js";
+import { ToolError } from "../../src/server/contract/tool.js";
 import { Server } from "../../src/server/server.js";
-import { ToolError } from "../../src/server/tools/tool.js";
 import type { Storage } from "../../src/storage/storage.js";
 import type { Execution, History } from "./history.js";
 import type { SimProcess } from "./sim-process.js";

@@ -1,10 +1,10 @@
-import { isThenable, neverUnhandled } from "../../encoding/maybe-promise.js";
+import { isThenable, neverUnhandled, whenReady } from "../../encoding/maybe-promise.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import { type ReadReturn, resource } from "../../server/resources/resource.js";
-import type { VisibilityCaller, VisibleTo } from "../../server/sources/catalogue.js";
-import type { ToolOffer, ToolUi } from "../../server/tools/tool.js";
+import type { VisibilityCaller, VisibleTo } from "../../server/contract/offer-options.js";
+import { type ReadReturn, resource } from "../../server/contract/resource.js";
+import type { ToolOffer, ToolUi } from "../../server/contract/tool.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
 import { type AppPages, appPages } from "./app-pages.js";
@@ -179,9 +179,11 @@ function warnOfMissingPages(server: ExtendedServer, named: Map<string, string>, 
   named.clear();
   for (const [uri, tool] of byPage) {
     // A page that this caller does not see is there for others.
-    if (server.ownerOf(uri) === undefined && !server.hasResource(uri, call)) {
+    if (server.ownerOf(uri) !== undefined) continue;
+    void whenReady(server.find("resources", uri, call), (found) => {
+      if (found !== undefined) return;
       server.platform.warn(`the tool "${tool}" names the page ${uri}, which this server does not have`);
-    }
+    });
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   UiVisibility,
 } from "../../protocol/features/apps.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import type { ToolUi } from "../../server/tools/tool.js";
+import type { ToolUi } from "../../server/contract/tool.js";
 import { CSP_LISTS, checkCsp } from "./content-policy.js";
 
 /** The id of the extension. */

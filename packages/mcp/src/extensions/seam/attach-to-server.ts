@@ -1,86 +1,85 @@
+import type { Call } from "../../era/era.js";
 import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
-import { endOf } from "../../server/call/call-failure.js";
-import { type DispatchingServer, MAKERS, perform, publicError } from "../../server/call/dispatch.js";
-import type { AroundMethod, Registry } from "../../server/call/registry.js";
-import { ServerCall } from "../../server/call/server-call.js";
-import type { Hub } from "../../server/changes/hub.js";
-import type { Offers } from "../../server/sources/offers.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import { publicError, runInner } from "../../server/call/endpoint.js";
+import { type Around, runCall } from "../../server/call/layers.js";
+import { type CallOwner, type MethodHandler, ServerCall } from "../../server/call/server-call.js";
+import { inLayer } from "../../server/call/spans.js";
+import type { ListenFilter } from "../../server/changes/listen.js";
+import type { ToolOffer } from "../../server/contract/tool.js";
+import type { ServerParts } from "../../server/sources/prefixed.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
+import type { Exchange } from "../../transport/transport.js";
 import { checkListed, returned } from "./check-extension.js";
-import type { ExtendedServer, ServedExtension } from "./extended-server.js";
-
-/** The parts of a server that extensions are attached to. */
-export interface ServerParts extends DispatchingServer {
-  readonly hub: Hub;
-  readonly offers: Offers;
-}
+import type { ExtendedServer, PreparedCall, ServedExtension } from "./extended-server.js";
 
 const MEMBERS = "handlers around aroundNotifications capabilities toolOptions toolChanged listenValues close";
 
-/** What runs around one method, in the order of the extensions. */
-type Arounds = { readonly owner: string; readonly around: AroundMethod }[];
-
-/** What extensions have attached to each server so far. */
-const ATTACHED = new WeakMap<Registry, { ids: string[]; arounds: Map<string, Arounds> }>();
-
-/** Connects what an extension serves to one server. */
+/** Adds an extension to one server, as a layer. */
 export function attachToServer(
   extension: Extension,
   parts: ServerParts,
   serve: (server: ExtendedServer) => ServedExtension,
 ): void {
   const { id } = extension;
-  const { registry, pipeline } = parts;
-  const attached = ATTACHED.get(registry) ?? { ids: [], arounds: new Map<string, Arounds>() };
-  ATTACHED.set(registry, attached);
-  if (attached.ids.includes(id)) {
+  const { layers, facts } = parts;
+  if (layers.all().some(({ stage, name }) => stage === "extension" && name === id)) {
     throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
       fix: "Pass it once in `extensions` of the server.",
     });
   }
-  attached.ids.push(id);
   const served = returned(`\`server\` of the extension ${id}`, () => serve(extendedServer(parts, id)));
   checkServed(extension, parts, served);
-  for (const [method, around] of Object.entries(served.around ?? {})) {
-    attached.arounds.set(method, [...(attached.arounds.get(method) ?? []), { owner: id, around }]);
-    registry.around.set(method, (call, next) => through(aroundsOf(registry, method), call, next));
-  }
-  for (const [option, extend] of Object.entries(served.toolOptions ?? {})) {
-    const what = `\`toolOptions.${option}\` of the extension ${id}`;
-    registry.toolOptions.set(option, (tool, wire) => returned(what, () => extend(tool, wire)));
-  }
-  if (served.toolChanged !== undefined) {
-    const others = registry.toolChanged;
-    registry.toolChanged = (name, tool) => {
-      others?.(name, tool);
-      callHook(parts.facts.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool));
-    };
-  }
-  for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
-  if (served.aroundNotifications !== undefined)
-    pipeline.notifications.push(...checkedNotificationMiddleware([served.aroundNotifications]));
-  if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
-  const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
-    method,
-    (call: ServerCall) => handler(call.request.params, call),
-  ]);
-  registry.addFeature({
-    handlers: Object.fromEntries(handlers),
+  const { around = {}, handlers = {}, toolOptions = {}, listenValues = {} } = served;
+  layers.add({
+    name: id,
+    stage: "extension",
+    around: mapped(
+      around,
+      (run): Around =>
+        (call, next) =>
+          inLayer(call, "extensions", () => run(call, next)),
+    ),
+    handlers: mapped(
+      handlers,
+      (handler): MethodHandler =>
+        (call) =>
+          handler(call.request.params, call),
+    ),
+    toolOptions: mapped(toolOptions, (extend, option) => (tool: ToolOffer, wire: Tool) => {
+      return returned(`\`toolOptions.${option}\` of the extension ${id}`, () => extend(tool, wire));
+    }),
     capabilities: (revision) =>
       returned(`\`capabilities\` of the extension ${id}`, () => served.capabilities?.(revision) ?? {}),
+    toolChanged: (name, tool) =>
+      callHook(facts.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool)),
+    ...(Object.keys(listenValues).length > 0 && {
+      async narrowListen(filter: ListenFilter, call: ServerCall) {
+        for (const [member, admit] of Object.entries(listenValues)) await narrow(parts, filter, member, admit, call);
+      },
+    }),
+    ...(served.aroundNotifications && {
+      notifications: checkedNotificationMiddleware([served.aroundNotifications]),
+    }),
+    close: () => served.close?.(),
   });
+}
+
+/** The members of an object, each changed. */
+function mapped<T, U>(members: Readonly<Record<string, T>>, change: (value: T, name: string) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
 }
 
 /** Throws `invalid_definition` for what would never be called, or would take the place of what another extension adds. */
 function checkServed(
   { id, methods = [], listenFilters = [] }: Extension,
-  { facts, registry }: ServerParts,
+  { facts, layers }: ServerParts,
   served: ServedExtension,
 ): void {
   const what = `\`server\` of the extension ${id}`;
@@ -96,56 +95,43 @@ function checkServed(
   const known = [...facts.methods.rows()].map(({ method }) => method);
   checkListed(`\`around\` of ${what}`, served.around, known, "Use a method of the protocol or of an extension.");
   for (const option of Object.keys(served.toolOptions ?? {})) {
-    if (!registry.toolOptions.has(option)) continue;
+    if (!layers.all().some(({ toolOptions = {} }) => Object.hasOwn(toolOptions, option))) continue;
     throw new McpError("invalid_definition", `two extensions of this server have the option \`${option}\` of tools`, {
       fix: "Pass only one of them to the server.",
     });
   }
 }
 
-/** What runs around a method: all of it, or what is inside of one extension. */
-function aroundsOf(registry: Registry, method: string, outer?: string): readonly AroundMethod[] {
-  const { ids = [], arounds } = ATTACHED.get(registry) ?? {};
-  const depth = outer === undefined ? -1 : ids.indexOf(outer);
-  const all = arounds?.get(method) ?? [];
-  return all.filter(({ owner }) => ids.indexOf(owner) > depth).map(({ around }) => around);
-}
-
-function through(
-  [first, ...rest]: readonly AroundMethod[],
-  call: ServerCall,
-  next: () => object | Promise<object>,
-): object | Promise<object> {
-  return first === undefined ? next() : first(call, () => through(rest, call, next));
-}
-
 type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
 
-/** Lets an extension decide which values of one member of a listen filter its sender may hear of. */
-function narrowListen({ registry, facts }: ServerParts, member: string, admit: AdmitValues): void {
-  const others = registry.narrowListen;
+/** Lets an extension decide which values of one member of a listen filter its sender may be notified of. */
+async function narrow(
+  { facts }: ServerParts,
+  filter: ListenFilter,
+  member: string,
+  admit: AdmitValues,
+  call: ServerCall,
+): Promise<void> {
   const { subscriptions } = facts.limits;
-  registry.narrowListen = async (filter, call) => {
-    await others?.(filter, call);
-    const values = filter.get(member);
-    if (values === undefined) return;
-    if (values === true) {
-      throw new McpError("invalid_params", `\`params.notifications.${member}\` must be an array of strings`);
-    }
-    if (values.length > subscriptions) {
-      throw new McpError("limit_exceeded", `\`params.notifications.${member}\` has more than ${subscriptions} values`, {
-        data: { limit: "subscriptions", value: subscriptions },
-        fix: "Listen to fewer, or raise `limits.subscriptions` of the server.",
-      });
-    }
-    const heard = await admit(values, call);
-    if (heard.length > 0) filter.set(member, heard);
-    else filter.delete(member);
-  };
+  const values = filter.get(member);
+  if (values === undefined) return;
+  if (values === true) {
+    throw new McpError("invalid_params", `\`params.notifications.${member}\` must be an array of strings`);
+  }
+  if (values.length > subscriptions) {
+    throw new McpError("limit_exceeded", `\`params.notifications.${member}\` has more than ${subscriptions} values`, {
+      data: { limit: "subscriptions", value: subscriptions },
+      fix: "Listen to fewer, or raise `limits.subscriptions` of the server.",
+    });
+  }
+  const admitted = await admit(values, call);
+  if (admitted.length > 0) filter.set(member, admitted);
+  else filter.delete(member);
 }
 
 function extendedServer(parts: ServerParts, id: string): ExtendedServer {
-  const { facts, registry, hub, offers } = parts;
+  const { facts, layers, hub, source } = parts;
+  const { local } = source;
   let memory: Storage | undefined;
   return {
     info: facts.info,
@@ -159,27 +145,21 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
       return memory;
     },
     sharesStorage: facts.options.storage !== undefined,
-    // Whoever holds a call got it from this server.
-    hasTool: (name, call) => offers.tools.knows(name, call as ServerCall),
-    offer: (offer) => offers.add(offer, false),
-    hasResource(uri, call) {
-      try {
-        // Safe: only a server makes such calls.
-        return offers.resources.knows(uri, call as ServerCall);
-      } catch {
-        // The caller lacks a scope for it.
-        return true;
-      }
+    find(kind, name, call) {
+      // Safe: only a server makes such calls.
+      const { offer } = call as ServerCall;
+      const known = kind === "tools" && call.request.params["name"] === name ? offer : undefined;
+      return known ?? source.find(kind, name, call);
     },
+    offer: (offer) => local.add(offer, false),
     ownerOf(uri) {
-      if (registry.provided.has("resources")) return "handlerObject";
-      const owner = offers.resources.ownerOf(uri);
+      const owner = local.ownerOf(uri);
       return owner && ("match" in owner ? "resourceTemplate" : "resource");
     },
     // Safe: only a server makes such calls.
-    usualAsker: (call) => MAKERS.asker(call as ServerCall),
-    withdraw: (kind, name) => offers.remove(kind, name),
-    changed: () => registry.changed(),
+    usualAsker: (call) => parts.makers.asker(call as ServerCall),
+    withdraw: (kind, name) => local.remove(kind, name),
+    changed: () => layers.changed(),
     publish: (change) => hub.publish(change),
     whenAnswered(call, act) {
       // Safe: only a server makes such calls.
@@ -188,53 +168,50 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
     async hear(filter, value, act) {
       const hear = ({ change }: { change: Parameters<typeof act>[0] }) =>
         callHook(facts.platform, `hear of ${id}`, () => act(change));
-      // Whoever hears of a change looks again; what was lost is treated as one.
+      // A lost change is treated as one, so that the subscriber reads again.
       const missed = () => hear({ change: { filter, value, method: "" } });
       const subscriber = { hear, missed };
       await hub.ready();
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);
     },
-    run: running(parts, id),
+    run: (request, exchange, prepare) => runAgain(parts, id, request, exchange, prepare),
   };
 }
 
-/** `ExtendedServer.run` for one extension, whose own `around` is outside of what it runs. */
-function running(parts: ServerParts, id: string): ExtendedServer["run"] {
-  const { facts, registry, pipeline } = parts;
-  return async (request, exchange, prepare) => {
-    const route = registry.route(request.method, request.revision);
-    if (route === undefined) {
-      throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
-    }
-    const call = new ServerCall(facts, request, route.row, exchange, MAKERS);
-    call.straight = false;
-    let end = () => {};
-    // It is no response, and has no length.
-    const ended = new Promise<{ text: string }>((resolve) => {
-      end = () => resolve({ text: "" });
-    });
-    call.detach = () => {
-      call.detach = undefined;
-      if (pipeline.observers.length > 0) void pipeline.observed(call, () => ended);
-    };
-    let ok = false;
-    try {
-      await pipeline.gate?.();
-      await prepare?.(call);
-      const inside = aroundsOf(registry, request.method, id);
-      const result = await through(inside, call, () => perform(parts, call, route.handler));
-      ok = true;
-      call.end = endOf(call, { result });
-      return call.interim ?? result;
-    } catch (error) {
-      call.end = endOf(call, { error });
-      throw publicError(call, error);
-    } finally {
-      end();
-      for (const act of call.beforeAnswer ?? []) act(ok);
-    }
-  };
+/** Runs a request through the layers inside of one extension, and those that prepare the server. */
+async function runAgain(
+  parts: ServerParts,
+  id: string,
+  request: Call,
+  exchange: Exchange,
+  prepare: ((call: PreparedCall) => void) | undefined,
+): Promise<object> {
+  const route = parts.layers.route(request.method, request.revision);
+  if (route === undefined) {
+    throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
+  }
+  const owner: CallOwner = { facts: parts.facts, makers: parts.makers, straight: false };
+  const call = new ServerCall(owner, request, route.row, exchange);
+  const prepared = Object.assign(call, { detach: () => observed(parts, call) });
+  const outside = route.steps.findIndex(({ layer }) => layer.stage === "extension" && layer.name === id);
+  const steps = route.steps.filter(
+    ({ layer: { stage } }, index) => index > outside || stage === "closed" || stage === "prepared",
+  );
+  try {
+    const result = await runInner(async () => {
+      await prepare?.(prepared);
+      return runCall(steps, call, route.handler);
+    }, call);
+    return call.interruption?.interim ?? result;
+  } catch (error) {
+    throw publicError(call, error);
+  }
+}
+
+/** Lets observers see a call as one of its own from now on. */
+function observed({ observers }: ServerParts, call: ServerCall): void {
+  if (observers.around !== undefined && call.ended === undefined) void observers.observe(call, () => ({}));
 }
 
 /** A parameter that must be a string. */

@@ -2,8 +2,9 @@ import type { ClientParts } from "../../client/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
+import type { ServerParts } from "../../server/sources/prefixed.js";
 import { attachToClient } from "./attach-to-client.js";
-import { attachToServer, type ServerParts } from "./attach-to-server.js";
+import { attachToServer } from "./attach-to-server.js";
 import { checkExtension } from "./check-extension.js";
 import type { ExtendedServer, ServedExtension } from "./extended-server.js";
 

@@ -1,58 +1,41 @@
-import type { CacheHint, Call } from "../../era/era.js";
+import type { MaybePromise } from "../../encoding/maybe-promise.js";
+import type { Call } from "../../era/era.js";
 import type { NotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import type { OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { Tool } from "../../protocol/features/tools.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Secrets } from "../../seal/secrets.js";
 import type { Asker, RecordedAnswers } from "../../server/call/asker.js";
-import type { SlotHolder } from "../../server/call/server-call.js";
+import type { Admission } from "../../server/call/server-call.js";
 import type { PublishedChange } from "../../server/changes/change.js";
-import type { HandlerContext } from "../../server/contract/context.js";
-import type { Offer } from "../../server/sources/offers.js";
-import type { ToolOffer } from "../../server/tools/tool.js";
+import type { FoundOffer, Offer, SourceCall } from "../../server/contract/source.js";
+import type { ToolOffer } from "../../server/contract/tool.js";
 import type { Storage } from "../../storage/storage.js";
-import type { Answer, Exchange } from "../../transport/transport.js";
+import type { Exchange } from "../../transport/transport.js";
 
 /** A request that an extension serves, or that it runs around. */
-export interface ExtensionCall {
-  /** The request in a form independent of the era, with what is known about the client. */
-  readonly request: Call;
-  /** How it arrived: its peer, its HTTP request, its principal, and what can be sent before the answer. */
-  readonly exchange: Exchange;
-  /** The context that handlers get. */
-  readonly ctx: HandlerContext;
-  /** How long the client may keep the result, if the row of the method is `cacheable`; a handler may change it. */
-  cache: CacheHint;
-  /** Scopes that the caller lacks, when the call was refused for that reason. */
-  scopes: string[] | undefined;
-  /** What HTTP says of a limit that refused the call: its status, and when the caller may call again. */
-  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
-}
+export type ExtensionCall = SourceCall;
 
 /** A call whose handler has not begun: one that `around` got, or that `ExtendedServer.run` is about to run. */
 export interface PreparedCall extends ExtensionCall {
   /** Carries its questions and steps; the one of its era unless it is replaced. */
   readonly asker: Asker;
-  /** Replaces what carries its questions and steps. */
-  useAsker(asker: Asker): void;
-  /** What the client has answered and what steps gave in earlier rounds of the call, and in this one so far. */
+  /** Sets the id of a call that goes on with an earlier one, and what sends its questions and steps. */
+  resume(id: string | undefined, asker: Asker | undefined): void;
+  /** The answers of the client and the results of steps in earlier rounds of the call, and in this one so far. */
   recorded(): Promise<RecordedAnswers | undefined>;
-  /** What `ctx.callId` is. */
-  callId: string;
-  /** What `ctx.startTask` does. */
-  startTask: (() => Promise<boolean>) | undefined;
-  /** Holds the slots that limit how many handlers of tools run at once; set it before the handler begins. */
-  slot: SlotHolder | undefined;
+  readonly callId: string;
+  /** How the handler of a tool begins and ends; to be set before it begins. */
+  admission: Admission | undefined;
   /**
    * Of a call that `ExtendedServer.run` runs: lets observers see it as a call of its own, from now to its end. For one that goes
    * on after the request that it came with was answered.
    */
-  readonly detach: (() => void) | undefined;
-  /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
-  beforeTool: (() => Promise<void>) | undefined;
+  readonly detach?: (() => void) | undefined;
 }
 
 /** What a server lets an extension do. */
@@ -70,14 +53,12 @@ export interface ExtendedServer {
   readonly pageSize: number | undefined;
   /** Offers a tool, a resource, a template or a prompt. Throws when the name is taken. */
   offer(offer: Offer): void;
-  /** Whether the caller sees a resource with this URI: one of the server, of a template or of a mounted server. */
-  hasResource(uri: string, call: ExtensionCall): boolean;
-  /** What of the server itself has a URI, whoever sees it: a resource, a template, or the object that all its resources come from. */
-  ownerOf(uri: string): "resource" | "resourceTemplate" | "handlerObject" | undefined;
+  /** The offer with this name, URI or template, of any source of the server, if this caller sees one. */
+  find(kind: OfferKind, name: string, call: ExtensionCall): MaybePromise<FoundOffer | undefined>;
+  /** The registered offer that a URI belongs to, whoever sees it. */
+  ownerOf(uri: string): "resource" | "resourceTemplate" | undefined;
   /** Takes back an offer, by its name or URI. Returns false if there was none. */
   withdraw(kind: Offer["kind"], name: string): boolean;
-  /** Whether this caller can call a tool of this name. */
-  hasTool(name: string, call: ExtensionCall): boolean;
   /** Must be called when what `ServedExtension.capabilities` returns has changed. */
   changed(): void;
   /** What carries questions as the era of a call does, for an asker that replaces it. Only for use while a handler asks. */

@@ -6,7 +6,7 @@ import type { Resource } from "../../protocol/features/resources.js";
 import { DIRECTORY_METHOD, SKILL_METHODS, SKILLS_EXTENSION, type Skill } from "../../protocol/features/skills.js";
 import { cacheHint } from "../../server/contract/cache-hints.js";
 import type { RequestContext } from "../../server/contract/context.js";
-import { type ReadReturn, resource, resourceTemplate } from "../../server/resources/resource.js";
+import { type ReadReturn, resource, resourceTemplate } from "../../server/contract/resource.js";
 import { type ListShape, PagedList, pageOf } from "../../server/sources/pages.js";
 import { resourceUpdated } from "../../server/sources/watch.js";
 import { stringParam } from "../seam/attach-to-server.js";
@@ -98,11 +98,7 @@ function isSource(given: SkillSource | SkillsOptions): given is SkillSource {
   return typeof given === "string" || (typeof given === "object" && given !== null && "kind" in given);
 }
 
-const SKILL_LIST: ListShape<Skill, { skills: Skill[] }> = {
-  name: "skills",
-  keyOf: ({ uri }) => uri,
-  result: (skills, next) => ({ skills, ...next }),
-};
+const SKILL_LIST: ListShape<Skill> = { name: "skills", keyOf: ({ uri }) => uri, member: "skills" };
 
 /** Skills by the URI of their `SKILL.md`. */
 type LoadedSkills = ReadonlyMap<string, ServedSkill>;
@@ -229,7 +225,7 @@ class SkillSet {
     return this.#page(new PagedList(directoryShape(uri), children), params);
   }
 
-  #page<T, R extends object>(list: PagedList<T, R>, params: Params): R {
+  #page<T>(list: PagedList<T>, params: Params): object {
     const { secrets, pageSize } = this.#server;
     return pageOf({ secrets, options: { pageSize } }, list, params);
   }
@@ -240,12 +236,8 @@ class SkillSet {
   }
 }
 
-function directoryShape(uri: string): ListShape<Resource, { resources: Resource[] }> {
-  return {
-    name: `the directory ${uri}`,
-    keyOf: (child) => child.uri,
-    result: (resources, next) => ({ resources, ...next }),
-  };
+function directoryShape(uri: string): ListShape<Resource> {
+  return { name: `the directory ${uri}`, keyOf: (child) => child.uri, member: "resources" };
 }
 
 function sameSkill(one: ServedSkill, other: ServedSkill): boolean {

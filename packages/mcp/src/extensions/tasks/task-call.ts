@@ -29,7 +29,7 @@ export class TaskCall {
       this.#begin(call, async () => true);
       this.keep(asker);
       if (create === undefined) call.detach?.();
-      else call.beforeTool = create;
+      else if (call.admission !== undefined) call.admission.beforeTool = create;
     });
   }
 
@@ -40,15 +40,13 @@ export class TaskCall {
 
   #begin(call: PreparedCall, start: () => Promise<boolean>): void {
     this.#call = call;
-    call.slot = this.slot;
-    call.startTask = start;
+    call.admission = { slot: this.slot, startTask: start };
   }
 
   /** Lets `asker` keep the questions and steps. The handler may wait for its slots from now on as long as it takes. */
   keep(asker: Asker): void {
     if (this.#call === undefined) return;
-    this.#call.useAsker(asker);
-    this.#call.callId = String(this.request.id);
+    this.#call.resume(String(this.request.id), asker);
     this.slot.waits = true;
   }
 
@@ -62,9 +60,9 @@ export class TaskCall {
     this.#call?.detach?.();
   }
 
-  /** Scopes that the caller lacks, if the call was refused for that reason. */
-  get scopes(): string[] | undefined {
-    return this.#call?.scopes;
+  /** What HTTP says of a refusal of the call. */
+  get refusal(): PreparedCall["refusal"] {
+    return this.#call?.refusal;
   }
 
   /** Throws `capability_missing` when the client cannot be asked. */
@@ -75,12 +73,12 @@ export class TaskCall {
 
 /** Sets what `ctx.startTask` does in a call that is no task. */
 export function onStartTask(call: PreparedCall, start: () => Promise<boolean>): void {
-  call.startTask = start;
+  call.admission = { ...call.admission, startTask: start };
 }
 
 /** Lets another asker carry the questions of a call that is no task. */
 export function askThrough(call: PreparedCall, asker: Asker): void {
-  call.useAsker(asker);
+  call.resume(undefined, asker);
 }
 
 /** The slots of a task's handler, which other calls may use while the handler waits for answers. */

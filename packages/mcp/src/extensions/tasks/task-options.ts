@@ -1,7 +1,7 @@
 import { type Some, withDefaults } from "../../encoding/with-defaults.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import type { TaskPolicy, TaskSupport } from "../../server/tools/tool.js";
+import type { TaskPolicy, TaskSupport } from "../../server/contract/tool.js";
 
 /** Bounds of the tasks of one server. */
 export interface TaskLimits {

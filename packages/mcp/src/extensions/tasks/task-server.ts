@@ -1,12 +1,13 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { keepText } from "../../era/result-text.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ListToolsResult } from "../../protocol/features/tools.js";
+import type { ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import { pageBefore } from "../../protocol/message.js";
-import type { ToolOffer } from "../../server/tools/tool.js";
+import type { FoundOffer } from "../../server/contract/source.js";
+import type { TaskSupport } from "../../server/contract/tool.js";
 import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
@@ -45,7 +46,6 @@ export function serveTasks(server: ExtendedServer, settings: TaskSettings): Serv
         return {};
       },
     },
-    toolChanged: (name, tool) => tasks.changeTool(name, tool),
     listenValues: { taskIds: (ids, call) => tasks.listenable(ids, call) },
     close: () => tasks.close(),
   };
@@ -56,7 +56,7 @@ class TaskServer {
   readonly #runner: TaskRunner;
   readonly #results: TaskResults;
   readonly #asksByTask: boolean;
-  readonly #rules = new Map<string, TaskRules>();
+  readonly #rules = new WeakMap<FoundOffer, { readonly rules: TaskRules | undefined }>();
   /** Tools that called `ctx.startTask` in vain; each is told once, and there are no more than tools. */
   readonly #warned = new Set<string>();
   readonly #listed = new WeakMap<object, object>();
@@ -68,11 +68,14 @@ class TaskServer {
     this.#asksByTask = settings.askByTask;
   }
 
-  changeTool(name: string, tool: ToolOffer | undefined): void {
-    const rules = taskRules(name, tool?.definition.task);
-    if (rules === undefined) this.#rules.delete(name);
-    else this.#rules.set(name, rules);
-    if (tool === undefined) this.#warned.delete(name);
+  /** The rules of a tool; undefined if it never runs as a task. */
+  #rulesOf(name: string, tool: FoundOffer): TaskRules | undefined {
+    let known = this.#rules.get(tool);
+    if (known === undefined) {
+      known = { rules: taskRules(name, tool.task ?? listedSupport(tool)) };
+      this.#rules.set(tool, known);
+    }
+    return known.rules;
   }
 
   /** What `ctx.startTask` does in a tool whose calls never become tasks. */
@@ -89,13 +92,19 @@ class TaskServer {
     const { request } = call;
     const { name } = request.params;
     this.#runner.open();
-    if (typeof name !== "string" || !this.#server.hasTool(name, call)) return next();
-    const rules = this.#rules.get(name);
+    if (typeof name !== "string") return next();
+    const found = this.#server.find("tools", name, call);
+    return whenReady(found, (tool) => (tool === undefined ? next() : this.#call(name, tool, call, next)));
+  }
+
+  #call(name: string, tool: FoundOffer, call: PreparedCall, next: () => MaybePromise<object>): MaybePromise<object> {
+    const { request } = call;
+    const rules = this.#rulesOf(name, tool);
     const dialect = taskDialect(request.revision);
     const takes = dialect.takes(request);
     if (rules !== undefined && takes) {
       return this.#runner.begin(call, rules).catch((error: unknown) => {
-        if (error instanceof TooManyTasks) call.limited = error.limited;
+        if (error instanceof TooManyTasks) call.refusal = error.limited;
         throw error;
       });
     }
@@ -109,24 +118,29 @@ class TaskServer {
     return next();
   }
 
-  listTools({ request }: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
+  listTools(call: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
     const listed = next();
-    if (!taskDialect(request.revision).requested) return listed;
-    return isThenable(listed) ? listed.then((result) => this.#withSupport(result)) : this.#withSupport(listed);
+    if (!taskDialect(call.request.revision).requested) return listed;
+    return whenReady(listed, (result) => this.#withSupport(result, call));
   }
 
   /** The list with what the revision says of tasks in it; made once for each list, whose text is kept. */
-  #withSupport(result: object): object {
+  #withSupport(result: object, call: ExtensionCall): MaybePromise<object> {
     const known = this.#listed.get(result);
     if (known !== undefined) return known;
     const { tools, ...rest } = result as ListToolsResult;
-    const supporting = tools.map((tool) => {
-      const taskSupport = this.#rules.get(tool.name)?.support;
-      return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } };
-    });
-    const made = keepText({ tools: supporting, ...rest });
-    this.#listed.set(result, made);
-    return made;
+    const found = tools.map(({ name }) => this.#server.find("tools", name, call));
+    const made = (offers: readonly (FoundOffer | undefined)[]) => {
+      const supporting = tools.map((tool, index) => {
+        const offer = offers[index];
+        const taskSupport = offer && this.#rulesOf(tool.name, offer)?.support;
+        return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } };
+      });
+      const list = keepText({ tools: supporting, ...rest });
+      this.#listed.set(result, list);
+      return list;
+    };
+    return found.some(isThenable) ? Promise.all(found).then(made) : made(found as (FoundOffer | undefined)[]);
   }
 
   /** The answer to a request about a task, or an error from which the client knows that the storage is away for now. */
@@ -221,6 +235,12 @@ class TaskServer {
   async #find(id: string): Promise<TaskRecord | undefined> {
     return TASK_ID.test(id) ? this.#runner.open().read(id) : undefined;
   }
+}
+
+/** The support that the entry of a tool in the list names. */
+function listedSupport({ item }: FoundOffer): TaskSupport | undefined {
+  const support = (item as Tool | undefined)?.execution?.taskSupport;
+  return support === "optional" || support === "required" ? support : undefined;
 }
 
 function isOwner({ owner }: TaskRecord, { exchange }: ExtensionCall): boolean {

@@ -1,14 +1,6 @@
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
-import { type OfferNames, outerItem } from "../../server/sources/mounted-names.js";
-import {
-  checkedLength,
-  hostUri,
-  type OuterNameOptions,
-  outerName,
-  splitHostUri,
-  uriPrefix,
-  withPageUri,
-} from "./outer-names.js";
+import { type OfferNames, outerItem, prefixedUri, splitUri } from "../../server/sources/names.js";
+import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { joinedLists, NO_LISTS, type ServerLists } from "./server-lists.js";
 import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 
@@ -50,7 +42,7 @@ export class HostCatalogue {
     const uris = prefix === false ? undefined : uriPrefix(prefix);
     const names: OfferNames = {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
-      uri: (inner) => (uris === undefined ? inner : hostUri(uris, inner)),
+      uri: (inner) => (uris === undefined ? inner : prefixedUri(uris, inner)),
       serving: () => {
         const matches = linkMatcher();
         const isListed = (inner: string) => matches(this.of(server).resourceTemplates, inner);
@@ -116,7 +108,7 @@ export class HostCatalogue {
   ownerOf(uri: string): { server: string; inner: string } | undefined {
     const known = this.find("resources", uri);
     if (known !== undefined) return known;
-    const split = splitHostUri(uri);
+    const split = splitUri(uri);
     let unnamed: string | undefined;
     for (const [server, { uris, lists }] of this.#members) {
       if (split !== undefined && uris === split.prefix) return { server, inner: split.inner };
@@ -143,7 +135,7 @@ export class HostCatalogue {
         const listed = item as unknown as Record<string, unknown>;
         // The name of a resource is for people; its address tells it apart.
         const { name } = listed;
-        const renamed = withPageUri(outerItem(names, listed), names.uri);
+        const renamed = outerItem(names, listed);
         const outer = idOf === "name" ? renamed : { ...renamed, name };
         const key = outer[idOf] as string;
         const inner = (item as unknown as Record<string, string>)[idOf] ?? key;

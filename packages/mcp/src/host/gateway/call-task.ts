@@ -81,9 +81,9 @@ export class CallTask {
     const { signal } = call;
     const cancel = () => void task.cancel().catch(() => {});
     try {
-      const { root } = call;
-      const { beforeTool } = root;
-      root.beforeTool = undefined;
+      const { admission } = call.root;
+      const beforeTool = admission?.beforeTool;
+      if (admission !== undefined) admission.beforeTool = undefined;
       if (beforeTool === undefined) await call.ctx.startTask();
       else await beforeTool();
       this.#begun = call;

@@ -1,5 +1,4 @@
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
-import { MAKERS } from "../../server/call/dispatch.js";
 import { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
@@ -24,7 +23,7 @@ export function clientConnection(
 }
 
 /** Asks the client of `call` by requests that belong to none of its calls. */
-function outsideCall({ facts, request, row }: ServerCall, peer: Peer): PassedCall {
+function outsideCall({ owner, request, row }: ServerCall, peer: Peer): PassedCall {
   let asked = 0;
   return {
     caller: peer,
@@ -38,7 +37,7 @@ function outsideCall({ facts, request, row }: ServerCall, peer: Peer): PassedCal
         ask: (outgoing) => peer.ask(outgoing),
       };
       asked++;
-      const own = new ServerCall(facts, request, row, exchange, MAKERS);
+      const own = new ServerCall(owner, request, row, exchange);
       const key = `gateway.outside.${asked}`;
       // Raw answers are objects: askers refuse anything else.
       return withAsking(({ forwardQuestion }) => forwardQuestion(own, question, key)) as Promise<object>;

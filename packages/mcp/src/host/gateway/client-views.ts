@@ -1,6 +1,6 @@
+import { OFFER_CAPABILITIES, type OfferCapability } from "../../protocol/features/offer-kinds.js";
 import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import { CHANGING_LISTS, type ListName } from "../../server/changes/change.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 import { announcedLists, fetchLists } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
@@ -8,25 +8,25 @@ import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
 import { clientConnection } from "./client-connection.js";
-import type { OfferView } from "./find-target.js";
+import type { OfferView } from "./host-source.js";
 
 /** Where clients' own views come from. */
 interface ViewSource {
   readonly catalogue: HostCatalogue;
   server(name: string): RemoteServer | undefined;
   /** The tools of a server as clients may see them. */
-  filtered?(server: string, tools: readonly Tool[]): FilteredTools;
+  filtered(server: string, tools: readonly Tool[]): FilteredTools;
+  /** Called when a list has changed at one of the connections. */
+  changed(list: OfferCapability): void;
 }
 
 /** What clients see of servers at which each has a connection of its own: what the server lists there. */
 export class ClientViews {
   readonly #source: ViewSource;
-  readonly #changed: (list: ListName) => void;
   readonly #known = new WeakMap<RemoteConnection, Promise<OfferView>>();
 
-  constructor(source: ViewSource, changed: (list: ListName) => void) {
+  constructor(source: ViewSource) {
     this.#source = source;
-    this.#changed = changed;
   }
 
   /** The servers at which each client has its own connection. */
@@ -52,21 +52,10 @@ export class ClientViews {
     const { client } = connection;
     const catalogue = this.#source.catalogue.alone(server);
     await this.#listen(connection);
-    const lists = await fetchLists(client, CHANGING_LISTS, {});
-    const filtered = this.#source.filtered?.(server, lists.tools ?? []);
-    catalogue.set(server, { ...lists, ...(filtered === undefined ? {} : { tools: filtered.tools }) });
-    return {
-      catalogue,
-      toolCall(outer, args) {
-        const found = catalogue.find("tools", outer);
-        if (found === undefined) return undefined;
-        // Safe: whatever else it is, the server refuses it.
-        const given = args as Record<string, unknown> | undefined;
-        const inner = filtered?.innerCall(found.inner, given) ?? { name: found.inner, args: given };
-        const params = inner.args === undefined ? { name: inner.name } : { name: inner.name, arguments: inner.args };
-        return { server, params };
-      },
-    };
+    const lists = await fetchLists(client, OFFER_CAPABILITIES, {});
+    const filtered = this.#source.filtered(server, lists.tools ?? []);
+    catalogue.set(server, { ...lists, tools: filtered.tools });
+    return { catalogue, innerCall: (_server, name, args) => filtered.innerCall(name, args) };
   }
 
   /** Lists again after a change, when somebody wants to know. */
@@ -78,7 +67,7 @@ export class ClientViews {
     const follow = async () => {
       for await (const { kind } of changes) {
         this.#known.delete(connection);
-        if (kind !== "resource") this.#changed(kind);
+        if (kind !== "resource") this.#source.changed(kind);
       }
     };
     // The connection ended, and its lists with it.

@@ -85,7 +85,7 @@ async function whileRunning(
   const running = new RunningCall(callerOf(call), task, async (self) => {
     try {
       const options = optionsFor(call, self.ending.signal, (progress) => {
-        if (call.root.beforeTool === undefined) self.progress(progress);
+        if (call.root.admission?.beforeTool === undefined) self.progress(progress);
         else reported(call, task, progress);
       });
       return await send(params, self, options, forwardedFor(call, askable));
@@ -213,7 +213,7 @@ function reported(call: ServerCall, task: CallTask | undefined, progress: Parame
 
 /** Whether the caller gets a task in any case, which is not stored yet. */
 function isStoredFirst({ root }: ServerCall, task: CallTask | undefined): boolean {
-  return task !== undefined && root.beforeTool !== undefined;
+  return task !== undefined && root.admission?.beforeTool !== undefined;
 }
 
 function optionsFor(call: ServerCall, signal: AbortSignal, onProgress: OnProgress): CallOptions {

@@ -5,7 +5,7 @@ import { TASKS } from "../../protocol/features/tasks.js";
 import { type HttpFailure, httpFailureOf } from "../../protocol/http-failure.js";
 import { masksErrors, neutralMessage, reportFailure } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import type { OfferNames } from "../../server/sources/mounted-names.js";
+import type { OfferNames } from "../../server/sources/names.js";
 import { toErrorResult } from "../../server/tools/result.js";
 
 /** The server that a call was passed on to, with the names that the caller knows of it. */

@@ -1,15 +1,11 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import type { Server } from "../../server/server.js";
-import { partsOf } from "../../server/server-parts.js";
-import { Mounts } from "../../server/sources/mount.js";
+import { partsOf, type Server } from "../../server/server.js";
+import { mountServer } from "../../server/sources/prefixed.js";
 import type { Registered } from "./registry-http.js";
 
 /** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */
 export function jointServer(registry: Omit<Registered, "bind">, warn: (text: string) => void, joint: Server): Server {
   const parts = partsOf(joint);
-  const mounts = new Mounts(parts);
-  // So that a server which contains this one is not mounted in it.
-  parts.mounts = mounts;
   const unmounts = new Map<string, () => void>();
   const unmount = (name: string) => {
     unmounts.get(name)?.();
@@ -20,7 +16,7 @@ export function jointServer(registry: Omit<Registered, "bind">, warn: (text: str
     unmount(name);
     if (server === undefined) return;
     try {
-      unmounts.set(name, mounts.add(name, partsOf(server)));
+      unmounts.set(name, mountServer(parts, name, partsOf(server)));
     } catch (error) {
       warn(`the server "${name}" is left out of a joint server: ${thrownMessage(error)}`);
     }

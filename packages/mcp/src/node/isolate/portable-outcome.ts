@@ -4,7 +4,7 @@ import { type ErrorKind, McpError } from "../../protocol/error.js";
 import { isBlock, isToolResult, markBlock, markResult } from "../../protocol/features/block.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import { InputRequired, isInputRequired } from "../../server/call/input-required.js";
-import { ToolError } from "../../server/tools/tool.js";
+import { ToolError } from "../../server/contract/tool.js";
 
 /** An error in a form that survives the way between threads and processes. */
 export type PortableError =

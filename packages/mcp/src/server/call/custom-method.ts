@@ -1,11 +1,10 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
-import type { PublishedChange } from "../changes/change.js";
-import type { Hub } from "../changes/hub.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { ServerFacts } from "./facts.js";
-import type { Registry } from "./registry.js";
+import type { Layers } from "./layers.js";
+import type { MethodHandler } from "./server-call.js";
 
 /** Serves a method that the protocol does not have. Returns the result, or throws an `McpError`. */
 export type CustomHandler<D = Record<string, unknown>> = (
@@ -14,7 +13,7 @@ export type CustomHandler<D = Record<string, unknown>> = (
 ) => object | Promise<object>;
 
 /** Serves a method of an extension, or one that only this server has. */
-export function addMethod(facts: ServerFacts, registry: Registry, method: string, handler: CustomHandler): void {
+export function addMethod(facts: ServerFacts, layers: Layers, method: string, handler: CustomHandler): void {
   const row = facts.methods.get(method);
   const fault =
     typeof handler !== "function"
@@ -23,7 +22,7 @@ export function addMethod(facts: ServerFacts, registry: Registry, method: string
         ? "is a method of the protocol"
         : row !== undefined && (row.kind !== "request" || row.sender === "server")
           ? "is not a request of clients"
-          : registry.handlers.has(method)
+          : layers.serves(method)
             ? "is served already"
             : undefined;
   if (fault !== undefined) {
@@ -32,23 +31,12 @@ export function addMethod(facts: ServerFacts, registry: Registry, method: string
     });
   }
   facts.methods.addRequest(method);
-  registry.handlers.set(method, async (call) => {
+  const serve: MethodHandler = async (call) => {
     const result: unknown = await handler(call.request.params, call.ctx);
     if (isObject(result)) return result;
     throw new McpError("misuse", `the handler of ${method} returned no object`, {
       fix: "Return an object, `{}` at least.",
     });
-  });
-  registry.changed();
-}
-
-/** Notifies the subscribers of a filter that an extension of this server adds. */
-export function publishChange({ options }: ServerFacts, hub: Hub, change: PublishedChange): void {
-  const filters = (options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
-  if (!filters.includes(change.filter)) {
-    throw new McpError("invalid_definition", `no extension of this server has the filter "${change.filter}"`, {
-      fix: "List it in `listenFilters` of an extension in `extensions`; lists and resources have `listChanged` and `resourceUpdated`.",
-    });
-  }
-  hub.publish(change);
+  };
+  layers.add({ name: method, stage: "served", handlers: { [method]: serve } });
 }

@@ -10,9 +10,10 @@ import { McpError } from "../../protocol/error.js";
 import type { Requests } from "../../protocol/features/method-types.js";
 import type { Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { RequestContext } from "../contract/context.js";
-import { inLayer } from "./call-layer.js";
-import type { ServerFacts } from "./facts.js";
+import type { ServerCore } from "./endpoint.js";
+import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
+import { inLayer } from "./spans.js";
 
 /** A call as middleware gets it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareCall<D = Record<string, unknown>> = {
@@ -33,8 +34,38 @@ export type Middleware<D = Record<string, unknown>> = (
   next: () => Promise<object>,
 ) => object | Promise<object>;
 
+/** The middleware of one server: the layer around handlers. */
+export class MiddlewareLayer implements Layer {
+  readonly name = "middleware";
+  readonly stage = "middleware";
+  readonly #stack: Middleware[] = [];
+  readonly notifications: NotificationMiddleware[] = [];
+
+  /** Whether there is none, so that results of handlers are sent as they are. */
+  get isEmpty(): boolean {
+    return this.#stack.length === 0;
+  }
+
+  get around(): Around | undefined {
+    return this.isEmpty ? undefined : (call, next) => throughMiddleware(this.#stack, call, next);
+  }
+
+  use(middleware: readonly unknown[]): void {
+    this.#stack.push(...checkedMiddleware(middleware));
+  }
+
+  /** Adds middleware around notifications. Throws for a value that is not a function, and once the server has an `endpoint`, which was made without. */
+  useNotifications(middleware: readonly NotificationMiddleware[], endpoint: Endpoint | undefined): void {
+    this.notifications.push(...checkedNotificationMiddleware(middleware));
+    if (endpoint === undefined) return;
+    throw new McpError("misuse", "middleware of notifications was added to a server that is served already", {
+      fix: "Call `useNotifications` before the server is served, connected to or mounted.",
+    });
+  }
+}
+
 /** Runs `innermost` inside all middleware. */
-export function throughMiddleware(
+function throughMiddleware(
   stack: readonly Middleware[],
   call: ServerCall,
   innermost: () => object | Promise<object>,
@@ -65,8 +96,8 @@ function checked(result: object | undefined, method: string): object {
   );
 }
 
-/** The functions, whatever they take for `ctx.data`. Throws for what is none when it is added, where its author sees the error. */
-export function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
+/** The functions, whatever they take for `ctx.data`. Throws for other values when they are added, where their author sees the error. */
+function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
   for (const one of middleware) {
     if (typeof one === "function") continue;
     throw new McpError(
@@ -81,33 +112,12 @@ export function checkedMiddleware(middleware: readonly unknown[]): readonly Midd
   return middleware as readonly Middleware[];
 }
 
-/** Adds middleware around notifications. Throws for what is no function, and once the server has an endpoint, which was made without. */
-export function addNotificationMiddleware(
-  stack: NotificationMiddleware[],
-  middleware: readonly NotificationMiddleware[],
-  endpoint: Endpoint | undefined,
-): void {
-  stack.push(...checkedNotificationMiddleware(middleware));
-  if (endpoint === undefined) return;
-  throw new McpError("misuse", "middleware of notifications was added to a server that is served already", {
-    fix: "Call `useNotifications` before the server is served, connected to or mounted.",
-  });
-}
-
-/** The parts of a server that its notifications need. */
-interface NotifyingServer {
-  readonly facts: Pick<ServerFacts, "platform">;
-  readonly pipeline: { readonly notifications: readonly NotificationMiddleware[] };
-}
-
 /**
  * Lets the notifications of a server pass middleware: those that clients send, and those of the server on the streams of requests and
  * on the connections of peers. Nothing is between a server without such middleware and its transports.
  */
-export function tapNotifications(
-  endpoint: Endpoint,
-  { facts, pipeline: { notifications } }: NotifyingServer,
-): Endpoint {
+export function tapNotifications(endpoint: Endpoint, { facts, layers }: ServerCore): Endpoint {
+  const notifications = layers.all().flatMap((layer) => layer.notifications ?? []);
   if (notifications.length === 0) return endpoint;
   const warn = (line: string) => facts.platform.warn(line);
   const tapped = new WeakSet<Exchange | Peer>();

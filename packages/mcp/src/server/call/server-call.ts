@@ -1,12 +1,14 @@
+import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { CacheHint, Call } from "../../era/era.js";
 import type { Session } from "../../era/session.js";
-import { isObject, type Params } from "../../jsonrpc/message.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { CallEnd, CallFollower } from "../contract/observer.js";
+import type { FoundOffer, SourceCall } from "../contract/source.js";
 import type { Asker, RecordedAnswers } from "./asker.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerFacts } from "./facts.js";
@@ -14,10 +16,21 @@ import type { InputOutcome } from "./input-required.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
-/** Creates the parts of a call. Passed in by dispatch, so that this file imports neither contexts nor askers. */
+/** Creates the parts of a call that rooms above this one define. */
 export interface CallMakers {
   context(call: ServerCall): HandlerContext;
   asker(call: ServerCall): Asker;
+}
+
+/** Serves one method. The result goes through the layers of the server and is then encoded by the era. */
+export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
+
+/** The parts of a server that each of its calls has. */
+export interface CallOwner {
+  readonly facts: ServerFacts;
+  readonly makers: CallMakers;
+  /** True if no middleware can change the results of handlers. */
+  readonly straight: boolean;
 }
 
 /** Holds the slots of a call whose handler may run for long. */
@@ -28,11 +41,40 @@ export interface SlotHolder {
   hold(enter: () => undefined | Promise<void>, leave: () => void): () => void;
 }
 
+/** How the handler of a tool begins and ends. An extension sets its part before the call runs, the tool the rest. */
+export interface Admission {
+  /** Awaited once before the handler runs, when everything about the call has been checked. */
+  beforeTool?: (() => Promise<void>) | undefined;
+  /** Holds the slots that limit how many handlers run at once. */
+  slot?: SlotHolder | undefined;
+  /** The implementation of `ctx.startTask`. */
+  startTask?: (() => Promise<boolean>) | undefined;
+  /** Frees the slots when questions are sent, because an interrupted handler may never settle. */
+  release?: (() => void) | undefined;
+  /** Limits how long the handler may run. */
+  deadline?: CallDeadline | undefined;
+}
+
+/** The state of a handler that questions without an answer interrupt. */
+export interface Interruption {
+  /** The questions to send instead of a result, whatever middleware makes of it. */
+  interim: InputOutcome | undefined;
+  /** Called when an unanswered question interrupts the handler. */
+  interrupt(): void;
+}
+
+/** The session that a handshake opened, and what to call when it ends before it has a peer. */
+export interface OpenedSession {
+  readonly session: Session;
+  ended?: Answer["sessionEnded"];
+}
+
 /** One call to the server. What few calls need is created on first use. */
-export class ServerCall {
+export class ServerCall implements SourceCall {
   readonly request: Call;
   readonly row: MethodRow;
   readonly exchange: Exchange;
+  readonly owner: CallOwner;
   readonly facts: ServerFacts;
   /** The context that handlers and middleware get. */
   readonly ctx: HandlerContext;
@@ -42,73 +84,49 @@ export class ServerCall {
   readonly root: ServerCall;
   /** True when an unanswered question interrupts the handler, which runs again with the answer. */
   readonly replays: boolean;
-  /** How long the client may cache the result; a handler may change it. */
   cache: CacheHint;
-  /** The session that a handshake opened. */
-  session: Session | undefined;
-  /** To be called when that session ends, where it has no peer yet. */
-  sessionEnded: Answer["sessionEnded"];
-  /** Scopes that the caller lacks, when a handler refused for that reason. */
-  scopes: string[] | undefined;
-  /** What a transport is told of a limit that refused the call. */
-  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
+  refusal: SourceCall["refusal"];
+  opened: OpenedSession | undefined;
+  /** The offer that the call is for, once it is looked for. */
+  offer: MaybePromise<FoundOffer | undefined>;
   /** Arguments that were converted from text to the type in the schema. */
   coercions: readonly Coercion[] = NO_COERCIONS;
-  /** Limits how long the handler may run. */
-  deadline: CallDeadline | undefined;
-  /** What a tool's handler threw, where the caller gets a result instead. */
+  /** The error that a tool's handler threw, where the caller gets a result instead. */
   failure: unknown;
-  /** How the call ended; kept only if there are observers. */
-  end: CallEnd | undefined;
-  /** Those who follow the call, and the call that it is part of; only if there are observers. */
+  /** The followers of the call, and of the call that it is part of; only if there are observers. */
   followers: readonly CallFollower[] | undefined;
-  /** The questions to send instead of a result, whatever middleware makes of it. */
-  interim: InputOutcome | undefined;
-  /** Called when an unanswered question interrupts the handler. */
-  interrupt: (() => void) | undefined;
-  /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
-  release: (() => void) | undefined;
-  /** Awaited once before the handler of a tool runs, when everything about the call has been checked. Root only. */
-  beforeTool: (() => Promise<void>) | undefined;
-  /** Holds its slots, if an extension does. Root only. */
-  slot: SlotHolder | undefined;
-  /** Lets observers see it as a call of its own from now on; of a call that an extension runs. Root only. */
-  detach: (() => void) | undefined;
-  /** Makes the call a task; set by an extension. Root only. */
-  startTask: (() => Promise<boolean>) | undefined;
-  /** Called before the answer is sent, to flush progress and to withdraw open questions. */
-  beforeAnswer: ((ok: boolean) => void)[] | undefined;
-  /** True if no middleware can change the handler's result. */
-  straight = true;
-  readonly #makers: CallMakers;
+  /** Reports the end to observers; only if there are any. */
+  ended: ((end: CallEnd, length: number) => void) | undefined;
+  interruption: Interruption | undefined;
+  /** Of the root. */
+  admission: Admission | undefined;
+  #beforeAnswer: ((ok: boolean) => void)[] | undefined;
   #asker: Asker | undefined;
   #controller: AbortController | undefined;
   #callId: string | undefined;
 
-  constructor(
-    facts: ServerFacts,
-    request: Call,
-    row: MethodRow,
-    exchange: Exchange,
-    makers: CallMakers,
-    outer?: ServerCall,
-  ) {
-    this.facts = facts;
-    this.#makers = makers;
+  constructor(owner: CallOwner, request: Call, row: MethodRow, exchange: Exchange, outer?: ServerCall) {
+    this.owner = owner;
+    this.facts = owner.facts;
     this.outer = outer;
     this.root = outer?.root ?? this;
     this.replays = request.era.replays;
     this.request = request;
     this.row = row;
     this.exchange = exchange;
-    this.cache = facts.hints.read;
+    this.cache = this.facts.hints.read;
     this.followers = outer?.followers;
-    this.ctx = makers.context(this);
+    this.ctx = owner.makers.context(this);
+  }
+
+  /** True if no middleware of this server, and of those that it is mounted in, can change the handler's result. */
+  get straight(): boolean {
+    return this.owner.straight && (this.outer === undefined || this.outer.straight);
   }
 
   /** Creates a call to a mounted server, on behalf of the same client. */
-  inner(facts: ServerFacts, row: MethodRow, params: Params): ServerCall {
-    return new ServerCall(facts, { ...this.request, params }, row, this.exchange, this.#makers, this);
+  inner(owner: CallOwner, row: MethodRow, request: Call): ServerCall {
+    return new ServerCall(owner, request, row, this.exchange, this);
   }
 
   /** A parameter that must be a string. */
@@ -137,8 +155,10 @@ export class ServerCall {
     return this.#callId;
   }
 
-  set callId(id: string) {
-    this.#callId = id;
+  /** Sets the id and the asker of a call that goes on with an earlier one. */
+  resume(id: string | undefined, asker: Asker | undefined): void {
+    if (id !== undefined) this.#callId = id;
+    if (asker !== undefined) this.#asker = asker;
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */
@@ -161,26 +181,26 @@ export class ServerCall {
     return controller;
   }
 
-  /** Carries questions to the client; created by the first question or step. */
+  /** Sends questions to the client; created by the first question or step. */
   get asker(): Asker {
-    this.#asker ??= this.outer?.asker ?? this.#makers.asker(this);
+    this.#asker ??= this.outer?.asker ?? this.owner.makers.asker(this);
     return this.#asker;
   }
 
-  /** What a later run of the handler need not ask or do again. */
+  /** The answers and steps that a later run of the handler need not ask or do again. */
   async recorded(): Promise<RecordedAnswers | undefined> {
     return this.#asker?.recorded?.();
   }
 
-  /** Sets the asker of a call whose request has answers. */
-  useAsker(asker: Asker): void {
-    this.#asker = asker;
-  }
-
   /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */
   whenAnswered(act: (ok: boolean) => void): void {
-    this.beforeAnswer ??= [];
-    this.beforeAnswer.push(act);
+    this.#beforeAnswer ??= [];
+    this.#beforeAnswer.push(act);
+  }
+
+  /** Calls the functions that wait for the answer. */
+  answering(ok: boolean): void {
+    if (this.#beforeAnswer !== undefined) for (const act of this.#beforeAnswer) act(ok);
   }
 
   /** Sends a notification that belongs to this call. */

@@ -186,3 +186,14 @@ export class Hub {
 function topicOf(filter: string, value?: string): string {
   return value === undefined ? filter : `${filter} ${value}`;
 }
+
+/** Notifies the subscribers of a filter that an extension of this server adds. */
+export function publishChange({ options }: ServerFacts, hub: Hub, change: PublishedChange): void {
+  const filters = (options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
+  if (!filters.includes(change.filter)) {
+    throw new McpError("invalid_definition", `no extension of this server has the filter "${change.filter}"`, {
+      fix: "List it in `listenFilters` of an extension in `extensions`; lists and resources have `listChanged` and `resourceUpdated`.",
+    });
+  }
+  hub.publish(change);
+}

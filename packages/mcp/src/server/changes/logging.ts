@@ -4,12 +4,14 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Feature, MethodHandler } from "../call/feature.js";
-import type { ServerCall } from "../call/server-call.js";
+import type { Layer } from "../call/layers.js";
+import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
 
 /** Serves `logging/setLevel`, and sends log messages that do not belong to a call. */
-export class Logging implements Feature {
+export class Logging implements Layer {
+  readonly name = "logging";
+  readonly stage = "served";
   readonly #facts: ServerFacts;
   readonly #peers: PeerSubscribers;
   readonly handlers: Readonly<Record<string, MethodHandler>>;

@@ -2,9 +2,8 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import type { Peer } from "../../transport/transport.js";
-import type { PeerListener } from "../call/dispatch.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Registry } from "../call/registry.js";
+import type { Layer, Layers } from "../call/layers.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 
@@ -16,15 +15,15 @@ const NOTHING: readonly string[] = [];
 /** A peer with a session: it receives the changes of every list and of the resources in its session's subscriptions. */
 export class PeerSubscriber implements Subscriber {
   readonly peer: Peer;
-  readonly #registry: Registry;
+  readonly #layers: Layers;
   readonly #hub: Hub;
   /** The capabilities that were declared to the peer. */
   #declared: ServerCapabilities | undefined;
   /** The URIs that the hub has for this peer. */
   #known = NOTHING;
 
-  constructor(registry: Registry, hub: Hub, peer: Peer) {
-    this.#registry = registry;
+  constructor(layers: Layers, hub: Hub, peer: Peer) {
+    this.#layers = layers;
     this.#hub = hub;
     this.peer = peer;
   }
@@ -33,7 +32,7 @@ export class PeerSubscriber implements Subscriber {
     const { session } = this.peer;
     if (session?.initialized !== true) return;
     this.settle();
-    const capability = this.#registry.self.methods.get(notice.change.method)?.capability;
+    const capability = this.#layers.self.methods.get(notice.change.method)?.capability;
     // Spec: Lifecycle, "Operation": both parties use only the capabilities that were negotiated.
     // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
     if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.say(notice.plain);
@@ -49,7 +48,7 @@ export class PeerSubscriber implements Subscriber {
   /** Records what is declared at this moment; later additions do not reach this peer. */
   settle(): void {
     const { session } = this.peer;
-    if (session !== undefined) this.#declared ??= this.#registry.capabilities(session.revision);
+    if (session !== undefined) this.#declared ??= this.#layers.capabilities(session.revision);
   }
 
   /** Makes the hub agree with the session, which other nodes may have changed. */
@@ -81,15 +80,17 @@ export class PeerSubscriber implements Subscriber {
 }
 
 /** The peers that can receive notifications outside a call. */
-export class PeerSubscribers implements PeerListener {
+export class PeerSubscribers implements Layer {
+  readonly name = "peers";
+  readonly stage = "served";
   readonly #facts: ServerFacts;
-  readonly #registry: Registry;
+  readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #peers = new Map<Peer, PeerSubscriber>();
 
-  constructor(facts: ServerFacts, registry: Registry, hub: Hub) {
+  constructor(facts: ServerFacts, layers: Layers, hub: Hub) {
     this.#facts = facts;
-    this.#registry = registry;
+    this.#layers = layers;
     this.#hub = hub;
     // With a shared storage, another node may have changed the session of a peer that is connected here.
     if (facts.options.storage !== undefined) {
@@ -100,7 +101,7 @@ export class PeerSubscribers implements PeerListener {
   }
 
   opened(peer: Peer): void {
-    const subscriber = new PeerSubscriber(this.#registry, this.#hub, peer);
+    const subscriber = new PeerSubscriber(this.#layers, this.#hub, peer);
     this.#peers.set(peer, subscriber);
     this.#hub.join(subscriber);
     subscriber.settle();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { talk, turn } from "../../../test/server/talk.js";
 import type { ServerOptions } from "../contract/options.js";
-import { prompt } from "../prompts/prompt.js";
-import { resource } from "../resources/resource.js";
+import { prompt } from "../contract/prompt.js";
+import { resource } from "../contract/resource.js";
+import { tool } from "../contract/tool.js";
 import { Server } from "../server.js";
-import { tool } from "../tools/tool.js";
 
 const ID = "io.modelcontextprotocol/subscriptionId";
 const UPDATED = "notifications/resources/updated";

@@ -1,32 +1,37 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
+import type { Session } from "../../era/session.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { McpError } from "../../protocol/error.js";
+import { McpError, resourceNotFound } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Feature, MethodHandler } from "../call/feature.js";
-import type { Registry } from "../call/registry.js";
-import type { ServerCall } from "../call/server-call.js";
-import { resourceNotFound } from "../resources/resource-result.js";
-import type { Resources } from "../sources/resources.js";
+import type { Layer, Layers } from "../call/layers.js";
+import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub } from "./hub.js";
 import { Listen, type ListenFilter, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
-/** Subscriptions to changes: kept in the session in stateful revisions, by an open request in stateless ones. */
-export class Subscriptions implements Feature {
+/** Knows which resources a caller may subscribe to. */
+interface KnownResources {
+  knows(uri: string, call: ServerCall): MaybePromise<boolean>;
+}
+
+/** Subscriptions to changes: stored in the session in stateful revisions, by an open request in stateless ones. */
+export class Subscriptions implements Layer {
+  readonly name = "subscriptions";
+  readonly stage = "served";
   readonly #facts: ServerFacts;
-  readonly #registry: Registry;
+  readonly #layers: Layers;
   readonly #hub: Hub;
-  readonly #resources: Resources;
+  readonly #resources: KnownResources;
   readonly #peers: PeerSubscribers;
   readonly #listens = new Set<Listen>();
   readonly #listensOf = new WeakMap<Peer, number>();
   readonly #extensionFilters: readonly string[];
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerFacts, registry: Registry, hub: Hub, resources: Resources, peers: PeerSubscribers) {
+  constructor(facts: ServerFacts, layers: Layers, hub: Hub, resources: KnownResources, peers: PeerSubscribers) {
     this.#facts = facts;
-    this.#registry = registry;
+    this.#layers = layers;
     this.#hub = hub;
     this.#resources = resources;
     this.#peers = peers;
@@ -36,10 +41,6 @@ export class Subscriptions implements Feature {
       "resources/unsubscribe": (call) => this.#unsubscribe(call),
       "subscriptions/listen": (call) => this.#listen(call),
     };
-  }
-
-  capabilities(): ServerCapabilities {
-    return {};
   }
 
   withholds(method: string, capabilities: ServerCapabilities): boolean {
@@ -78,7 +79,13 @@ export class Subscriptions implements Feature {
       throw new McpError("invalid_request", "this connection has no session to keep a subscription in");
     }
     if (session.subscriptions.includes(uri)) return {};
-    if (!this.#resources.knows(uri, call)) throw resourceNotFound(uri);
+    return whenReady(this.#resources.knows(uri, call), (known) => {
+      if (!known) throw resourceNotFound(uri);
+      return this.#add(peer, session, uri);
+    });
+  }
+
+  #add(peer: Peer, session: Session, uri: string): object | Promise<object> {
     const all = [...session.subscriptions, uri];
     this.#checkSize(all, uri.length);
     session.subscriptions = all;
@@ -108,28 +115,41 @@ export class Subscriptions implements Feature {
     return peer.sessionChanged?.();
   }
 
-  #listen(call: ServerCall): object | Promise<object> {
+  #listen(call: ServerCall): MaybePromise<object> {
     const filter = readFilter(
       call.request.params["notifications"],
-      this.#served(this.#registry.capabilities(call.request.revision)),
+      this.#served(this.#layers.capabilities(call.request.revision)),
     );
-    this.#narrow(filter, call);
     const begin = () => {
       // Checked only now, because other requests may have started while this one waited.
       this.#checkRoom(call.exchange.peer);
       return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     };
-    return this.#whenReady(() => this.#registry.narrowListen?.(filter, call).then(begin) ?? begin());
+    return whenReady(this.#narrow(filter, call), () => this.#whenReady(() => this.#narrowed(filter, call, begin)));
+  }
+
+  /** Lets layers remove what the caller may not be notified of. */
+  #narrowed(filter: ListenFilter, call: ServerCall, begin: () => Promise<object>): Promise<object> {
+    const narrowing = this.#layers.all().filter(({ narrowListen }) => narrowListen !== undefined);
+    if (narrowing.length === 0) return begin();
+    return (async () => {
+      for (const layer of narrowing) await layer.narrowListen?.(filter, call);
+      return begin();
+    })();
   }
 
   /** Removes the URIs that this caller may not read. */
-  #narrow(filter: ListenFilter, call: ServerCall): void {
+  #narrow(filter: ListenFilter, call: ServerCall): MaybePromise<void> {
     const uris = filter.get(RESOURCE_FILTER);
     if (uris === undefined || uris === true) return;
     this.#checkSize(uris);
-    const known = uris.filter((uri) => this.#resources.knows(uri, call));
-    if (known.length > 0) filter.set(RESOURCE_FILTER, known);
-    else filter.delete(RESOURCE_FILTER);
+    const known = uris.map((uri) => this.#resources.knows(uri, call));
+    const keep = (settled: readonly boolean[]) => {
+      const left = uris.filter((_, index) => settled[index] === true);
+      if (left.length > 0) filter.set(RESOURCE_FILTER, left);
+      else filter.delete(RESOURCE_FILTER);
+    };
+    return known.some(isThenable) ? Promise.all(known).then(keep) : keep(known as boolean[]);
   }
 
   #checkSize(uris: readonly string[], added?: number): void {

@@ -12,7 +12,8 @@ import type { CacheOptions } from "./cache-hints.js";
 import type { RequestContext } from "./context.js";
 import type { CallFailure } from "./observer.js";
 import type { Quotas } from "./quota-options.js";
-import type { ToolPolicy } from "./tool-policy.js";
+import type { Source } from "./source.js";
+import type { ToolPolicy } from "./tool.js";
 
 /** The name, version and other facts that a server tells clients about itself. */
 export interface ServerInfo extends Implementation {}
@@ -82,6 +83,8 @@ export interface ServerOptions {
   pageSize?: number | undefined;
   /** How long clients may cache lists and resources. Default: not at all, because the library cannot know what is stable. */
   cache?: CacheOptions | undefined;
+  /** Places where further offers come from, such as the rows of a database. Default: only what is registered. */
+  sources?: readonly Source[] | undefined;
   /** Kinds to declare even while nothing of them is registered, for servers that add offers later. Default: none. */
   declare?: readonly ("tools" | "resources" | "prompts")[] | undefined;
   /** Whether clients are notified when a list changes. Default: true. */
@@ -148,7 +151,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions(
     "the server",
     options,
-    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors earlyRequests invalidArguments onError quotas tools logging extensions platform",
+    "instructions revisions secret limits toJsonSchema pageSize cache sources declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors earlyRequests invalidArguments onError quotas tools logging extensions platform",
   );
   checkOptions(
     "`limits`",

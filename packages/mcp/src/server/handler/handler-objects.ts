@@ -4,9 +4,9 @@ import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { EndReason, Peer } from "../../transport/transport.js";
-import type { PeerListener } from "../call/dispatch.js";
-import type { Pipeline } from "../call/pipeline.js";
-import type { ServerCall } from "../call/server-call.js";
+import type { Around, Layer } from "../call/layers.js";
+import type { OpenedSession, ServerCall } from "../call/server-call.js";
+import { inLayer } from "../call/spans.js";
 import { type SessionInfo, sessionInfo } from "../contract/session-info.js";
 import { has, type ServerHandler, type ServerHandlerClass } from "./server-handler.js";
 
@@ -18,8 +18,8 @@ export interface HandlerObjects {
   readonly perSession: boolean;
   /** The object that serves a call. */
   of(call: ServerCall): MaybePromise<ServerHandler>;
-  /** Lets the objects begin and end with what they serve. Called once. */
-  attach(pipeline: Pipeline, platform: Platform): void;
+  /** Lets the objects begin and end with the server and its sessions. Called once. */
+  layer(platform: Platform): Layer;
 }
 
 /** One object for all calls. Requests wait for `init`, and `close` calls `terminate`. */
@@ -37,30 +37,32 @@ class SharedObject implements HandlerObjects {
     return this.shape;
   }
 
-  attach(pipeline: Pipeline): void {
+  layer(): Layer {
     const { shape } = this;
     let opening: Promise<void> | undefined;
-    const begin = async () => {
-      await shape.init?.(this.#options);
-      // Unless the server was closed in the meantime.
-      if (pipeline.gate === gate) pipeline.gate = undefined;
-    };
-    const gate = () => {
+    let isOpen = !has(shape, "init");
+    const open = () => {
       if (opening !== undefined) return opening;
-      const attempt = begin();
-      opening = attempt;
+      opening = (async () => {
+        await shape.init?.(this.#options);
+        isOpen = true;
+      })();
       // The next request tries again, because the cause of the failure may be temporary.
-      attempt.catch(() => {
+      opening.catch(() => {
         opening = undefined;
       });
-      return attempt;
+      return opening;
     };
-    if (has(shape, "init")) pipeline.gate = gate;
-    pipeline.endsObjects = has(shape, "terminate");
-    pipeline.closers.push(async () => {
-      const ran = opening === undefined ? !has(shape, "init") : await opening.then(yes, no);
-      if (ran) await shape.terminate?.("closed");
-    });
+    return {
+      name: "handler object",
+      stage: "prepared",
+      around: (call, next) => (isOpen ? next() : inLayer(call, "preparation", open).then(next)),
+      endsObjects: has(shape, "terminate"),
+      async close() {
+        const ran = opening === undefined ? !has(shape, "init") : await opening.then(yes, no);
+        if (ran) await shape.terminate?.("closed");
+      },
+    };
   }
 }
 
@@ -84,7 +86,7 @@ interface Living {
 }
 
 /** An object for each session; for each connection, or HTTP request, where there is none. */
-class SessionObjects implements HandlerObjects, PeerListener {
+class SessionObjects implements HandlerObjects {
   readonly shape: ServerHandler;
   readonly perSession = true;
   readonly #class: ServerHandlerClass;
@@ -103,11 +105,21 @@ class SessionObjects implements HandlerObjects, PeerListener {
     this.shape = Object.create(made.prototype as object, own) as ServerHandler;
   }
 
-  attach(pipeline: Pipeline, platform: Platform): void {
+  layer(platform: Platform): Layer {
     this.#platform = platform;
-    pipeline.endsObjects = true;
-    pipeline.sessionOpening = (call) => this.#opening(call);
-    pipeline.closers.push(() => this.#close());
+    const opening: Around = async (call, next) => {
+      const result = await next();
+      if (call.opened !== undefined) await this.#opening(call, call.opened);
+      return result;
+    };
+    return {
+      name: "handler objects",
+      stage: "handler object",
+      around: { initialize: opening },
+      endsObjects: true,
+      opened: (peer) => this.#opened(peer),
+      close: () => this.#close(),
+    };
   }
 
   of(call: ServerCall): Promise<ServerHandler> {
@@ -122,7 +134,7 @@ class SessionObjects implements HandlerObjects, PeerListener {
   }
 
   /** The transport has made a peer of the session that a handshake opened. */
-  opened(peer: Peer): void {
+  #opened(peer: Peer): void {
     const living = peer.session && this.#byOwner.get(peer.session);
     if (living === undefined) return;
     this.#byOwner.set(peer, living);
@@ -130,21 +142,23 @@ class SessionObjects implements HandlerObjects, PeerListener {
   }
 
   /** Makes the object of a session during its handshake, so that `init` can refuse it. */
-  async #opening(call: ServerCall): Promise<void> {
-    const { exchange, session } = call;
-    if (exchange.peer !== undefined) await this.of(call);
-    if (exchange.peer !== undefined || session === undefined) return;
+  async #opening(call: ServerCall, opened: OpenedSession): Promise<void> {
+    const { exchange } = call;
+    if (exchange.peer !== undefined) {
+      await this.of(call);
+      return;
+    }
     const owned: Owned = { peer: undefined };
-    const living = this.#begin(session, this.#infoOf(call, owned), owned);
-    call.sessionEnded = (reason) => this.#end(living, reason);
+    const living = this.#begin(opened.session, this.#infoOf(call, owned), owned);
+    opened.ended = (reason) => this.#end(living, reason);
     await living.ready;
   }
 
-  #infoOf({ exchange, session }: ServerCall, owned: Owned): SessionInfo {
+  #infoOf({ exchange, opened }: ServerCall, owned: Owned): SessionInfo {
     const { peer } = owned;
     return sessionInfo({
       transport: peer === undefined ? "http" : peer.transport,
-      session: session ?? peer?.session,
+      session: opened?.session ?? peer?.session,
       principal: exchange.principal ?? peer?.principal,
       end: (reason) => owned.peer?.end?.(reason),
     });
@@ -195,7 +209,7 @@ class SessionObjects implements HandlerObjects, PeerListener {
 export function handlerObjects(
   handler: ServerHandler | ServerHandlerClass<never>,
   { handlerOptions, perSession }: { readonly handlerOptions?: unknown; readonly perSession?: boolean | undefined },
-): HandlerObjects & PeerListener {
+): HandlerObjects {
   if (typeof handler !== "function") {
     if (perSession !== true) return new SharedObject(handler, handlerOptions);
     throw new McpError("invalid_definition", "`perSession` needs a class, and this is an object", {

@@ -205,11 +205,16 @@ describe("a server made of one object", () => {
     expect(warnings).toEqual(['the handler declares "prompts" but has none of listPrompts, getPrompt']);
   });
 
-  it("takes nothing more of a kind that the object offers, but of other kinds", async () => {
-    const server = Server.from({ callTool: () => "ok" }, info);
-    expect(() => server.tool("x", {}, () => "")).toThrow(/come from its handler object/);
-    server.prompt("p", {}, () => "hi");
-    expect((await new Drive(server).send("prompts/get", { name: "p" })).error).toBeUndefined();
+  it("takes offers beside those of the object, which come first", async () => {
+    const server = Server.from(
+      { listTools: () => [{ name: "a", inputSchema: { type: "object" } }], callTool: (name) => name },
+      info,
+    );
+    server.tool("x", {}, () => "own").prompt("p", {}, () => "hi");
+    const drive = new Drive(server);
+    expect((await drive.send("prompts/get", { name: "p" })).error).toBeUndefined();
+    expect([textOf(await drive.call("x")), textOf(await drive.call("a"))]).toEqual(["own", "a"]);
+    expect(itemsOf(await drive.send("tools/list"), "tools").map(({ name }) => name)).toEqual(["x", "a"]);
   });
 });
 

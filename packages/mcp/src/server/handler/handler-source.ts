@@ -1,16 +1,21 @@
+import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
+import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
 import type { CompleteRequestParams } from "../../protocol/features/completion.js";
+import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
+import { cursorAfter, lastPage } from "../../protocol/message.js";
 import type { ParseResult } from "../../schema/parse.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Feature, MethodHandler } from "../call/feature.js";
-import type { Registry } from "../call/registry.js";
+import type { Around } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ServerOptions } from "../contract/options.js";
+import type { FoundOffer, OfferItems, OfferList, OfferPage, Source, SourceCall } from "../contract/source.js";
 import { toPromptResult } from "../prompts/prompt-result.js";
 import { toResourceResult } from "../resources/resource-result.js";
 import { completed } from "../sources/completion.js";
@@ -20,7 +25,6 @@ import { fromWireResult } from "../tools/result.js";
 import { resultLimit } from "../tools/result-limit.js";
 import type { HandlerObjects } from "./handler-objects.js";
 import type { HandlerSubscriptions } from "./handler-subscriptions.js";
-import { type DescribedTool, ListedTools, type ListPage } from "./listed-tools.js";
 import { has, type ServerHandler } from "./server-handler.js";
 
 /** The handler methods that turn each capability on. */
@@ -35,38 +39,37 @@ type Offered = keyof typeof OFFERS;
 
 const isOffered = (name: string): name is Offered => Object.hasOwn(OFFERS, name);
 
-/** What serves the calls of a server that is made from a handler. */
+/** The handler methods that list each kind. */
+const LISTS = {
+  tools: "listTools",
+  prompts: "listPrompts",
+  resources: "listResources",
+  resourceTemplates: "listResourceTemplates",
+} as const satisfies Record<OfferKind, keyof ServerHandler>;
+
+/** Bounds a handler object whose cursors never end; no real list has as many pages. */
+const MAX_PAGES = 1000;
+
+/** The parts of a server that is made from a handler. */
 export interface HandlerParts {
   readonly objects: HandlerObjects;
   readonly subscriptions: HandlerSubscriptions;
 }
 
-/** Serves the methods of a handler object, instead of offers that are registered one by one. */
-export class HandlerFeature implements Feature {
+/** The offers of a handler object. It does not tell which names and URIs it serves, so that any may be one of them. */
+export class HandlerSource implements Source {
   readonly #facts: ServerFacts;
   readonly #calls: ToolCalls;
   readonly #objects: HandlerObjects;
   readonly #shape: ServerHandler;
   readonly #listed: ListedTools;
-  readonly needsSession = true;
-  readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerFacts, registry: Registry, calls: ToolCalls, parts: HandlerParts) {
+  constructor(facts: ServerFacts, calls: ToolCalls, objects: HandlerObjects) {
     this.#facts = facts;
     this.#calls = calls;
-    this.#objects = parts.objects;
-    this.#shape = parts.objects.shape;
+    this.#objects = objects;
+    this.#shape = objects.shape;
     this.#listed = new ListedTools(facts);
-    const base = new Map(registry.handlers);
-    this.handlers = {
-      ...(has(this.#shape, "subscribe") ? parts.subscriptions.handlers((method) => base.get(method)) : {}),
-      ...(parts.objects.perSession ? { "logging/setLevel": this.#setLevel(base.get("logging/setLevel")) } : {}),
-      ...(this.#offers("tools") ? this.#tools() : {}),
-      ...(this.#offers("resources") ? this.#resources() : {}),
-      ...(this.#offers("prompts") ? this.#prompts() : {}),
-      ...(this.#offers("completions") ? { "completion/complete": (call) => this.#complete(call) } : {}),
-    };
-    for (const name of Object.keys(OFFERS)) if (isOffered(name) && this.#offers(name)) registry.provided.add(name);
     for (const name of Object.keys(this.#shape.capabilities ?? {})) {
       if (isOffered(name) && !this.#offers(name)) {
         facts.platform.warn(`the handler declares "${name}" but has none of ${OFFERS[name].join(", ")}`);
@@ -86,6 +89,7 @@ export class HandlerFeature implements Feature {
     };
   }
 
+  /** The reasons for capabilities. */
   reasons(): Readonly<Record<string, string>> {
     const reasons: Record<string, string> = {};
     for (const [name, methods] of Object.entries(OFFERS)) reasons[name] = this.#reason(methods);
@@ -105,65 +109,66 @@ export class HandlerFeature implements Feature {
     return OFFERS[name].some((method) => has(this.#shape, method));
   }
 
-  #tools(): Record<string, MethodHandler> {
-    return { "tools/list": this.#list("listTools", "tools"), "tools/call": (call) => this.#callTool(call) };
+  async list(kind: OfferKind, call: SourceCall): Promise<OfferList> {
+    const items: OfferItems[OfferKind][] = [];
+    let cursor: string | undefined;
+    for (let count = 0; count < MAX_PAGES; count++) {
+      const page = await this.page(kind, cursor, call);
+      items.push(...page.items);
+      cursor = page.next;
+      if (cursor === undefined) return { items };
+    }
+    throw new McpError("limit_exceeded", `a list has more than ${MAX_PAGES} pages`);
   }
 
-  #resources(): Record<string, MethodHandler> {
+  async page(kind: OfferKind, cursor: string | undefined, call: SourceCall): Promise<OfferPage> {
+    const object = await this.#objects.of(call as ServerCall);
+    const listed = (await object[LISTS[kind]]?.(cursor, call.ctx)) ?? [];
+    // All four results are a list, or an object with the list and an optional cursor.
+    if (Array.isArray(listed)) return this.#learned(kind, { items: listed as OfferItems[OfferKind][] });
+    const { [kind]: items, ...others } = lastPage(listed as unknown as Record<string, unknown>);
+    const next = cursorAfter(listed) as string | undefined;
+    return this.#learned(kind, { ...others, items: items as OfferItems[OfferKind][], next });
+  }
+
+  #learned(kind: OfferKind, page: OfferPage): OfferPage {
+    if (kind === "tools" && Array.isArray(page.items)) this.#listed.learn(page.items);
+    return page;
+  }
+
+  find(kind: OfferKind, name: string): FoundOffer | undefined {
+    const { capability } = OFFER_KINDS[kind];
+    const completes = has(this.#shape, "complete");
+    if (!this.#offers(capability) && !completes) return undefined;
     return {
-      "resources/list": this.#list("listResources", "resources"),
-      "resources/templates/list": this.#list("listResourceTemplates", "resourceTemplates"),
-      "resources/read": async (call) => {
-        const uri = call.stringParam("uri");
-        const readResource = await this.#method("readResource", "resource", uri, call);
-        const value: unknown = await readResource(uri, call.ctx);
-        return isObject(value) && Array.isArray(value["contents"]) ? value : toResourceResult(uri, value, undefined);
-      },
+      assumed: true,
+      // The object checks the name and the arguments.
+      headers: [],
+      wrapsOutput: false,
+      run: (call: ServerCall) => this.#run(kind, name, call),
+      ...(completes && { complete: (call: ServerCall) => this.#complete(call) }),
     };
   }
 
-  #prompts(): Record<string, MethodHandler> {
-    return {
-      "prompts/list": this.#list("listPrompts", "prompts"),
-      "prompts/get": async (call) => {
-        const name = call.stringParam("name");
-        const args = call.objectParam("arguments");
-        const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
-        if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
-        // Safe: no value is anything but a string.
-        const getPrompt = await this.#method("getPrompt", "prompt", name, call);
-        const value = await getPrompt(name, args as Record<string, string>, call.ctx);
-        return toPromptResult(name, value, undefined);
-      },
-    };
+  async #run(kind: OfferKind, name: string, call: ServerCall): Promise<object> {
+    if (kind === "tools") return this.#callTool(name, call);
+    if (kind === "prompts") return this.#getPrompt(name, call);
+    const readResource = await this.#method("readResource", "resource", name, call);
+    const value: unknown = await readResource(name, call.ctx);
+    return isObject(value) && Array.isArray(value["contents"]) ? value : toResourceResult(name, value, undefined);
   }
 
-  #list(
-    method: "listTools" | "listResources" | "listResourceTemplates" | "listPrompts",
-    member: "tools" | "resources" | "resourceTemplates" | "prompts",
-  ): MethodHandler {
-    const purpose = `cursor handler ${member}`;
-    return async (call) => {
-      const { secrets, hints } = this.#facts;
-      call.cache = hints[member];
-      const { cursor } = call.request.params;
-      const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
-      if (cursor !== undefined && opened === undefined) {
-        throw new McpError("invalid_params", `the cursor of ${call.request.method} was not issued by this server`, {
-          fix: "List again without a cursor.",
-        });
-      }
-      const object = await this.#objects.of(call);
-      const listed = (await object[method]?.(opened, call.ctx)) ?? [];
-      // All four results are a list, or an object with the list and an optional cursor.
-      const page = (Array.isArray(listed) ? { [member]: listed } : listed) as { tools?: unknown; nextCursor?: string };
-      if (Array.isArray(page.tools)) this.#listed.learn(page.tools);
-      return page.nextCursor === undefined ? page : { ...page, nextCursor: secrets.sign(purpose, page.nextCursor) };
-    };
+  async #getPrompt(name: string, call: ServerCall): Promise<object> {
+    const args = call.objectParam("arguments");
+    const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
+    if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
+    const getPrompt = await this.#method("getPrompt", "prompt", name, call);
+    // Safe: no value is anything but a string.
+    const value = await getPrompt(name, args as Record<string, string>, call.ctx);
+    return toPromptResult(name, value, undefined);
   }
 
-  async #callTool(call: ServerCall): Promise<CallToolResult> {
-    const name = call.stringParam("name");
+  async #callTool(name: string, call: ServerCall): Promise<CallToolResult> {
     const args = call.objectParam("arguments");
     const callTool = await this.#method("callTool", "tool", name, call);
     const list: ListPage = async (cursor) => this.#toolPage(cursor, call);
@@ -219,16 +224,6 @@ export class HandlerFeature implements Feature {
     return { ...known, byLibrary: true, parse };
   }
 
-  #setLevel(base: MethodHandler | undefined): MethodHandler {
-    return async (call) => {
-      const answer = (await base?.(call)) ?? {};
-      const object = await this.#objects.of(call);
-      // Checked by the base.
-      object.setLogLevel?.(call.stringParam("level") as LoggingLevel, call.ctx);
-      return answer;
-    };
-  }
-
   async #complete(call: ServerCall): Promise<object> {
     // The two members are checked here; the handler checks what is in them, and an error it throws is the answer.
     const request = call.request.params as unknown as CompleteRequestParams;
@@ -255,6 +250,24 @@ export class HandlerFeature implements Feature {
   }
 }
 
+/** The layers of a handler object: its consent to subscriptions, and log levels of the objects of sessions. */
+export function handlerArounds({ objects, subscriptions }: HandlerParts): Readonly<Record<string, Around>> {
+  return {
+    ...(has(objects.shape, "subscribe") ? subscriptions.arounds : {}),
+    ...(objects.perSession ? { "logging/setLevel": setLevel(objects) } : {}),
+  };
+}
+
+function setLevel(objects: HandlerObjects): Around {
+  return async (call, next) => {
+    const answer = await next();
+    const object = await objects.of(call);
+    // Checked by the server.
+    object.setLogLevel?.(call.stringParam("level") as LoggingLevel, call.ctx);
+    return answer;
+  };
+}
+
 /** The options of a server, completed by what the methods of its handler object imply. */
 export function handlerOptions(
   { objects, subscriptions }: HandlerParts,
@@ -279,4 +292,90 @@ export function handlerOptions(
       if (!perSession) callHook(warn, "setLogLevel", () => shape.setLogLevel?.(level, ctx));
     },
   };
+}
+
+/** What a tool's calls are held to: what the handler said about it in a list. */
+export interface DescribedTool {
+  readonly output: OutputParser | undefined;
+  /** Whether its output schema does not promise an object. */
+  readonly wrapsOutput: boolean;
+  readonly headers: readonly ParamHeader[];
+}
+
+/** Reads one page of the list as the caller sees it. */
+export type ListPage = (
+  cursor: string | undefined,
+) => Promise<{ readonly tools: readonly unknown[]; readonly nextCursor?: string | undefined }>;
+
+/** More tools are served too, only without a memory of their schemas. */
+const MOST_TOOLS = 10_000;
+const UNKNOWN: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
+
+/** What the lists of a handler object said about its tools, which it tells nowhere else. */
+export class ListedTools {
+  readonly #facts: ServerFacts;
+  readonly #tools = new Map<string, { text: string; tool: DescribedTool }>();
+  /** Names that were looked for in all pages, and not found. */
+  readonly #missing = new Set<string>();
+
+  constructor(facts: ServerFacts) {
+    this.#facts = facts;
+  }
+
+  /** Takes note of one page of a list. */
+  learn(tools: readonly unknown[]): void {
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool["name"] !== "string") continue;
+      const { name, inputSchema, outputSchema } = tool;
+      const text = JSON.stringify([inputSchema, outputSchema]);
+      if (this.#tools.get(name)?.text === text) continue;
+      this.#missing.delete(name);
+      if (this.#tools.size < MOST_TOOLS || this.#tools.has(name)) {
+        this.#tools.set(name, { text, tool: this.#compiled(name, inputSchema, outputSchema) });
+      }
+    }
+  }
+
+  /** What is known about a tool. The first call of each name looks for it in the list. */
+  async find(name: string, list: ListPage): Promise<DescribedTool> {
+    const known = this.#tools.get(name)?.tool;
+    if (known !== undefined || this.#missing.has(name)) return known ?? UNKNOWN;
+    // A list that fails says nothing against the call.
+    return this.lookUp(name, list).catch(() => UNKNOWN);
+  }
+
+  /** Reads the list again until the tool is found: callers may see different ones, and a list may have changed. */
+  async lookUp(name: string, list: ListPage): Promise<DescribedTool> {
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_TOOLS; page++) {
+      const { tools, nextCursor } = await list(cursor);
+      this.learn(tools);
+      if (tools.some((tool) => isObject(tool) && tool["name"] === name)) return this.#tools.get(name)?.tool ?? UNKNOWN;
+      if (nextCursor === undefined) break;
+      cursor = nextCursor;
+    }
+    if (this.#missing.size >= MOST_TOOLS) this.#missing.clear();
+    this.#missing.add(name);
+    return UNKNOWN;
+  }
+
+  #compiled(name: string, inputSchema: unknown, outputSchema: unknown): DescribedTool {
+    const table = paramHeaderTable(inputSchema);
+    if ("problem" in table) this.#facts.platform.warn(`tool "${name}": ${table.problem}`);
+    return {
+      output: isObject(outputSchema) ? this.#output(name, outputSchema) : undefined,
+      wrapsOutput: isObject(outputSchema) && !promisesObject(outputSchema),
+      headers: "problem" in table ? [] : table.headers,
+    };
+  }
+
+  #output(name: string, schema: Record<string, unknown>): OutputParser | undefined {
+    const what = `tool "${name}" output`;
+    try {
+      return { ...compileSchema(schema, { io: "output", what, adapter: undefined }), byLibrary: false };
+    } catch (error) {
+      this.#facts.platform.warn(`results are not checked: ${String(error)}`);
+      return undefined;
+    }
+  }
 }

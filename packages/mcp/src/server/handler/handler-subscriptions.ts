@@ -1,11 +1,11 @@
+import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { McpError } from "../../protocol/error.js";
-import type { MethodHandler } from "../call/feature.js";
+import type { Around } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { HandlerObjects } from "./handler-objects.js";
 
-type Base = (method: string) => MethodHandler | undefined;
+type Next = () => MaybePromise<object>;
 
 /** Asks a handler object before a client is told that it is subscribed, so that the object can refuse. */
 export class HandlerSubscriptions {
@@ -20,12 +20,12 @@ export class HandlerSubscriptions {
     this.#objects = objects;
   }
 
-  /** The methods about subscriptions: `base` serves them after the object has agreed. */
-  handlers(base: Base): Record<string, MethodHandler> {
+  /** Runs around the methods about subscriptions: the server serves them after the object has agreed. */
+  get arounds(): Readonly<Record<string, Around>> {
     return {
-      "resources/subscribe": (call) => this.#subscribe(call, base),
-      "resources/unsubscribe": (call) => this.#unsubscribe(call, base),
-      "subscriptions/listen": (call) => this.#listen(call, base),
+      "resources/subscribe": (call, next) => this.#subscribe(call, next),
+      "resources/unsubscribe": (call, next) => this.#unsubscribe(call, next),
+      "subscriptions/listen": (call, next) => this.#listen(call, next),
     };
   }
 
@@ -50,31 +50,31 @@ export class HandlerSubscriptions {
     await leaving.finally(() => this.#unsubscribing.get(uri) === leaving && this.#unsubscribing.delete(uri));
   }
 
-  async #subscribe(call: ServerCall, base: Base): Promise<object> {
+  async #subscribe(call: ServerCall, next: Next): Promise<object> {
     const uri = call.stringParam("uri");
     const undo = await this.#begin(uri, call, call.exchange.peer?.session?.subscriptions.includes(uri) === true);
     try {
-      return await served(base, call);
+      return await next();
     } catch (error) {
       await undo().catch(() => undefined);
       throw error;
     }
   }
 
-  async #unsubscribe(call: ServerCall, base: Base): Promise<object> {
+  async #unsubscribe(call: ServerCall, next: Next): Promise<object> {
     const uri = call.stringParam("uri");
     const had = call.exchange.peer?.session?.subscriptions.includes(uri) === true;
-    const result = await served(base, call);
+    const result = await next();
     if (!this.#objects.perSession) await this.#unsubscribing.get(uri);
     else if (had) await (await this.#objects.of(call)).unsubscribe?.(uri);
     return result;
   }
 
   /** Leaves out the URIs that the object refuses, as those that do not exist. */
-  async #listen(call: ServerCall, base: Base): Promise<object> {
+  async #listen(call: ServerCall, next: Next): Promise<object> {
     const { notifications } = call.request.params;
     const asked = isObject(notifications) ? notifications[RESOURCE_FILTER] : undefined;
-    if (!isObject(notifications) || !Array.isArray(asked)) return served(base, call);
+    if (!isObject(notifications) || !Array.isArray(asked)) return next();
     const taken: string[] = [];
     const undo: (() => Promise<void>)[] = [];
     for (const uri of new Set(asked.filter((each): each is string => typeof each === "string"))) {
@@ -91,7 +91,7 @@ export class HandlerSubscriptions {
     // Params are this call's own.
     Object.assign(call.request, { params: { ...params, notifications: filter } });
     try {
-      return await served(base, call);
+      return await next();
     } finally {
       for (const each of undo) await each().catch(() => undefined);
     }
@@ -123,10 +123,4 @@ export class HandlerSubscriptions {
     });
     return asked;
   }
-}
-
-async function served(base: Base, call: ServerCall): Promise<object> {
-  const handler = base(call.request.method);
-  if (handler === undefined) throw new McpError("method_not_found", `${call.request.method} is not served`);
-  return handler(call);
 }

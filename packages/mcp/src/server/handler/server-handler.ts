@@ -12,12 +12,12 @@ import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/featu
 import type { LoggingLevel } from "../../protocol/logging.js";
 import type { EndReason } from "../../transport/transport.js";
 import type { HandlerContext, RequestContext } from "../contract/context.js";
+import type { Completions } from "../contract/offer-options.js";
 import type { ServerOptions } from "../contract/options.js";
+import type { PromptReturn } from "../contract/prompt.js";
+import type { ReadReturn } from "../contract/resource.js";
 import type { SessionInfo } from "../contract/session-info.js";
-import type { PromptReturn } from "../prompts/prompt.js";
-import type { ReadReturn } from "../resources/resource.js";
-import type { Completions } from "../sources/completion.js";
-import type { LooseResult } from "../tools/tool.js";
+import type { LooseResult } from "../contract/tool.js";
 
 type MaybePromise<T> = T | Promise<T>;
 

@@ -4,6 +4,7 @@ import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/t
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { QuotaOptions, ToolRate } from "../contract/quota-options.js";
+import type { FoundOffer } from "../contract/source.js";
 import { type CountedCaller, countedCaller, storedKey } from "./counted-caller.js";
 import { type Counts, NotCounted, nodeCounts, sharedCounts } from "./counts.js";
 import { type Limit, limitsOf, toolLimit } from "./limit.js";
@@ -16,6 +17,11 @@ const UNKNOWN_LASTING_MS = 10_000;
 
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
 type Next = () => object | Promise<object>;
+
+/** Finds tools, for their `rate`. */
+interface ToolFinder {
+  find(kind: "tools", name: string, call: ServerCall): MaybePromise<FoundOffer | undefined>;
+}
 
 /** A call or a stream on its way through the limits. */
 interface Passage {
@@ -33,9 +39,12 @@ export class CallQuotas {
   readonly #shared: Counts | undefined;
   readonly #perPrincipal: readonly Limit[];
   readonly #perServer: readonly Limit[];
-  readonly #tools = new Map<string, Limit>();
+  readonly #offers: ToolFinder;
+  /** By the `rate` of a tool's definition. */
+  readonly #tools = new WeakMap<ToolRate, Limit>();
 
-  constructor(facts: ServerFacts, options: QuotaOptions) {
+  constructor(facts: ServerFacts, options: QuotaOptions, offers: ToolFinder) {
+    this.#offers = offers;
     this.#facts = facts;
     this.#options = options;
     this.#perPrincipal = limitsOf("perPrincipal", options.perPrincipal);
@@ -49,11 +58,6 @@ export class CallQuotas {
       });
     }
     this.#shared = sharedCounts(facts.platform, storage, options, this.#node);
-  }
-
-  toolChanged(name: string, rate: ToolRate | undefined): void {
-    if (rate === undefined) this.#tools.delete(name);
-    else this.#tools.set(name, toolLimit(name, rate));
   }
 
   close(): void {
@@ -108,13 +112,28 @@ export class CallQuotas {
   }
 
   /** The caller's own limits come first, so that a flood does not use up what all callers share. */
-  #limitsFor({ request, row }: ServerCall): Limit[] {
-    const name = request.method === "tools/call" ? request.params["name"] : undefined;
-    const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
+  #limitsFor(call: ServerCall): Limit[] {
+    const { row } = call;
+    const tool = this.#toolLimit(call);
     const kind = row.deadlineExempt === true ? "streams" : "calls";
     return [...this.#perPrincipal, ...(tool === undefined ? [] : [tool]), ...this.#perServer].filter(
       ({ counts }) => counts === "any" || counts === kind,
     );
+  }
+
+  #toolLimit(call: ServerCall): Limit | undefined {
+    const { method, params } = call.request;
+    const { name } = params;
+    if (method !== "tools/call" || typeof name !== "string") return undefined;
+    const found = call.offer ?? this.#offers.find("tools", name, call);
+    // Tools that take time to be found have no rate of their own.
+    if (found === undefined || isThenable(found) || found.rate === undefined) return undefined;
+    let limit = this.#tools.get(found.rate);
+    if (limit === undefined) {
+      limit = toolLimit(name, found.rate);
+      this.#tools.set(found.rate, limit);
+    }
+    return limit;
   }
 
   /** Passes the limits in order, from one of them on; gives the reason if one of them refuses. */

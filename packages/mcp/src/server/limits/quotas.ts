@@ -1,7 +1,7 @@
 import { checkOptions } from "../../protocol/check-options.js";
-import { inLayer } from "../call/call-layer.js";
+import { inLayer } from "../call/spans.js";
 import { checkQuotas, type QuotaOptions, type Quotas } from "../contract/quota-options.js";
-import type { MountableServer } from "../sources/mount.js";
+import type { ServerParts } from "../sources/prefixed.js";
 import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
 
@@ -14,21 +14,22 @@ export function quotas(options: QuotaOptions = {}): Quotas {
   return {
     attachToServer(parts) {
       // Only servers call it, with their own parts, whose type users do not see.
-      const { facts, registry, pipeline } = parts as MountableServer;
-      const calls = new CallQuotas(facts, options);
-      pipeline.limits = (call, next) => inLayer(call, "limits", () => calls.serve(call, next));
-      pipeline.places = calls.places;
-      pipeline.closers.push(() => calls.close());
-      registry.toolOptions.set("rate", ({ name, definition }) => {
-        checkOptions(`\`rate\` of tool "${name}"`, definition.rate, "calls perMs burst per");
-        if (definition.rate !== undefined) toolLimit(name, definition.rate);
-        return {};
+      const { facts, layers, source } = parts as ServerParts;
+      const calls = new CallQuotas(facts, options, source);
+      layers.add({
+        name: "quotas",
+        stage: "limited",
+        around: (call, next) => inLayer(call, "limits", () => calls.serve(call, next)),
+        places: calls.places,
+        close: () => calls.close(),
+        toolOptions: {
+          rate({ name, definition }) {
+            checkOptions(`\`rate\` of tool "${name}"`, definition.rate, "calls perMs burst per");
+            if (definition.rate !== undefined) toolLimit(name, definition.rate);
+            return {};
+          },
+        },
       });
-      const { toolChanged } = registry;
-      registry.toolChanged = (name, tool) => {
-        toolChanged?.(name, tool);
-        calls.toolChanged(name, tool?.definition.rate);
-      };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 import type { Role, TextContent } from "../../protocol/features/content.js";
-import type { LooseMessage, MessageContent } from "./prompt.js";
+import type { LooseMessage, MessageContent } from "../contract/prompt.js";
 
 /** Messages with the role of the user, one per argument. */
 export function user(...content: readonly MessageContent[]): LooseMessage {

@@ -9,15 +9,14 @@ import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { ServerFacts } from "../call/facts.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
-import type { Offered } from "../sources/catalogue.js";
-import type { CompletableArguments, Completer } from "../sources/completion.js";
-import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "./prompt.js";
+import type { CompletableArguments, Completer, OwnOffer } from "../contract/offer-options.js";
+import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "../contract/prompt.js";
 import { isPromptTemplate } from "./template.js";
 
 type Values = Record<string, string>;
 
 /** A registered prompt with its compiled arguments. */
-export interface ReadyPrompt extends Offered<WirePrompt> {
+export interface ReadyPrompt extends OwnOffer<WirePrompt> {
   readonly scopes: readonly string[] | undefined;
   readonly arguments: CompletableArguments;
   readonly parse: (values: Values) => ParseResult | Promise<ParseResult>;
@@ -43,7 +42,7 @@ export function readyPrompt({ name, definition, handler }: PromptOffer, facts: S
   }
   return {
     key: name,
-    wire: { name, ...withoutUndefined(listed), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
+    item: { name, ...withoutUndefined(listed), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
     visibleTo,
     scopes,
     arguments: ready.completers,

@@ -58,7 +58,7 @@ export class Replay implements Asker {
     this.#call = call;
     this.#names = new QuestionNames(call.facts.platform);
     call.facts.platform.guardRejections?.(isInputRequired);
-    if (state !== undefined) call.callId = state.id;
+    if (state !== undefined) call.resume(state.id, undefined);
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
@@ -149,7 +149,8 @@ export class Replay implements Asker {
 
   /** A step without a record would run again in the next round, so the call fails instead. */
   async #stepsToEnd(): Promise<void> {
-    const { deadline, facts } = this.#call;
+    const { facts, root } = this.#call;
+    const deadline = root.admission?.deadline;
     const limit = deadline === undefined ? "answerMs" : "timeoutMs";
     const ms = Math.ceil(deadline?.left ?? facts.limits.answerMs);
     await atMost(facts.platform, ms, Promise.allSettled(this.#stepsInFlight.values()));
@@ -192,7 +193,7 @@ export class Replay implements Asker {
     if (this.#broughtAnswers && this.#claimed === 0) {
       this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered");
     }
-    this.#call.interrupt?.();
+    this.#call.interruption?.interrupt();
     for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
   }
 

@@ -11,7 +11,7 @@ import type { AnySchema, InferOutput } from "../../schema/standard.js";
 import { nameOf } from "../call/call-failure.js";
 import { canAsk } from "../call/can-ask.js";
 import { ProgressReporter } from "../call/progress.js";
-import type { ServerCall } from "../call/server-call.js";
+import type { CallMakers, ServerCall } from "../call/server-call.js";
 import type {
   ClientFacts,
   ElicitReply,
@@ -22,7 +22,7 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../contract/context.js";
-import { type Asking, askWith, withAsking } from "./with-asking.js";
+import { type Asking, asking, askWith, withAsking } from "./with-asking.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 class CallContext implements HandlerContext {
@@ -158,7 +158,7 @@ class CallContext implements HandlerContext {
   }
 
   startTask(): Promise<boolean> {
-    return this.#call.root.startTask?.() ?? Promise.resolve(false);
+    return this.#call.root.admission?.startTask?.() ?? Promise.resolve(false);
   }
 
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
@@ -188,7 +188,7 @@ class CallContext implements HandlerContext {
     if (this.#open === undefined) {
       this.#open = open;
       root.whenAnswered((ok) => {
-        if (!ok || open.length === 0 || root.interim !== undefined || root.failure !== undefined) return;
+        if (!ok || open.length === 0 || root.interruption?.interim !== undefined || root.failure !== undefined) return;
         const what = nameOf(root) ?? root.request.method;
         facts.warnOnce(
           `\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
@@ -206,10 +206,8 @@ class CallContext implements HandlerContext {
   }
 }
 
-/** The context of a call, for `CallMakers`. */
-export function contextOf(call: ServerCall): CallContext {
-  return new CallContext(call);
-}
+/** Creates contexts and askers of calls. */
+export const MAKERS: CallMakers = { context: (call) => new CallContext(call), asker: (call) => asking().askerOf(call) };
 
 function clientFacts(call: ServerCall): ClientFacts {
   const { clientInfo, clientCapabilities } = call.request;

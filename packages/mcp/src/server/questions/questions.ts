@@ -88,12 +88,13 @@ function needsOf({ method, params = {} }: Question): string[] {
 
 /** Asks in the form of the client's revision, and returns the answer in the form of the newest one. */
 async function ask(
-  { request, asker, deadline }: ServerCall,
+  { request, asker, root }: ServerCall,
   asked: AskedQuestion,
   { key }: QuestionOptions,
 ): Promise<Answered> {
   const { question, needs } = questionFor(asked, request.revision);
   // The time that the user takes does not count for the tool's timeout.
+  const deadline = root.admission?.deadline;
   deadline?.pause();
   try {
     const answer = await asker.ask({ question, needs, key });

@@ -5,7 +5,7 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
 import type { StepFailure, StepRecord } from "../call/asker.js";
 import type { ServerCall } from "../call/server-call.js";
-import { ToolError } from "../tools/tool.js";
+import { ToolError } from "../contract/tool.js";
 
 /** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
 export interface QuestionState {

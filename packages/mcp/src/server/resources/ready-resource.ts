@@ -9,18 +9,17 @@ import type { ServerFacts } from "../call/facts.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import { checkAnnotations, checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
-import type { Offered } from "../sources/catalogue.js";
-import type { CompletableArguments } from "../sources/completion.js";
+import type { CompletableArguments, OwnOffer } from "../contract/offer-options.js";
 import type {
   ReadHandler,
   ResourceOffer,
   ResourceTemplateDefinition,
   ResourceTemplateOffer,
   Watch,
-} from "./resource.js";
+} from "../contract/resource.js";
 
 /** A registered resource. */
-export interface ReadyResource extends Offered<WireResource> {
+export interface ReadyResource extends OwnOffer<WireResource> {
   readonly scopes: readonly string[] | undefined;
   readonly read: ReadHandler;
   readonly cache: CacheHint;
@@ -28,7 +27,7 @@ export interface ReadyResource extends Offered<WireResource> {
 }
 
 /** A registered resource template, parsed and compiled. */
-export interface ReadyTemplate extends Offered<WireTemplate> {
+export interface ReadyTemplate extends OwnOffer<WireTemplate> {
   readonly scopes: readonly string[] | undefined;
   readonly parts: readonly TemplatePart[];
   readonly match: (uri: string) => MatchedVariables | undefined;
@@ -61,7 +60,7 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
   const { cache, visibleTo, scopes, watch, name = uri, ...listed } = definition;
   return {
     key: uri,
-    wire: { uri, name, ...withoutUndefined(listed) },
+    item: { uri, name, ...withoutUndefined(listed) },
     visibleTo,
     scopes,
     read,
@@ -95,7 +94,7 @@ export function readyTemplate(
   } = definition;
   return {
     key: template,
-    wire: { uriTemplate: template, name, ...withoutUndefined(listed) },
+    item: { uriTemplate: template, name, ...withoutUndefined(listed) },
     visibleTo,
     scopes,
     parts,

@@ -1,5 +1,5 @@
 import { toBase64 } from "../../encoding/base64.js";
-import { McpError } from "../../protocol/error.js";
+import { McpError, resourceNotFound } from "../../protocol/error.js";
 import { isBlock } from "../../protocol/features/block.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
@@ -12,11 +12,6 @@ export function toResourceResult(uri: string, value: unknown, mimeType: string |
   if (value === undefined || value === null) throw resourceNotFound(uri);
   if (!Array.isArray(value)) return { contents: [toContents(uri, value, mimeType)] };
   return { contents: value.map((part) => toContents(uri, part, mimeType)) };
-}
-
-/** The error for a resource that does not exist or that this caller may not see. */
-export function resourceNotFound(uri: string): McpError {
-  return new McpError("resource_not_found", `resource not found: ${uri}`, { data: { uri } });
 }
 
 function toContents(uri: string, value: unknown, mimeType: string | undefined): ResourceContents {

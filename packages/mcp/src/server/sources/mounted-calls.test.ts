@@ -40,24 +40,24 @@ describe("a call to a mounted server", () => {
     inner.observe({ ended: (call) => void seen.push(["inner", call]) });
     outer.observe({ ended: (call) => void seen.push(["outer", call]) });
     const drive = new Drive(outer, { capabilities: { elicitation: {} } });
-    const ends = async (act: Promise<unknown>) => {
+    const ends = async (act: () => Promise<unknown>) => {
       seen.length = 0;
-      await act;
+      await act();
       return seen.map(([who, { name, outcome, failure }]) => [who, name, outcome, failure]);
     };
-    expect(await ends(drive.call("in_ok"))).toEqual([
+    expect(await ends(() => drive.call("in_ok"))).toEqual([
       ["inner", "ok", "ok", undefined],
       ["outer", "in_ok", "ok", undefined],
     ]);
-    expect(await ends(drive.call("in_fails"))).toEqual([
+    expect(await ends(() => drive.call("in_fails"))).toEqual([
       ["inner", "fails", "tool_error", "handler_error"],
       ["outer", "in_fails", "tool_error", "handler_error"],
     ]);
-    expect(await ends(drive.send("resources/read", { uri: "in+a://b" }))).toEqual([
+    expect(await ends(() => drive.send("resources/read", { uri: "in+a://b" }))).toEqual([
       ["inner", "a://b", "error", "handler_error"],
       ["outer", "in+a://b", "error", "handler_error"],
     ]);
-    expect(await ends(drive.call("in_asks"))).toEqual([
+    expect(await ends(() => drive.call("in_asks"))).toEqual([
       ["inner", "asks", "input_required", undefined],
       ["outer", "in_asks", "input_required", undefined],
     ]);

@@ -1,10 +1,10 @@
 import { expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { prompt } from "../prompts/prompt.js";
+import { prompt } from "../contract/prompt.js";
+import { resourceTemplate } from "../contract/resource.js";
+import { tool } from "../contract/tool.js";
 import { promptTemplate } from "../prompts/template.js";
-import { resourceTemplate } from "../resources/resource.js";
 import { Server } from "../server.js";
-import { tool } from "../tools/tool.js";
 
 it("named arguments are strings, and optional unless they are required", () => {
   prompt(

@@ -1,6 +1,7 @@
 import { keepText } from "../../era/result-text.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import { pageBefore } from "../../protocol/message.js";
 import type { Secrets } from "../../seal/secrets.js";
 
 /** A cursor holds one position and one key, so a longer one cannot be ours. */
@@ -13,23 +14,23 @@ export interface PagingFacts {
 }
 
 /** How a list is split into pages and how a page becomes a result. */
-export interface ListShape<T, R extends object> {
+export interface ListShape<T> {
   /** Part of every cursor's signature, so that a cursor works only for the list it was made for. */
   readonly name: string;
   /** Identifies an item. A cursor holds it, so that the next page starts after that item even if the list has changed. */
   keyOf(item: T): string;
-  /** The result that holds one page. */
-  result(items: T[], next: { nextCursor?: string }): R;
+  /** The member of the result that holds the items. */
+  readonly member: string;
 }
 
 /** A snapshot of a list. It is replaced when the list changes; until then each page is the same object every time. */
-export class PagedList<T, R extends object> {
-  readonly shape: ListShape<T, R>;
+export class PagedList<T> {
+  readonly shape: ListShape<T>;
   readonly items: readonly T[];
   /** Results by the index of their first item. */
-  readonly pages = new Map<number, R>();
+  readonly pages = new Map<number, object>();
 
-  constructor(shape: ListShape<T, R>, items: readonly T[]) {
+  constructor(shape: ListShape<T>, items: readonly T[]) {
     this.shape = shape;
     this.items = items;
   }
@@ -43,8 +44,7 @@ export class PagedList<T, R extends object> {
  * Spec: Pagination, "Error Handling",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination#error-handling
  */
-export function pageOf<T, R extends object>(facts: PagingFacts, list: PagedList<T, R>, params: Params): R {
-  const { cursor } = params;
+export function pageOf<T>(facts: PagingFacts, list: PagedList<T>, { cursor }: Params): object {
   const start = cursor === undefined ? 0 : startOf(facts, list, cursor);
   const known = list.pages.get(start);
   if (known !== undefined) return known;
@@ -53,17 +53,30 @@ export function pageOf<T, R extends object>(facts: PagingFacts, list: PagedList<
   return page;
 }
 
-function cut<T, R extends object>(facts: PagingFacts, { items, shape }: PagedList<T, R>, start: number): R {
+/** The whole list as one page, for the server that this one is mounted in. */
+export function wholeList<T>(list: PagedList<T>): object {
+  let page = list.pages.get(WHOLE);
+  if (page === undefined) {
+    page = keepText({ [list.shape.member]: list.items });
+    list.pages.set(WHOLE, page);
+  }
+  return page;
+}
+
+/** The key of the whole list among pages by index. */
+const WHOLE = -1;
+
+function cut<T>(facts: PagingFacts, { items, shape }: PagedList<T>, start: number): object {
   const end = start + (facts.options.pageSize ?? items.length);
   const last = items[end - 1];
-  const page = items.slice(start, end);
-  if (end >= items.length || last === undefined) return shape.result(page, {});
+  const page = { [shape.member]: items.slice(start, end) };
+  if (end >= items.length || last === undefined) return page;
   const position = JSON.stringify([end, shape.keyOf(last)]);
-  return shape.result(page, { nextCursor: facts.secrets.sign(purposeOf(shape), position) });
+  return pageBefore(page, facts.secrets.sign(purposeOf(shape), position));
 }
 
 /** The index at which a cursor's page starts: after the item it names or, if that was removed, at the same index as before. */
-function startOf<T, R extends object>(facts: PagingFacts, { items, shape }: PagedList<T, R>, cursor: unknown): number {
+function startOf<T>(facts: PagingFacts, { items, shape }: PagedList<T>, cursor: unknown): number {
   if (typeof cursor !== "string") throw badCursor(shape, "is not a string");
   if (cursor.length > MAX_CURSOR_LENGTH) throw badCursor(shape, "is too long");
   const position = facts.secrets.verify(purposeOf(shape), cursor);

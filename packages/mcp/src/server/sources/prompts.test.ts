@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { talk } from "../../../test/server/talk.js";
+import { prompt } from "../contract/prompt.js";
 import { assistant, foldSystem, user } from "../prompts/message.js";
-import { prompt } from "../prompts/prompt.js";
 import { promptTemplate } from "../prompts/template.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, text } from "../tools/content.js";

@@ -25,9 +25,9 @@ describe("an unknown name", () => {
     expect((await drive.call("zzz")).error?.message).toBe("unknown tool: zzz");
   });
 
-  it("of a mounted server is refused without the name that only that server knows", async () => {
+  it("of a mounted server is refused by the name that the caller sent", async () => {
     const drive = new Drive(new Server(info).mount("in", make()));
-    expect((await drive.call("in_forcast")).error?.message).toBe("unknown tool: forcast");
+    expect((await drive.call("in_forcast")).error?.message).toBe("unknown tool: in_forcast");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { talk } from "../../../test/server/talk.js";
 import { McpError } from "../../protocol/error.js";
-import { resource, resourceTemplate } from "../resources/resource.js";
+import { resource, resourceTemplate } from "../contract/resource.js";
 import { Server } from "../server.js";
 import * as content from "../tools/content.js";
 

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { Drive, itemsOf, type Reply, textOf } from "../../../test/server/drive.js";
 import { httpFacts } from "../../../test/server/http-facts.js";
 import type { Principal } from "../../http/authentication.js";
+import { tool } from "../contract/tool.js";
 import { Server } from "../server.js";
 import { toolNameProblem } from "../tools/ready-tool.js";
-import { tool } from "../tools/tool.js";
 
 const info = { name: "s", version: "1" };
 const admin: Principal = { key: "admin", scopes: ["read", "write"] };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { talk, turn } from "../../../test/server/talk.js";
-import { resource, type Watch } from "../resources/resource.js";
+import { resource, type Watch } from "../contract/resource.js";
 import { Server } from "../server.js";
 
 const UPDATED = "notifications/resources/updated";

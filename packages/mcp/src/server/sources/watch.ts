@@ -5,12 +5,16 @@ import type { ServerFacts } from "../call/facts.js";
 import type { PublishedChange } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
-import type { Watch } from "../resources/resource.js";
-import type { Resources } from "./resources.js";
+import type { Watch } from "../contract/resource.js";
 
 /** The change that subscribers of a resource receive. */
 export function resourceUpdated(uri: string): PublishedChange {
   return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
+}
+
+/** Finds the watch of a resource. */
+interface Watchable {
+  watchOf(uri: string): Watch | undefined;
 }
 
 interface Watched {
@@ -22,10 +26,10 @@ interface Watched {
 export class ResourceWatches implements TopicWatcher {
   readonly #facts: ServerFacts;
   readonly #hub: Hub;
-  readonly #resources: Resources;
+  readonly #resources: Watchable;
   readonly #watched = new Map<string, Watched>();
 
-  constructor(facts: ServerFacts, hub: Hub, resources: Resources) {
+  constructor(facts: ServerFacts, hub: Hub, resources: Watchable) {
     this.#facts = facts;
     this.#hub = hub;
     this.#resources = resources;

@@ -55,7 +55,7 @@ export class CallLimit implements CallSlots {
   #checkQueue(call: EnteringCall, key: string | undefined): void {
     const { what, option, running, queued, share } = this.#options;
     if (this.#waiting.size - this.#unbounded >= queued) {
-      call.limited = { status: 503, retryAfterMs: RETRY_MS };
+      call.refusal = { status: 503, retryAfterMs: RETRY_MS };
       throw tooMany(option, { running, queued }, `${what} runs ${running} at once and ${queued} are waiting`);
     }
     if (share !== undefined && key !== undefined) {
@@ -63,7 +63,7 @@ export class CallLimit implements CallSlots {
       const most = Math.ceil(queued * PART);
       const text = `${what} runs ${this.#share} of one principal at once and ${most} are waiting`;
       if (own < most) return;
-      call.limited = { status: 429, retryAfterMs: RETRY_MS };
+      call.refusal = { status: 429, retryAfterMs: RETRY_MS };
       throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
     }
   }

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, textOf } from "../../../test/server/drive.js";
 import { McpError } from "../../protocol/error.js";
+import { ToolError } from "../contract/tool.js";
 import { Server } from "../server.js";
 import { text } from "./content.js";
-import { ToolError } from "./tool.js";
 
 const info = { name: "s", version: "1" };
 const never = () => new Promise<never>(() => {});

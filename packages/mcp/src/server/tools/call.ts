@@ -1,14 +1,13 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
-import { isObject } from "../../jsonrpc/message.js";
+import { readable } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
-import { inLayer } from "../call/call-layer.js";
 import { requireCapabilities } from "../call/can-ask.js";
-import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { MethodHandler } from "../call/feature.js";
-import type { ServerCall } from "../call/server-call.js";
+import { isInputRequired } from "../call/input-required.js";
+import type { Admission, ServerCall } from "../call/server-call.js";
+import { inLayer } from "../call/spans.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
@@ -17,13 +16,6 @@ import { OverflowStore } from "./overflow-store.js";
 import type { CallSlots, ReadyTool } from "./ready-tool.js";
 import { toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
-
-/** Finds a tool by its name, if this caller sees it. */
-interface ToolFinder {
-  find(name: string, call: ServerCall): ReadyTool | undefined;
-  /** The error for a name that this caller sees no tool of. */
-  unknown(name: string, call: ServerCall): McpError;
-}
 
 /** The part of a tool that running it takes, once its arguments are parsed. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
@@ -49,42 +41,21 @@ export class ToolCalls {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
-  /** Serves `tools/call` for these tools. */
-  handlerOf(tools: ToolFinder): MethodHandler {
-    return (call) => this.#call(tools, call);
-  }
-
-  /** Refuses a call that lacks capabilities of the tool, or whose headers differ from its arguments. */
-  checkOf(tools: ToolFinder): (call: ServerCall) => void {
-    return (call) => {
-      const { name, arguments: args = {} } = call.request.params;
-      const tool = typeof name === "string" ? tools.find(name, call) : undefined;
-      if (tool === undefined || !isObject(args)) return;
-      withoutCapabilities(tool, call);
-      checkHeaders(tool, args, call);
-    };
-  }
-
-  #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
-    const name = call.stringParam("name");
+  /** Serves a call of a tool: checks the client and the arguments, then runs it. */
+  serve(tool: ReadyTool, call: ServerCall): MaybePromise<CallToolResult> {
     const args = call.objectParam("arguments");
-    const tool = tools.find(name, call);
-    if (tool === undefined) throw tools.unknown(name, call);
-    if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
-    if (tool.scopes.length > 0) checkScopes("tool", name, tool.scopes, call);
     const lacking = tool.requires.length > 0 ? withoutCapabilities(tool, call) : undefined;
     if (lacking !== undefined) return lacking;
-    if (tool.headers.length > 0) checkHeaders(tool, args, call);
     const read =
       call.followers !== undefined
         ? inLayer(call, "arguments", () => readArguments(tool, args, call))
         : readArguments(tool, args, call);
-    if (isThenable(read)) return this.#callLater(tool, read, call);
+    if (isThenable(read)) return this.#serveLater(tool, read, call);
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
 
   /** Continues the call when a schema library parses asynchronously. */
-  async #callLater(tool: ReadyTool, read: PromiseLike<ReadArguments>, call: ServerCall): Promise<CallToolResult> {
+  async #serveLater(tool: ReadyTool, read: PromiseLike<ReadArguments>, call: ServerCall): Promise<CallToolResult> {
     const settled = await read;
     return settled.ok ? this.run(tool, settled.value, call) : refuseArguments(tool, settled, call);
   }
@@ -94,9 +65,10 @@ export class ToolCalls {
    * promise; everything else goes through `#settle`.
    */
   run(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
-    const { beforeTool } = call.root;
-    if (beforeTool === undefined) return this.#enterAndExecute(tool, args, call);
-    call.root.beforeTool = undefined;
+    const { admission } = call.root;
+    const beforeTool = admission?.beforeTool;
+    if (admission === undefined || beforeTool === undefined) return this.#enterAndExecute(tool, args, call);
+    admission.beforeTool = undefined;
     return beforeTool().then(() => this.#enterAndExecute(tool, args, call));
   }
 
@@ -112,13 +84,15 @@ export class ToolCalls {
 
   /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */
   #enter(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
-    const turn = tool.limit?.enter(call, undefined, call.root.slot?.waits);
+    const turn = tool.limit?.enter(call, undefined, call.root.admission?.slot?.waits);
     return turn === undefined ? this.#enterServer(tool, call) : turn.then(() => this.#enterServer(tool, call));
   }
 
   #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     try {
-      return this.#slots.enter(call, keyOf(call), call.root.slot?.waits)?.catch((error) => giveUp(tool, error));
+      return this.#slots
+        .enter(call, keyOf(call), call.root.admission?.slot?.waits)
+        ?.catch((error) => giveUp(tool, error));
     } catch (error) {
       return giveUp(tool, error);
     }
@@ -128,8 +102,7 @@ export class ToolCalls {
     const leave = this.#leaving(tool, call);
     let made: MaybePromise<CallToolResult>;
     try {
-      // The root's too, because its steps may still run when the handler is interrupted.
-      if (tool.timeoutMs !== undefined) call.root.deadline = call.deadline = deadlineOf(tool, tool.timeoutMs, call);
+      if (tool.timeoutMs !== undefined) admissionOf(call).deadline = deadlineOf(tool, tool.timeoutMs, call);
       const value =
         call.followers !== undefined
           ? inLayer(call, "tool", () => tool.handler(args, call.ctx), tool.name)
@@ -157,10 +130,11 @@ export class ToolCalls {
     leave: () => void,
     call: ServerCall,
   ): Promise<CallToolResult> {
-    call.root.release = leave;
+    const admission = admissionOf(call);
+    admission.release = leave;
     let result: CallToolResult;
     try {
-      const settled = await (call.deadline === undefined ? value : call.deadline.race(value));
+      const settled = await (admission.deadline?.race(value) ?? value);
       leave();
       const made =
         call.followers !== undefined
@@ -181,11 +155,11 @@ export class ToolCalls {
       this.#slots.leave(keyOf(call));
       tool.limit?.leave();
     };
-    const end = call.root.slot?.hold(() => this.#enter(tool, call), free) ?? free;
+    const end = call.root.admission?.slot?.hold(() => this.#enter(tool, call), free) ?? free;
     return () => {
       if (over) return;
       over = true;
-      call.deadline?.end();
+      call.root.admission?.deadline?.end();
       end();
     };
   }
@@ -197,13 +171,24 @@ export class ToolCalls {
         toErrorResult(refused, call),
       );
     }
+    if (isInputRequired(readable(error))) {
+      // The questions are sent in place of any result.
+      call.failure = error;
+      return { content: [] };
+    }
     const result = toErrorResult(error, call);
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 }
 
+/** The admission of the call that the client sent, because its steps may still run when a handler is interrupted. */
+function admissionOf({ root }: ServerCall): Admission {
+  root.admission ??= {};
+  return root.admission;
+}
+
 /** The result for a client that lacks capabilities of the tool; throws where the revision has an error for it. */
-function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToolResult | undefined {
+export function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToolResult | undefined {
   if (requires.length === 0) return undefined;
   try {
     requireCapabilities(call, requires);
@@ -211,10 +196,6 @@ function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToo
     return toErrorResult(error, call);
   }
   return undefined;
-}
-
-function checkHeaders({ headers }: ReadyTool, args: unknown, { exchange: { http }, request }: ServerCall): void {
-  if (headers.length > 0 && http !== undefined) request.era.checkArguments(headers, args, http);
 }
 
 /** Frees the tool's own slot when the server has none. */

@@ -14,14 +14,13 @@ import type { Answer } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
-import type { ToolPolicy } from "../contract/tool-policy.js";
-import type { Offered } from "../sources/catalogue.js";
+import type { OwnOffer } from "../contract/offer-options.js";
+import type { ToolDefinition, ToolOffer, ToolPolicy } from "../contract/tool.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
-import type { ToolDefinition, ToolOffer } from "./tool.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
 /** A tool compiled at registration, so that calls do not compile anything. */
-export interface ReadyTool extends Offered<WireTool> {
+export interface ReadyTool extends OwnOffer<WireTool> {
   readonly name: string;
   readonly input: Parser;
   readonly output: OutputParser | undefined;
@@ -46,7 +45,7 @@ export interface ReadyTool extends Offered<WireTool> {
 export interface EnteringCall {
   readonly signal: AbortSignal;
   /** Set where the call is refused. */
-  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
+  refusal: Pick<Answer, "status" | "retryAfterMs"> | undefined;
 }
 
 /** Limits how many calls run at once. */
@@ -102,7 +101,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   return {
     key: name,
     name,
-    wire: wireTool(name, definition, input, output),
+    item: wireTool(name, definition, input, output),
     input,
     output,
     wrapsOutput: output !== undefined && !promisesObject(output.jsonSchema),

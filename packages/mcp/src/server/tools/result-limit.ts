@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { ToolPolicy } from "../contract/tool-policy.js";
+import type { ToolPolicy } from "../contract/tool.js";
 import type { OverflowStore } from "./overflow-store.js";
 
 /** How large a result may be, and what happens to a larger one. */

@@ -11,9 +11,9 @@ import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { publicFailure } from "../call/call-failure.js";
 import type { ServerCall } from "../call/server-call.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../call/url-required.js";
+import { ToolError } from "../contract/tool.js";
 import { result } from "./content.js";
 import type { OutputParser } from "./ready-tool.js";
-import { ToolError } from "./tool.js";
 
 /** The part of a tool that its results depend on. */
 interface Returning {

@@ -2,7 +2,7 @@ import { type Client, connect, resource, Server } from "@parley/mcp";
 import { type AppsOptions, apps, contentPolicy } from "@parley/mcp/apps";
 import type { Tool } from "@parley/mcp/protocol";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ReadContents } from "../../../src/server/resources/resource.js";
+import type { ReadContents } from "../../../src/server/contract/resource.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { Host } from "../../../src/host/host.js";
 import { SKILLS_EXTENSION } from "../../../src/protocol/features/skills.js";
 import { type EraName, NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
 import type { ServerOptions } from "../../../src/server/contract/options.js";
-import { partsOf } from "../../../src/server/server-parts.js";
+import { partsOf } from "../../../src/server/server.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 const REVISIONS = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;

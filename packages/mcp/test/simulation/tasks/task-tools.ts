@@ -1,7 +1,7 @@
 import { tasks } from "../../../src/extensions/tasks/tasks.js";
 import type { HandlerContext } from "../../../src/server/contract/context.js";
+import { ToolError } from "../../../src/server/contract/tool.js";
 import { Server } from "../../../src/server/server.js";
-import { ToolError } from "../../../src/server/tools/tool.js";
 import type { ServerParts } from "../sim-server.js";
 import { RETRIES, type TaskExecution, type TaskLedger, type TaskWork } from "./task-ledger.js";
 

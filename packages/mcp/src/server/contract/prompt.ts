@@ -3,9 +3,8 @@ import type { ContentBlock, Role } from "../../protocol/features/content.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import type { InferInput, InferOutput } from "../../schema/standard.js";
-import type { HandlerContext } from "../contract/context.js";
-import type { VisibleTo } from "../sources/catalogue.js";
-import type { Completer } from "../sources/completion.js";
+import type { HandlerContext } from "./context.js";
+import type { Completer, VisibleTo } from "./offer-options.js";
 
 /** Describes one argument of a prompt; its value is a string. `Q` is the type of `required`. */
 export interface PromptArgumentDefinition<Q = unknown> {

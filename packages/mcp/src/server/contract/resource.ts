@@ -4,9 +4,8 @@ import type { Annotations, EmbeddedResource } from "../../protocol/features/cont
 import type { Resource as WireResource } from "../../protocol/features/resources.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { TemplateVariables } from "../../uri-template/parse.js";
-import type { HandlerContext, RequestContext } from "../contract/context.js";
-import type { VisibleTo } from "../sources/catalogue.js";
-import type { Completer } from "../sources/completion.js";
+import type { HandlerContext, RequestContext } from "./context.js";
+import type { Completer, VisibleTo } from "./offer-options.js";
 
 /** What resources and resource templates have in common: what clients see, and how reads are treated. */
 interface CommonDefinition {

@@ -1,39 +1,23 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { Call } from "../../era/era.js";
-import type { NotificationMiddleware } from "../../era/notification-middleware.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
-import type { Endpoint, Peer } from "../../transport/transport.js";
+import type { Peer } from "../../transport/transport.js";
 import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer, SenderRefused } from "../contract/observer.js";
 import { sessionInfo } from "../contract/session-info.js";
 import { nameOf } from "./call-failure.js";
-import type { Middleware } from "./middleware.js";
+import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
 
-/** What every call of a server passes through: preparation, middleware, observers. */
-export class Pipeline {
-  readonly middleware: Middleware[] = [];
-  /** Around notifications; read when the endpoint is made. */
-  readonly notifications: NotificationMiddleware[] = [];
-  /** Replaced and never changed in place, so that an observer may remove itself while it is being called. */
-  observers: readonly Observer[] = [];
-  /** Must resolve before a call is served; a rejection is the answer. Absent for servers with nothing to prepare. */
-  gate: (() => Promise<void>) | undefined;
-  /** Serves a call, or refuses it in the name of a limit. Absent for servers without `quotas`. */
-  limits: ((call: ServerCall, next: () => object | Promise<object>) => object | Promise<object>) | undefined;
-  /** What transports ask before they open sessions and streams. Absent for servers without such quotas. */
-  places: Pick<Endpoint, "sessionPlaces" | "takeStream"> | undefined;
-  /** Must resolve before a handshake is answered; a rejection refuses it. */
-  sessionOpening: ((call: ServerCall) => Promise<void>) | undefined;
-  /** True if a handler object has to end with a session or with the server. */
-  endsObjects = false;
-  /** Called once by `close`. */
-  readonly closers: (() => void | Promise<void>)[] = [];
-  /** Said once, because careless clients send many. */
-  warnedOfEarlyRequests = false;
+/** The observers of one server: a layer around all others while there are any. */
+export class Observers implements Layer {
+  readonly name = "observers";
+  readonly stage = "observed";
   readonly #platform: Platform;
+  /** Replaced and never changed in place, so that an observer may remove itself while it is being called. */
+  #observers: readonly Observer[] = [];
   /** Only while there are observers. */
   readonly #openedAt = new WeakMap<Peer, number>();
 
@@ -42,23 +26,32 @@ export class Pipeline {
   }
 
   /** Adds an observer; returns a function that removes it. */
-  observe(observer: Observer, server: object): () => void {
+  add(observer: Observer, server: object): () => void {
     observer.attached?.(server);
-    this.observers = [...this.observers, observer];
+    this.#observers = [...this.#observers, observer];
     return () => {
-      this.observers = this.observers.filter((known) => known !== observer);
+      this.#observers = this.#observers.filter((known) => known !== observer);
     };
   }
 
-  /** Runs a call and notifies the observers of its start and end. */
-  observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
+  get around(): Around | undefined {
+    return this.#observers.length === 0 ? undefined : (call, next) => this.observe(call, next);
+  }
+
+  /** Runs a call and notifies the observers of its start; `call.ended` notifies them of its end. */
+  observe(call: ServerCall, next: () => MaybePromise<object>): MaybePromise<object> {
     const started = startedOf(call);
     const followers: CallFollower[] = [];
-    let answering: A | Promise<A> | undefined;
+    let outcome: { readonly result: MaybePromise<object> } | { readonly error: unknown } | undefined;
     let run = () => {
-      answering ??= answer();
+      if (outcome !== undefined) return;
+      try {
+        outcome = { result: next() };
+      } catch (error) {
+        outcome = { error };
+      }
     };
-    for (const observer of this.observers) {
+    for (const observer of this.#observers) {
       if (observer.follow === undefined) continue;
       callHook(this.#platform, "observer.follow", () => {
         const follower = observer.follow?.(started);
@@ -72,16 +65,16 @@ export class Pipeline {
     call.followers = call.followers === undefined ? followers : [...call.followers, ...followers];
     this.#notify("started", started);
     const since = this.#platform.monotonic();
-    const end = (answered: A): A => {
-      const ended = endedOf(started, this.#platform.monotonic() - since, call.end, answered.text.length);
+    call.ended = (end, length) => {
+      const ended = endedOf(started, this.#platform.monotonic() - since, end, length);
       for (const follower of followers) callHook(this.#platform, "ended", () => follower.ended?.(ended));
       this.#notify("ended", ended);
-      return answered;
     };
     run();
-    // Whoever follows has run it.
-    const given = answering as A | Promise<A>;
-    return isThenable(given) ? given.then(end) : end(given);
+    // One of the followers, or the line above, has run it.
+    const given = outcome as { readonly result: MaybePromise<object> } | { readonly error: unknown } | undefined;
+    if (given === undefined || "error" in given) throw given?.error;
+    return given.result;
   }
 
   /** Runs `inner` within what a follower provides, and in any case. */
@@ -93,7 +86,7 @@ export class Pipeline {
   }
 
   opened(peer: Peer): void {
-    if (this.observers.length === 0) return;
+    if (this.#observers.length === 0) return;
     this.#openedAt.set(peer, this.#platform.monotonic());
     this.#notify("sessionOpened", sessionInfo(peer));
   }
@@ -115,8 +108,8 @@ export class Pipeline {
   }
 
   #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {
-    for (const observer of this.observers) {
-      // The type ties each event to what is told of it, which the compiler loses for a key that may be any of them.
+    for (const observer of this.#observers) {
+      // The type ties each event to its argument, which the compiler loses for a key that may be any of them.
       callHook(this.#platform, `observer.${event}`, () => observer[event]?.(what as never));
     }
   }
@@ -147,7 +140,7 @@ function startedOf(call: ServerCall): CallStarted {
 }
 
 /** Written out, because a spread of so many members takes as long as a third of a call. */
-function endedOf(started: CallStarted, durationMs: number, end: CallEnd | undefined, length: number): CallEnded {
+function endedOf(started: CallStarted, durationMs: number, end: CallEnd, length: number): CallEnded {
   return {
     method: started.method,
     name: started.name,
@@ -160,9 +153,9 @@ function endedOf(started: CallStarted, durationMs: number, end: CallEnd | undefi
     auth: started.auth,
     trace: started.trace,
     durationMs,
-    outcome: end?.outcome ?? "ok",
-    error: end?.error,
-    failure: end?.failure,
+    outcome: end.outcome,
+    error: end.error,
+    failure: end.failure,
     length,
   };
 }

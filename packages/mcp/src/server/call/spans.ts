@@ -3,7 +3,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { CallLayer } from "../contract/observer.js";
 import type { ServerCall } from "./server-call.js";
 
-/** Runs a part of a call, and reports its begin and end to those who follow the call. Costs one comparison if there are none. */
+/** Runs a part of a call, and reports its begin and end to the followers of the call. Costs one comparison if there are none. */
 export function inLayer<T>(call: ServerCall, layer: CallLayer, run: () => T, name?: string): T {
   const { followers } = call;
   if (followers === undefined) return run();

@@ -1,0 +1,235 @@
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { readable, thrownMessage } from "../../encoding/thrown-message.js";
+import type { Accepted, Call, EncodedAnswer, EraResult } from "../../era/era.js";
+import { accepting } from "../../era/select/accepting.js";
+import { type Session, usedEarly } from "../../era/session.js";
+import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
+import { isForCallers, McpError } from "../../protocol/error.js";
+import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
+import { endOf, publicFailure } from "./call-failure.js";
+import { InputOutcome } from "./input-required.js";
+import { type Layers, type Route, runCall } from "./layers.js";
+import type { Observers } from "./observers.js";
+import { type CallOwner, ExtensionResult, ServerCall } from "./server-call.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
+
+/** The parts of a server that serve requests. */
+export interface ServerCore extends CallOwner {
+  readonly layers: Layers;
+  readonly observers: Observers;
+}
+
+/** Creates the endpoint through which every request of every transport and revision passes. */
+export function createEndpoint(core: ServerCore): Endpoint {
+  const { facts, layers, observers } = core;
+  const { info, revisions, options } = facts;
+  const early = new EarlyRequests(core);
+  return {
+    ...{ name: info.name, revisions, storage: options.storage },
+    ...(Object.assign({}, ...layers.all().map(({ places }) => places)) as object),
+    get endsObjects() {
+      return layers.all().some(({ endsObjects }) => endsObjects);
+    },
+    sessionless: () => layers.sessionless(),
+    accept: accepting(facts.methods),
+    request: (accepted, exchange) => dispatch(core, early, accepted, exchange),
+    notification(message, peer) {
+      if (peer === undefined) return;
+      receiveNotification(message, peer);
+      for (const layer of layers.all()) layer.notification?.(message, peer);
+    },
+    opened(peer) {
+      for (const layer of layers.all()) layer.opened?.(peer);
+    },
+    closed(peer) {
+      for (const layer of layers.all()) layer.closed?.(peer);
+    },
+    async sessionChanged(peer, missed) {
+      for (const layer of layers.all()) await layer.sessionChanged?.(peer, missed);
+    },
+    senderRefused: ({ status, reason }) => observers.senderRefused({ status, reason }),
+    onClosed: (close) => layers.add({ name: "transport", stage: "served", close: async () => close() }),
+  };
+}
+
+/**
+ * Spec: Cancellation, "Error Handling": a cancellation that is malformed or too late is ignored.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
+ */
+function receiveNotification({ method, params }: NotificationMessage, peer: Peer): void {
+  if (method === "notifications/cancelled") {
+    const id = params?.["requestId"];
+    const reason = params?.["reason"];
+    const why = typeof reason === "string" ? `: ${reason}` : "";
+    if (isId(id)) peer.abort(id, new McpError("cancelled", `the client cancelled${why}`));
+  } else if (method === "notifications/initialized" && peer.session !== undefined) {
+    peer.session.initialized = true;
+    peer.sessionChanged?.();
+  }
+}
+
+/** Notes requests before `notifications/initialized`. */
+class EarlyRequests {
+  readonly #core: ServerCore;
+  #warned = false;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+  }
+
+  served(method: string, peer: Peer | undefined): void {
+    const { options, platform } = this.#core.facts;
+    if (peer?.session === undefined || !usedEarly(peer.session, method, options.earlyRequests)) return;
+    peer.sessionChanged?.();
+    if (this.#warned) return;
+    // Once, because careless clients send many.
+    this.#warned = true;
+    platform.warn(
+      `a client sent "${method}" before \`notifications/initialized\`: it is served, but gets neither questions nor notifications until then`,
+    );
+  }
+}
+
+function dispatch(
+  core: ServerCore,
+  early: EarlyRequests,
+  { message, era, opensSession }: Accepted,
+  exchange: Exchange,
+): Answer | Promise<Answer> {
+  const { layers } = core;
+  let call: ServerCall;
+  let route: Route;
+  try {
+    const session = exchange.peer?.session;
+    const { http, batched = false } = exchange;
+    const request = era.decode(message, { session, http, batched, opensSession }, layers.self);
+    if (session?.initialized === false) early.served(request.method, exchange.peer);
+    const resolved =
+      request.own === undefined
+        ? layers.route(request.method, request.revision)
+        : eraRoute(core, request.method, request.own);
+    if (resolved === undefined) throw unknownMethod(request, core);
+    route = resolved;
+    call = new ServerCall(core, request, route.row, exchange);
+    // What has an HTTP status of its own is decided before anything slow makes the reply a stream.
+    if (http !== undefined) route.check?.(call);
+  } catch (error) {
+    core.observers.refused(message.method, message.id, error);
+    return era.refusal(message.id, McpError.from(error));
+  }
+  let outcome: MaybePromise<object>;
+  try {
+    outcome = runCall(route.steps, call, route.handler);
+  } catch (error) {
+    return failure(call, error);
+  }
+  if (!isThenable(outcome)) return success(core, call, outcome);
+  return Promise.resolve(outcome).then(
+    (result) => success(core, call, result),
+    (error) => failure(call, error),
+  );
+}
+
+function eraRoute({ layers }: ServerCore, method: string, own: EraResult): Route | undefined {
+  const row = layers.self.methods.get(method);
+  return row && { row, handler: (call) => settleOwn(call, own), check: undefined, steps: layers.stepsOf(method) };
+}
+
+function unknownMethod({ method, revision }: Call, { layers }: ServerCore): McpError {
+  const known = layers.self.methods.get(method) !== undefined;
+  const why = known ? `is not offered by this server in ${revision}` : "does not exist";
+  return new McpError("method_not_found", `the method "${method}" ${why}`);
+}
+
+function settleOwn(call: ServerCall, { session, cache, result }: EraResult): object {
+  if (session !== undefined) {
+    checkClientLength(session, call.facts.limits.clientLength);
+    call.opened = { session };
+  }
+  if (cache !== undefined) call.cache = cache;
+  return result;
+}
+
+/** Limits what is stored for every session, so that a few large ones do not take the place of all others. */
+function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: number): void {
+  if (JSON.stringify([clientInfo, clientCapabilities]).length <= limit) return;
+  throw new McpError("invalid_params", `\`clientInfo\` and \`capabilities\` are longer than ${limit} characters`, {
+    data: { limit: "clientLength", value: limit },
+    fix: "Send less, or raise `limits.clientLength` of the server.",
+  });
+}
+
+function success({ layers: { self } }: ServerCore, call: ServerCall, result: object): Answer {
+  const { request, row, opened } = call;
+  const interim = result instanceof InputOutcome ? result : call.interruption?.interim;
+  call.answering(true);
+  let encoded: EncodedAnswer;
+  try {
+    encoded =
+      interim !== undefined
+        ? request.era.input(request, interim.questions, interim.state, self)
+        : result instanceof ExtensionResult
+          ? request.era.extended(request, result.resultType, result.members, self)
+          : request.era.result(request, result, row, self, call.cache);
+  } catch (error) {
+    return failure(call, error);
+  }
+  call.ended?.(endOf(call, { result }), encoded.text.length);
+  return opened === undefined ? encoded : { ...encoded, session: opened.session, sessionEnded: opened.ended };
+}
+
+function failure(call: ServerCall, error: unknown): Answer {
+  call.answering(false);
+  void call.opened?.ended?.("refused");
+  const answer = errorAnswer(call, publicError(call, error));
+  call.ended?.(endOf(call, { error }), answer.text.length);
+  return call.refusal === undefined ? answer : { ...answer, ...call.refusal };
+}
+
+/**
+ * Runs a call that answers no request of its own: one of a mounted server, or one that an extension runs. Resolves with its
+ * result, or with the questions of an interrupted handler.
+ */
+export async function runInner(run: () => MaybePromise<object>, call: ServerCall): Promise<object> {
+  let result: object;
+  try {
+    result = await run();
+  } catch (error) {
+    call.answering(false);
+    call.ended?.(endOf(call, { error }), 0);
+    throw error;
+  }
+  call.answering(true);
+  call.ended?.(endOf(call, { result }), 0);
+  return result;
+}
+
+function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
+  try {
+    return request.era.failure(request, error);
+  } catch {
+    // The error's data cannot be written as JSON; the client must get the error all the same.
+    const { kind, code } = error;
+    return request.era.failure(request, new McpError(kind, thrownMessage(error), { code }));
+  }
+}
+
+/** The error that the client gets: one that is meant for it unchanged, of any other the message at most. Reports the latter. */
+export function publicError(call: ServerCall, thrown: unknown): McpError {
+  const error = readable(thrown);
+  if (isUrlRequired(error)) {
+    return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));
+  }
+  if (McpError.is(error) && isForCallers(error)) {
+    // The handler's author must hear of it, and `fix` is not sent.
+    if (error.kind === "misuse") call.facts.warnOnce(`${withCause(error)}. ${error.fix}`);
+    return error;
+  }
+  const { message, data } = publicFailure(call, error);
+  return new McpError("internal_error", message, { data });
+}
+
+/** The message, with that of the cause, which is for the log only. */
+function withCause({ message, cause }: McpError): string {
+  return cause === undefined ? message : `${message}: ${thrownMessage(cause)}`;
+}

@@ -1,0 +1,213 @@
+import type { MaybePromise } from "../../encoding/maybe-promise.js";
+import type { ServerSelf } from "../../era/era.js";
+import type { NotificationMiddleware } from "../../era/notification-middleware.js";
+import { isObject, type NotificationMessage } from "../../jsonrpc/message.js";
+import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
+import { declaredExtensions } from "../../protocol/extension.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import type { MethodRow } from "../../protocol/methods.js";
+import type { Revision } from "../../protocol/revisions.js";
+import type { Endpoint, Peer } from "../../transport/transport.js";
+import type { ToolOffer } from "../contract/tool.js";
+import type { ServerFacts } from "./facts.js";
+import type { MethodHandler, ServerCall } from "./server-call.js";
+
+/** Runs around a call. `next` serves it as the layers inside do. */
+export type Around = (call: ServerCall, next: () => MaybePromise<object>) => MaybePromise<object>;
+
+/** The order of layers, outermost first. Layers of one stage are in the order in which they were added. */
+const STAGES = [
+  "observed",
+  "closed",
+  "prepared",
+  "limited",
+  "extension",
+  "handler object",
+  "middleware",
+  "served",
+  "replayed",
+] as const;
+
+/** A part of a server that runs around calls, serves methods, or follows the connections of clients. All but two members are optional. */
+export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "sessionChanged">> {
+  /** Identifies the layer among those of its stage; the id of an extension. */
+  readonly name: string;
+  readonly stage: (typeof STAGES)[number];
+  /** Runs around every call, or around calls of these methods. */
+  readonly around?: Around | Readonly<Record<string, Around>> | undefined;
+  /** Serves methods. */
+  readonly handlers?: Readonly<Record<string, MethodHandler>>;
+  /** Throws, before anything slow, what HTTP refuses by its status; by method. */
+  readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
+  /** Capabilities that it adds; `{}` while it is not in use. */
+  capabilities?(revision: Revision): ServerCapabilities;
+  /** The reasons for capabilities, by path, where the general explanation does not apply. */
+  reasons?(): Readonly<Record<string, string>>;
+  /** True for a method that has nothing to serve with these capabilities; clients then get "method not found". */
+  withholds?(method: string, capabilities: ServerCapabilities): boolean;
+  /** Whether it needs sessions where the revision has them; read at every handshake. */
+  readonly needsSession?: boolean;
+  /** Runs around every notification, in both directions. */
+  readonly notifications?: readonly NotificationMiddleware[];
+  /** Adds to the entries of tools in lists, by the option of tools that it understands. */
+  readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
+  /** Called after a tool was added or replaced; without the tool after it was removed. */
+  toolChanged?(name: string, tool: ToolOffer | undefined): void;
+  /** Removes from a listen filter what its sender may not be notified of. */
+  narrowListen?(filter: Map<string, true | readonly string[]>, call: ServerCall): Promise<void>;
+  /** Limits of what transports open. */
+  readonly places?: Pick<Endpoint, "sessionPlaces" | "takeStream">;
+  /** Whether something has to end with a session or with the server. */
+  readonly endsObjects?: boolean;
+  notification?(message: NotificationMessage, peer: Peer): void;
+  /** Called once when the server closes. */
+  close?(): void | Promise<void>;
+}
+
+/** A function that runs around a call, with the layer that it is from. */
+export interface Step {
+  readonly around: Around;
+  readonly layer: Layer;
+}
+
+/** A method with its handler and the layers around it. */
+export interface Route {
+  readonly row: MethodRow;
+  readonly handler: MethodHandler;
+  readonly check: ((call: ServerCall) => void) | undefined;
+  readonly steps: readonly Step[];
+}
+
+/** Runs a call through the layers of a server, from one of them on, and then by its handler. */
+export function runCall(
+  steps: readonly Step[],
+  call: ServerCall,
+  handler: MethodHandler,
+  from = 0,
+): MaybePromise<object> {
+  const step = steps[from];
+  if (step === undefined) return handler(call);
+  return step.around(call, () => runCall(steps, call, handler, from + 1));
+}
+
+/** The layers of one server in their order, and what follows from them: routes, capabilities, the parts that clients see. */
+export class Layers {
+  /** The parts of the server that eras send to clients. */
+  readonly self: ServerSelf;
+  readonly #facts: ServerFacts;
+  #layers: readonly Layer[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #capabilities = new Map<Revision, ServerCapabilities>();
+  readonly #routes = new Map<Revision, Map<string, Route>>();
+  readonly #steps = new Map<string, readonly Step[]>();
+
+  constructor(facts: ServerFacts, instructions: () => string | undefined) {
+    this.#facts = facts;
+    const { info, revisions, methods, hints } = facts;
+    this.self = {
+      info,
+      get instructions() {
+        return instructions();
+      },
+      revisions,
+      methods,
+      discoverCache: hints.discover,
+      capabilities: (revision) => this.capabilities(revision),
+    };
+  }
+
+  /** Adds a layer behind those of its stage. */
+  add(layer: Layer): void {
+    const rank = ({ stage }: Layer) => STAGES.indexOf(stage);
+    this.#layers = [...this.#layers, layer].sort((a, b) => rank(a) - rank(b));
+    this.changed();
+  }
+
+  all(): readonly Layer[] {
+    return this.#layers;
+  }
+
+  /** Discards what was derived from layers and offers, because they changed. */
+  changed(): void {
+    this.#capabilities.clear();
+    this.#routes.clear();
+    this.#steps.clear();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `listener` after each change, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  capabilities(revision: Revision): ServerCapabilities {
+    const known = this.#capabilities.get(revision);
+    if (known !== undefined) return known;
+    const all: ServerCapabilities = {};
+    for (const layer of this.#layers) joinCapabilities(all, layer.capabilities?.(revision) ?? {});
+    const extensions = declaredExtensions(this.#facts.options.extensions ?? [], revision);
+    if (extensions !== undefined) all.extensions = extensions;
+    this.#capabilities.set(revision, all);
+    return all;
+  }
+
+  /** Whether nothing that is offered needs a session. What extensions need is not known. */
+  sessionless(): boolean {
+    const { extensions = [] } = this.#facts.options;
+    return extensions.length === 0 && !this.#layers.some(({ needsSession }) => needsSession);
+  }
+
+  /** The reasons for capabilities, where a layer has its own. */
+  reasons(): Record<string, string> {
+    return Object.assign({}, ...this.#layers.map((layer) => layer.reasons?.() ?? {})) as Record<string, string>;
+  }
+
+  /** The route of a request, if this revision has the method and this server offers it. */
+  route(method: string, revision: Revision): Route | undefined {
+    const routes = this.#routes.get(revision) ?? this.#routesOf(revision);
+    return routes.get(method);
+  }
+
+  /** The layers around a method. */
+  stepsOf(method: string): readonly Step[] {
+    let steps = this.#steps.get(method);
+    if (steps === undefined) {
+      steps = this.#layers.flatMap((layer): Step[] => {
+        const around = typeof layer.around === "object" ? layer.around[method] : layer.around;
+        return around === undefined ? [] : [{ around, layer }];
+      });
+      this.#steps.set(method, steps);
+    }
+    return steps;
+  }
+
+  /** The layer that serves a method, if one does. */
+  serves(method: string): boolean {
+    return this.#layers.some(({ handlers }) => handlers !== undefined && Object.hasOwn(handlers, method));
+  }
+
+  #routesOf(revision: Revision): Map<string, Route> {
+    const routes = new Map<string, Route>();
+    const capabilities = this.capabilities(revision);
+    for (const { handlers = {}, checks } of this.#layers) {
+      for (const [method, handler] of Object.entries(handlers)) {
+        const row = this.#facts.methods.at(method, revision);
+        if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
+        if (row.capability !== undefined && !hasCapability(capabilities, row.capability)) continue;
+        if (this.#layers.some((layer) => layer.withholds?.(method, capabilities) === true)) continue;
+        routes.set(method, { row, handler, check: checks?.[method], steps: this.stepsOf(method) });
+      }
+    }
+    this.#routes.set(revision, routes);
+    return routes;
+  }
+}
+
+/** Merges member by member, because two layers or sources may declare one capability, for example own and mounted tools. */
+export function joinCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
+  for (const [name, value] of Object.entries(more)) {
+    const known = all[name];
+    all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
+  }
+}

@@ -1,0 +1,74 @@
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import type { Layer } from "../call/layers.js";
+import type { Interruption, ServerCall } from "../call/server-call.js";
+import { inLayer } from "../call/spans.js";
+import { isUrlRequired } from "../call/url-required.js";
+import { withAsking } from "./with-asking.js";
+
+type Run = () => MaybePromise<object>;
+
+/**
+ * The layer around every handler: runs it, by replay in revisions where questions are part of an interim result. The calls of
+ * mounted servers are replayed with the call that they are part of.
+ *
+ * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
+export const replayed: Layer = {
+  name: "replay",
+  stage: "replayed",
+  around(call, next) {
+    if (call.outer !== undefined) return next();
+    if (call.followers === undefined) return replay(call, next);
+    return inLayer(call, "handler", () => replay(call, next), call.row.method);
+  },
+};
+
+function replay(call: ServerCall, run: Run): MaybePromise<object> {
+  if (call.row.mayAsk !== true || !call.replays) return run();
+  if (call.request.inputs === undefined) return interruptible(call, run);
+  return withAsking(({ openReplay }) => openReplay(call)).then((opened) => {
+    call.resume(undefined, opened);
+    return interruptible(call, run);
+  });
+}
+
+/** The handler's outcome, or the interim result when one of its questions has no answer yet. */
+function interruptible(call: ServerCall, run: Run): MaybePromise<object> {
+  const started = start(run);
+  if (!isThenable(started)) return started;
+  const running = Promise.resolve(started);
+  return new Promise((resolve, reject) => {
+    let interrupted = false;
+    const interruption: Interruption = {
+      interim: undefined,
+      interrupt() {
+        interrupted = true;
+        call.asker
+          .conclude(running)
+          .finally(() => call.admission?.release?.())
+          .then((interim) => {
+            interruption.interim = interim;
+            resolve(interim);
+          }, reject);
+      },
+    };
+    call.interruption = interruption;
+    const failed = (error: unknown) => {
+      if (interrupted) return;
+      // A page that the user must visit first becomes a question like any other.
+      if (!isUrlRequired(error)) return reject(error);
+      withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) => interrupted || reject(refused));
+    };
+    running.then((result) => interrupted || resolve(result), failed);
+  });
+}
+
+/** Calls the handler. An error that becomes a question is returned as a rejection, so that there is one way to treat it. */
+function start(run: Run): MaybePromise<object> {
+  try {
+    return run();
+  } catch (error) {
+    if (isUrlRequired(error)) return Promise.reject(error);
+    throw error;
+  }
+}

@@ -1,0 +1,419 @@
+import { isThenable, type MaybePromise, neverUnhandled, whenReady } from "../../encoding/maybe-promise.js";
+import { nearestName } from "../../encoding/nearest-name.js";
+import type { CacheHint } from "../../era/era.js";
+import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
+import { promisesObject } from "../../era/wrapped-output.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError, resourceNotFound } from "../../protocol/error.js";
+import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import { pageBefore } from "../../protocol/message.js";
+import type { Revision } from "../../protocol/revisions.js";
+import { checkScopes } from "../call/check-scopes.js";
+import type { ServerFacts } from "../call/facts.js";
+import { joinCapabilities, type Layer, type Layers } from "../call/layers.js";
+import type { MethodHandler, ServerCall } from "../call/server-call.js";
+import type { Hub } from "../changes/hub.js";
+import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import type { Watch } from "../contract/resource.js";
+import type { FoundOffer, Offer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
+import { LocalSource } from "./local.js";
+import { PagedList, pageOf, wholeList } from "./pages.js";
+import { ResourceWatches } from "./watch.js";
+
+/** Joined lists to cache for each kind where callers see different ones; bounds memory. */
+const MAX_LISTS = 16;
+
+type Item = OfferItems[OfferKind];
+type Pages = PagedList<Item>;
+
+/** A source whose lists and offers have one form, with what follows from it. */
+interface PlainSource extends Omit<Source, "list" | "find"> {
+  list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList>;
+  find(kind: OfferKind, name: string, call: SourceCall): MaybePromise<FoundOffer | undefined>;
+}
+
+/** What calls of a tool need of its entry in the list. */
+interface ToolFacts {
+  readonly headers: readonly ParamHeader[];
+  readonly wrapsOutput: boolean;
+}
+
+const TOOL_FACTS = new WeakMap<object, ToolFacts>();
+
+/** Reads the entry of a tool, once. */
+function toolFacts(item: Item | undefined): ToolFacts | undefined {
+  if (item === undefined) return undefined;
+  let known = TOOL_FACTS.get(item);
+  if (known === undefined) {
+    const { inputSchema, outputSchema } = item as Tool;
+    const table = paramHeaderTable(inputSchema);
+    known = {
+      headers: "problem" in table ? [] : table.headers,
+      wrapsOutput: isObject(outputSchema) && !promisesObject(outputSchema),
+    };
+    TOOL_FACTS.set(item, known);
+  }
+  return known;
+}
+
+/** The names of offers in errors, by kind. */
+const LABELS: Readonly<Record<OfferKind, string>> = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "resource template",
+};
+
+/**
+ * The offers of a server from all of its sources. The only place that joins lists, splits them into pages, completes arguments, checks
+ * scopes and headers, gives cache hints, and announces changes.
+ */
+export class JoinedSources implements Layer {
+  readonly name = "offers";
+  readonly stage = "served";
+  readonly local: LocalSource;
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+  readonly checks: NonNullable<Layer["checks"]>;
+  readonly #facts: ServerFacts;
+  readonly #layers: Layers;
+  readonly #hub: Hub;
+  readonly #watches: ResourceWatches;
+  #sources: readonly PlainSource[];
+  readonly #pages = new WeakMap<OfferList, Pages>();
+  readonly #joined = new Map<OfferKind, { parts: readonly OfferList[]; list: OfferList }[]>();
+
+  constructor(facts: ServerFacts, layers: Layers, hub: Hub) {
+    this.#facts = facts;
+    this.#layers = layers;
+    this.#hub = hub;
+    this.local = new LocalSource(facts, layers);
+    this.#sources = [this.local];
+    this.#watches = new ResourceWatches(facts, hub, this);
+    hub.watch(RESOURCE_FILTER, this.#watches);
+    this.handlers = {
+      ...Object.fromEntries(
+        ALL_OFFER_KINDS.map((kind) => [OFFER_KINDS[kind].list, (call: ServerCall) => this.#page(kind, call)]),
+      ),
+      "tools/call": (call) => this.#use("tools", call.stringParam("name"), call),
+      "prompts/get": (call) => this.#use("prompts", call.stringParam("name"), call),
+      "resources/read": (call) => this.#use("resources", call.stringParam("uri"), call),
+      "completion/complete": (call) => this.#complete(call),
+    };
+    this.checks = { "tools/call": (call) => this.#check(call) };
+    this.local.onChange((kinds) => this.changed(kinds));
+  }
+
+  /** Adds a source, in front of those that were added with a lower `rank`. Returns what takes it away. */
+  add(source: Source, rank = 0): () => void {
+    const plain = source instanceof LocalSource ? source : plainSource(source, this.local, this.#facts);
+    this.#ranks.set(plain, rank);
+    const rest = [...this.#sources.slice(1), plain].sort(
+      (a, b) => (this.#ranks.get(b) ?? 0) - (this.#ranks.get(a) ?? 0),
+    );
+    this.#sources = [this.local, ...rest];
+    const end = source.onChange?.((kinds) => this.changed(kinds));
+    this.changed(ALL_OFFER_KINDS);
+    return () => {
+      end?.();
+      this.#sources = this.#sources.filter((known) => known !== plain);
+      this.changed(ALL_OFFER_KINDS);
+    };
+  }
+
+  readonly #ranks = new WeakMap<PlainSource, number>();
+
+  /** The offers of sources have changed: those of these kinds, or capabilities alone. */
+  changed(kinds: readonly OfferKind[]): void {
+    this.#layers.changed();
+    if (kinds.includes("resources") || kinds.includes("resourceTemplates")) this.#watches.refresh();
+    for (const list of new Set(kinds.map((kind) => OFFER_KINDS[kind].capability))) this.#hub.listChanged(list);
+  }
+
+  capabilities(revision: Revision): ServerCapabilities {
+    const all: ServerCapabilities = {};
+    for (const source of this.#sources) joinCapabilities(all, source.capabilities(revision));
+    return all;
+  }
+
+  get needsSession(): boolean {
+    return !this.#sources.every((source) => source.sessionless ?? false);
+  }
+
+  /** The instructions of the first source that has any. */
+  instructions(): string | undefined {
+    for (const source of this.#sources) {
+      const text = source.instructions?.();
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+
+  watchOf(uri: string): Watch | undefined {
+    for (const source of this.#sources) {
+      const watch = source.watchOf?.(uri);
+      if (watch !== undefined) return watch;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sources.map(async (source) => source.close?.()));
+  }
+
+  /** The entries of one kind that this caller sees. */
+  list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList> {
+    const [only] = this.#sources;
+    if (only !== undefined && this.#sources.length === 1) return only.list(kind, call);
+    return this.#listAll(kind, call);
+  }
+
+  async #listAll(kind: OfferKind, call: SourceCall): Promise<OfferList> {
+    const parts: OfferList[] = [];
+    for (const source of this.#sources) {
+      if (declares(source, kind, call.request.revision)) parts.push(await source.list(kind, call));
+    }
+    const known = this.#joined.get(kind) ?? [];
+    const same = known.find((joined) => sameItems(joined.parts, parts));
+    if (same !== undefined) return same.list;
+    const byKey = new Map<unknown, Item>();
+    const { key } = OFFER_KINDS[kind];
+    for (const item of parts.flatMap(({ items }) => items)) {
+      const id = (item as unknown as Record<string, unknown>)[key];
+      if (!byKey.has(id)) byKey.set(id, item);
+    }
+    const list: OfferList = { items: [...byKey.values()], cache: narrowest(this.#facts.hints[kind], parts) };
+    this.#joined.set(kind, [{ parts, list }, ...known].slice(0, MAX_LISTS));
+    return list;
+  }
+
+  /** The offer with this name, URI or template, if this caller sees one: of the first source that has it. */
+  find(kind: OfferKind, name: string, call: SourceCall, from = 0): MaybePromise<FoundOffer | undefined> {
+    for (let index = from; index < this.#sources.length; index++) {
+      const found = this.#sources[index]?.find(kind, name, call);
+      if (isThenable(found)) return found.then((settled) => settled ?? this.find(kind, name, call, index + 1));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Whether this caller may subscribe to this URI. Throws if it lacks a scope. */
+  knows(uri: string, call: ServerCall): MaybePromise<boolean> {
+    return whenReady(this.find("resources", uri, call), (found) => {
+      if (found === undefined) return false;
+      checkScopes("resource", uri, found.scopes, call);
+      try {
+        found.check?.(call);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  #page(kind: OfferKind, call: ServerCall): MaybePromise<object> {
+    const paging = call.outer === undefined ? this.#pagingSource(kind, call) : undefined;
+    if (paging !== undefined) return this.#sourcePage(kind, paging, call);
+    return whenReady(this.list(kind, call), (list) => {
+      call.cache = list.cache ?? this.#facts.hints[kind];
+      const pages = this.#pagesOf(kind, list);
+      // The server that this one is mounted in splits the joined list.
+      return call.outer === undefined ? pageOf(this.#facts, pages, call.request.params) : wholeList(pages);
+    });
+  }
+
+  #pagesOf(kind: OfferKind, list: OfferList): Pages {
+    let pages = this.#pages.get(list);
+    if (pages === undefined) {
+      const { key } = OFFER_KINDS[kind];
+      const keyOf = (item: Item) => String((item as unknown as Record<string, unknown>)[key]);
+      const name = kind === "resourceTemplates" ? "resource templates" : kind;
+      pages = new PagedList<Item>({ name, keyOf, member: kind }, list.items);
+      this.#pages.set(list, pages);
+    }
+    return pages;
+  }
+
+  /** The only source of a kind, if it has pages of its own. */
+  #pagingSource(kind: OfferKind, { request }: ServerCall): PlainSource | undefined {
+    if (this.#sources.length === 1) return undefined;
+    const declaring = this.#sources.filter((source) => declares(source, kind, request.revision));
+    return declaring.length === 1 && declaring[0]?.page !== undefined ? declaring[0] : undefined;
+  }
+
+  #sourcePage(kind: OfferKind, source: PlainSource, call: ServerCall): MaybePromise<object> {
+    const { secrets, hints } = this.#facts;
+    const purpose = `cursor of a source ${kind}`;
+    const { cursor } = call.request.params;
+    const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
+    if (cursor !== undefined && opened === undefined) {
+      throw new McpError("invalid_params", `the cursor of ${call.request.method} was not issued by this server`, {
+        fix: "List again without a cursor.",
+      });
+    }
+    call.cache = hints[kind];
+    return whenReady(source.page?.(kind, opened, call) ?? { items: [] }, ({ items, next, cache, ...others }) => {
+      if (cache !== undefined) call.cache = cache;
+      return pageBefore({ ...others, [kind]: items }, next === undefined ? undefined : secrets.sign(purpose, next));
+    });
+  }
+
+  #check(call: ServerCall): void {
+    const { name } = call.request.params;
+    const found = typeof name === "string" ? this.find("tools", name, call) : undefined;
+    call.offer = found;
+    if (isThenable(found)) neverUnhandled(Promise.resolve(found));
+    if (found === undefined || isThenable(found)) return;
+    found.check?.(call);
+    this.#checkHeaders(found, call);
+  }
+
+  #checkHeaders(found: FoundOffer, call: ServerCall): void {
+    const { http } = call.exchange;
+    const { headers = toolFacts(found.item)?.headers ?? [] } = found;
+    const args = call.request.params["arguments"] ?? {};
+    if (headers.length > 0 && http !== undefined && isObject(args))
+      call.request.era.checkArguments(headers, args, http);
+  }
+
+  #use(kind: "tools" | "prompts" | "resources", name: string, call: ServerCall): MaybePromise<object> {
+    const { offer } = call;
+    if (offer !== undefined && !isThenable(offer)) return this.#run(kind, name, offer, call);
+    const found = offer ?? this.find(kind, name, call);
+    if (isThenable(found)) return found.then((settled) => this.#runFound(kind, name, settled, call));
+    return this.#runFound(kind, name, found, call);
+  }
+
+  #runFound(kind: OfferKind, name: string, found: FoundOffer | undefined, call: ServerCall): MaybePromise<object> {
+    if (found === undefined) throw this.#unknown(kind, name, call);
+    if (kind === "tools") this.#checkHeaders(found, call);
+    return this.#run(kind, name, found, call);
+  }
+
+  #run(kind: OfferKind, name: string, found: FoundOffer, call: ServerCall): MaybePromise<object> {
+    if (found.scopes !== undefined && found.scopes.length > 0) checkScopes(LABELS[kind], name, found.scopes, call);
+    if (found.cache !== undefined) call.cache = found.cache;
+    if (kind === "tools" && (found.wrapsOutput ?? toolFacts(found.item)?.wrapsOutput) === true)
+      call.root.request.wrapsOutput = true;
+    return found.run(call);
+  }
+
+  /** The error for a name that this caller sees nothing under, with the nearest one that it does see. */
+  #unknown(kind: OfferKind, name: string, call: ServerCall): McpError {
+    if (kind === "resources") return resourceNotFound(name);
+    const listed = this.list(kind, call);
+    const names = isThenable(listed) ? [] : listed.items.map((item) => item.name);
+    const nearest = nearestName(name, names);
+    const meant = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+    return new McpError("invalid_params", `unknown ${LABELS[kind]}: ${name}${meant}`, {
+      data: { reason: `unknown_${LABELS[kind]}`, name, ...(nearest === undefined ? {} : { nearest }) },
+    });
+  }
+
+  #complete(call: ServerCall): MaybePromise<object> {
+    const { ref } = call.request.params;
+    const type = isObject(ref) ? ref["type"] : undefined;
+    const name = isObject(ref) ? ref[type === "ref/prompt" ? "name" : "uri"] : undefined;
+    if ((type !== "ref/prompt" && type !== "ref/resource") || typeof name !== "string") {
+      throw new McpError(
+        "invalid_params",
+        "`params.ref` must be a ref/prompt with `name` or a ref/resource with `uri`",
+      );
+    }
+    const complete = (kind: OfferKind, found: FoundOffer | undefined) => {
+      if (found === undefined) {
+        const what = type === "ref/prompt" ? "prompt" : "resource";
+        throw new McpError("invalid_params", `the ${what} "${name}" does not exist`);
+      }
+      checkScopes(LABELS[kind], name, found.scopes, call);
+      return found.complete?.(call) ?? { completion: { values: [], total: 0, hasMore: false } };
+    };
+    if (type === "ref/prompt")
+      return whenReady(this.find("prompts", name, call), (found) => complete("prompts", found));
+    return whenReady(this.find("resourceTemplates", name, call), (template) =>
+      template !== undefined
+        ? complete("resourceTemplates", template)
+        : whenReady(this.find("resources", name, call), (found) => complete("resourceTemplates", found)),
+    );
+  }
+}
+
+/** A source of a program: its values compiled, its capabilities completed. */
+function plainSource(source: Source, local: LocalSource, { options }: ServerFacts): PlainSource {
+  const isOffer = (value: object): value is Offer => "kind" in value && "definition" in value;
+  const lists = new WeakMap<object, OfferList>();
+  const list = (kind: OfferKind, call: SourceCall) =>
+    whenReady(source.list(kind, call), (listed): OfferList => {
+      if (!Array.isArray(listed)) return listed as OfferList;
+      let known = lists.get(listed);
+      if (known === undefined) {
+        known = {
+          items: (listed as (Item | Offer)[]).map((each) => (isOffer(each) ? local.compile(each).item : each)),
+        };
+        lists.set(listed, known);
+      }
+      return known;
+    });
+  const inList = (kind: OfferKind, name: string, call: SourceCall) =>
+    whenReady(source.list(kind, call), (listed): Offer | undefined =>
+      Array.isArray(listed)
+        ? (listed as (Item | Offer)[]).find((each): each is Offer => isOffer(each) && each.name === name)
+        : undefined,
+    );
+  return {
+    capabilities(revision) {
+      const declared = source.capabilities(revision);
+      const all: ServerCapabilities = { ...declared };
+      for (const name of ["tools", "prompts", "resources"] as const) {
+        if (declared[name] === undefined) continue;
+        const changes = source.onChange !== undefined && options.listChanged !== false ? { listChanged: true } : {};
+        const subscribe =
+          name === "resources" && source.watchOf !== undefined && options.subscribe !== false
+            ? { subscribe: true }
+            : {};
+        all[name] = { ...changes, ...subscribe, ...declared[name] };
+      }
+      return all;
+    },
+    list,
+    find: (kind, name, call) =>
+      whenReady(source.find === undefined ? inList(kind, name, call) : source.find(kind, name, call), (found) =>
+        found !== undefined && isOffer(found) ? local.compile(found) : (found as FoundOffer | undefined),
+      ),
+    ...(source.page && {
+      page: (kind: OfferKind, cursor: string | undefined, call: SourceCall) =>
+        // Only called where there is one.
+        (source.page as NonNullable<Source["page"]>)(kind, cursor, call),
+    }),
+    ...(source.instructions && { instructions: () => source.instructions?.() }),
+    ...(source.watchOf && { watchOf: (uri: string) => source.watchOf?.(uri) }),
+    ...(source.close && { close: () => source.close?.() }),
+    get sessionless() {
+      return source.sessionless;
+    },
+  };
+}
+
+/**
+ * The hint of a joined list: the shortest time of its parts, and private if one of them is.
+ *
+ * Spec: Caching, "Cacheable Model",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
+ */
+function narrowest(usual: CacheHint, parts: readonly OfferList[]): CacheHint {
+  if (parts.length === 0) return usual;
+  const hints = parts.map(({ cache = usual }) => cache);
+  return {
+    ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
+    scope: hints.some(({ scope }) => scope === "private") ? "private" : "public",
+  };
+}
+
+function declares(source: PlainSource, kind: OfferKind, revision: Revision): boolean {
+  return source.capabilities(revision)[OFFER_KINDS[kind].capability] !== undefined;
+}
+
+function sameItems(some: readonly object[], others: readonly object[]): boolean {
+  return some.length === others.length && some.every((item, index) => item === others[index]);
+}
