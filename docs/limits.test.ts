@@ -8,13 +8,7 @@ const sources = resolve(import.meta.dirname, "../packages/mcp/src");
 /** Where limits are declared: how a program sets them, the file, the type, which members are limits, and what one usually ends. */
 const DECLARED = [
   ["`new Server(info, { limits })`", "server/contract/options.ts", "ServerLimits", /./, "call"],
-  [
-    "a tool, or `tools` of a server",
-    "server/contract/tool.ts",
-    "ToolPolicy",
-    /^(timeoutMs|maxResultBytes)$/,
-    "call",
-  ],
+  ["a tool, or `tools` of a server", "server/contract/tool.ts", "ToolPolicy", /^(timeoutMs|maxResultBytes)$/, "call"],
   ["a tool", "server/contract/tool.ts", "ToolDefinition", /^(concurrency|rate)$/, "call"],
   ["`quotas`: `perPrincipal`, `perServer`", "server/contract/quota-options.ts", "Quota", /./, "request"],
   ["`quotas`: `perPrincipal`", "server/contract/quota-options.ts", "PrincipalQuota", /./, "request"],

@@ -2,14 +2,18 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Annotations } from "../../protocol/features/content.js";
 import { checkMetaKey } from "../../protocol/meta.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerOptions } from "./options.js";
 
 /**
  * Throws for keys of `_meta` that are malformed, or whose prefix is the protocol's and that of no extension of this server.
  *
  * Spec: Overview, "_meta", https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
-export function checkMeta(what: string, meta: object | undefined, { options }: ServerFacts): void {
+export function checkMeta(
+  what: string,
+  meta: object | undefined,
+  { options }: { readonly options: ServerOptions },
+): void {
   for (const key of Object.keys(meta ?? {})) {
     const verdict = checkMetaKey(key);
     const prefix = key.slice(0, key.indexOf("/") + 1);
