@@ -44,12 +44,12 @@ function extendedClient(parts: ClientParts): ExtendedClient {
   return {
     platform: connection.platform,
     closing: connection.closing.signal,
-    ready: async () => connection.ready(),
+    ready: async () => (connection.current === undefined ? connection.ready() : undefined),
     get era() {
-      return connection.established.era;
+      return (connection.last ?? connection.established).era;
     },
     get serverCapabilities() {
-      return connection.established.capabilities;
+      return (connection.last ?? connection.established).capabilities;
     },
     request: (method, params, options) => caller.call(method, params, options),
     notify: (method, params) => caller.notify(method, params),
