@@ -37,7 +37,6 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   readonly name: string;
   /** Resolves when everything is stopped: normally after `close`, otherwise with what was too much. Never rejects. */
   readonly ended: Promise<ChildExit>;
-  readonly #errors: SupervisorErrors;
   readonly #settings: ReturnType<typeof supervisorSettings>;
   readonly #platform: Platform;
   readonly #listeners: SupervisionListeners;
@@ -54,7 +53,6 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   constructor(options: SupervisorOptions) {
     this.#settings = supervisorSettings(options);
     this.name = options.name;
-    this.#errors = new SupervisorErrors(options.name);
     this.#platform = replacedPlatform(runtimePlatform, options.platform);
     this.#listeners = new SupervisionListeners(this.#platform, options.onEvent);
     this.#restarts = new RestartCount(this.#settings.intensity);
@@ -166,7 +164,12 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
 
   async #restartChild(id: string): Promise<unknown> {
     const child = this.#find(id);
-    if (this.#state === "new") throw this.#errors.notStarted();
+    if (this.#state === "new") {
+      throw this.#misuse(
+        "was not started, so it has nothing to restart",
+        "Call `start` first; it starts all children.",
+      );
+    }
     this.#checkOpen();
     if (child.isLeaving) throw this.#unknown(id);
     const wish = ++child.wishes;
@@ -190,8 +193,15 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     checkChildSpec(spec);
     this.#checkOpen();
     const { maxChildren, intensity } = this.#settings;
-    if (this.#group.find(spec.id) !== undefined) throw this.#errors.duplicate(spec.id);
-    if (this.#group.all.length >= maxChildren) throw this.#errors.tooMany(maxChildren);
+    if (this.#group.find(spec.id) !== undefined) {
+      const fix = "Give each child an id of its own, or remove the other first.";
+      throw this.#misuse(`already has a child "${spec.id}"`, fix);
+    }
+    if (this.#group.all.length >= maxChildren) {
+      throw new McpError("limit_exceeded", `supervisor "${this.name}" already has ${maxChildren} children`, {
+        fix: "Remove children that are not needed, or raise `maxChildren`.",
+      });
+    }
     const isolated = spec.retryMs === undefined ? undefined : new RestartCount(intensity);
     const child = new SupervisedChild(spec, this.#owner, isolated);
     this.#group.add(child);
@@ -205,10 +215,16 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   #unknown(id: string): McpError {
-    return this.#errors.unknown(
+    const meant = nearestName(
       id,
       this.#group.all.map(({ spec }) => spec.id),
     );
+    const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    return this.#misuse(`has no child "${id}"${hint}`, "Use the id of a child that `children()` lists.");
+  }
+
+  #misuse(what: string, fix: string): McpError {
+    return new McpError("misuse", `supervisor "${this.name}" ${what}`, { fix });
   }
 
   get #isOpen(): boolean {
@@ -216,7 +232,9 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   #checkOpen(): void {
-    if (!this.#isOpen) throw this.#errors.over(this.#state);
+    if (this.#isOpen) return;
+    const fix = "Make a new supervisor; one that has ended does not come back.";
+    throw this.#misuse(`is ${this.#state} and starts nothing any more`, fix);
   }
 
   /** Whether the end of the child affects nobody else. */
@@ -262,7 +280,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   #exceeded(child: SupervisedChild, exit: ChildExit): void {
     child.take("exceed", exit);
     if (child.isolated !== undefined) return child.later(child.spec.retryMs ?? 0, () => child.start());
-    void this.#end("escalate", this.#errors.exceeded(child.spec.id, this.#settings.intensity, exit));
+    void this.#end("escalate", exceeded(this.name, child.spec.id, this.#settings.intensity, exit));
   }
 
   #beginRound(toStop: readonly SupervisedChild[], delayMs: number): void {
@@ -277,7 +295,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     this.#take(event, exit);
     this.#closing = this.#group.stopAll().then(() => {
       this.#take("stopped");
-      this.#rejectStarted(exit.error ?? this.#errors.closedEarly());
+      const early = `supervisor "${this.name}" was closed before all its children worked`;
+      this.#rejectStarted(exit.error ?? new McpError("cancelled", early));
       this.#resolveEnded(exit);
     });
     return this.#closing;
@@ -300,59 +319,14 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 }
 
-/** The errors of one supervisor, by what went wrong. */
-export class SupervisorErrors {
-  readonly #name: string;
-
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  unknown(id: string, known: readonly string[]): McpError {
-    const meant = nearestName(id, known);
-    const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
-    return new McpError("misuse", `supervisor "${this.#name}" has no child "${id}"${hint}`, {
-      fix: "Use the id of a child that `children()` lists.",
-    });
-  }
-
-  duplicate(id: string): McpError {
-    return new McpError("misuse", `supervisor "${this.#name}" already has a child "${id}"`, {
-      fix: "Give each child an id of its own, or remove the other first.",
-    });
-  }
-
-  tooMany(maxChildren: number): McpError {
-    return new McpError("limit_exceeded", `supervisor "${this.#name}" already has ${maxChildren} children`, {
-      fix: "Remove children that are not needed, or raise `maxChildren`.",
-    });
-  }
-
-  over(state: SupervisorState): McpError {
-    return new McpError("misuse", `supervisor "${this.#name}" is ${state} and starts nothing any more`, {
-      fix: "Make a new supervisor; one that has ended does not come back.",
-    });
-  }
-
-  notStarted(): McpError {
-    return new McpError("misuse", `supervisor "${this.#name}" was not started, so it has nothing to restart`, {
-      fix: "Call `start` first; it starts all children.",
-    });
-  }
-
-  closedEarly(): McpError {
-    return new McpError("cancelled", `supervisor "${this.#name}" was closed before all its children worked`);
-  }
-
-  /** How a supervisor ends whose children failed too often. */
-  exceeded(id: string, { restarts, withinMs }: RestartIntensity, exit: ChildExit): ChildExit {
-    const times = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
-    const reason = `"${id}" failed after ${times} within ${withinMs} ms: ${exit.reason}`;
-    const error = new McpError("limit_exceeded", `supervisor "${this.#name}" ended: ${reason}`, {
-      fix: "See `cause` for what made the child fail; raise `intensity` only if so many restarts are usual.",
-      data: { child: id, restarts, withinMs },
-      cause: exit.error,
-    });
-    return { normal: false, reason, error };
-  }
+/** How a supervisor ends whose children failed too often. */
+function exceeded(name: string, id: string, { restarts, withinMs }: RestartIntensity, exit: ChildExit): ChildExit {
+  const times = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
+  const reason = `"${id}" failed after ${times} within ${withinMs} ms: ${exit.reason}`;
+  const error = new McpError("limit_exceeded", `supervisor "${name}" ended: ${reason}`, {
+    fix: "See `cause` for what made the child fail; raise `intensity` only if so many restarts are usual.",
+    data: { child: id, restarts, withinMs },
+    cause: exit.error,
+  });
+  return { normal: false, reason, error };
 }

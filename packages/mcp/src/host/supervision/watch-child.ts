@@ -87,7 +87,7 @@ export async function endWatched(
     .then(() => {
       gone = true;
     });
-  await withinMs(platform, watched.stopMs, work);
+  await atMost(platform, watched.stopMs, work, true);
   if (gone) return undefined;
   if (watched.force === undefined) return { unended: work };
   try {
@@ -95,13 +95,8 @@ export async function endWatched(
   } catch {
     // It is reported as left behind.
   }
-  await withinMs(platform, FORCED_MS, work);
+  await atMost(platform, FORCED_MS, work, true);
   return gone ? undefined : { unended: work };
-}
-
-/** As `atMost`, and without a timer if there is no limit. */
-function withinMs(platform: Platform, ms: number, work: Promise<void>): Promise<void> {
-  return ms === Number.POSITIVE_INFINITY ? work : atMost(platform, ms, work, true);
 }
 
 function settledExit(end: () => Promise<ChildExit>): Promise<ChildExit> {
@@ -286,7 +281,7 @@ export class StartAttempt {
       gone = true;
     });
     const stopMs = stopMsOf(this.#spec, this.#nested);
-    await withinMs(this.#owner.platform, stopMs, settled);
+    await atMost(this.#owner.platform, stopMs, settled, true);
     if (!gone) this.#owner.leftBehind(stopMs, settled);
   }
 }
