@@ -26,7 +26,7 @@ function edgeTo(file: ScannedSource, found: FoundImport, byPath: ReadonlyMap<str
 }
 
 /** Strongly connected parts with more than one member, by Tarjan's algorithm; largest first. */
-function rings(edges: ReadonlyMap<string, readonly string[]>): string[][] {
+export function rings(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>();
   const low = new Map<string, number>();
   const stack: string[] = [];
