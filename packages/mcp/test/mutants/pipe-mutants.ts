@@ -129,7 +129,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "child-only-is-killed",
     recreates: "signals reach the child and not what it started",
     file: "node/spawn.ts",
-    search: "    process.kill(-pid, signal);",
+    search: "    process.kill(isWindows() ? pid : -pid, signal);",
     replace: "    process.kill(pid, signal);",
     tests: ["test/stdio/stdio-client.test.ts"],
   },

@@ -1,5 +1,6 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import { KeyCounts } from "../../platform/key-counts.js";
 import type { Platform } from "../../platform/platform.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
@@ -29,34 +30,15 @@ export interface Counts {
 const BUCKETS = 100_000;
 const LEASE_MS = 30_000;
 
-/** The places of calls that run at once on one node, by caller. */
-class NodePlaces {
-  readonly #taken = new Map<string, number>();
-
-  /** Takes a place and returns true, unless `most` are taken. */
-  enter(key: string, most: number): boolean {
-    const taken = this.#taken.get(key) ?? 0;
-    if (taken >= most) return false;
-    this.#taken.set(key, taken + 1);
-    return true;
-  }
-
-  leave(key: string): void {
-    const left = (this.#taken.get(key) ?? 1) - 1;
-    if (left > 0) this.#taken.set(key, left);
-    else this.#taken.delete(key);
-  }
-}
-
 /** Counts on this node alone. */
 export function nodeCounts(platform: Platform, options: QuotaOptions): Counts {
   const { buckets: most = BUCKETS, leaseMs = LEASE_MS } = options;
   const buckets = new NodeBuckets(platform, most);
-  const places = new NodePlaces();
+  const places = new KeyCounts();
   const sessions = new SessionPlaces(platform, createMemoryStorage({ clock: platform }).kv, leaseMs);
   return {
     take: (key, rate) => buckets.take(key, rate),
-    enter: (key, most) => (places.enter(key, most) ? () => places.leave(key) : undefined),
+    enter: (key, most) => (places.take(key, most) ? () => void places.change(key, -1) : undefined),
     enterSession: (key, most, session) => sessions.enter(key, most, session),
     keepSession: (key, lifeMs) => sessions.keep(key, lifeMs),
     leaveSession: (key, session) => sessions.leave(key, session),

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
 import { takeToken } from "../../platform/token-bucket.js";
 import type { FullRate } from "../contract/quota-options.js";
@@ -5,13 +6,12 @@ import type { FullRate } from "../contract/quota-options.js";
 /** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
 export class NodeBuckets {
   readonly #platform: Pick<Platform, "monotonic">;
-  readonly #most: number;
-  /** When each is full again; the least recently used first. */
-  readonly #fullAt = new Map<string, number>();
+  /** When each is full again. */
+  readonly #fullAt: BoundedMap<string, number>;
 
   constructor(platform: Pick<Platform, "monotonic">, most: number) {
     this.#platform = platform;
-    this.#most = most;
+    this.#fullAt = new BoundedMap(most);
   }
 
   get size(): number {
@@ -23,16 +23,7 @@ export class NodeBuckets {
     const now = this.#platform.monotonic();
     const { waitMs, fullAt } = takeToken(this.#fullAt.get(key) ?? now, now, rate);
     // A refused one too, so that a flood does not end in a fresh bucket.
-    this.#fullAt.delete(key);
     this.#fullAt.set(key, fullAt);
-    if (this.#fullAt.size > this.#most) this.#forget();
     return waitMs;
-  }
-
-  #forget(): void {
-    for (const [key] of this.#fullAt) {
-      this.#fullAt.delete(key);
-      return;
-    }
   }
 }
