@@ -5,7 +5,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "ended-stream-leaves-request-pending",
     recreates: "typescript-sdk#2739: a stream that ends without the answer leaves its request to the deadline",
-    file: "transport/http/client/answer-stream.ts",
+    file: "transport/http/client/event-streams.ts",
     search: "      this.#exchange.refuse(this.#ended(broken));\n",
     replace: "",
     tests: ["test/http-client/broken-stream.test.ts"],

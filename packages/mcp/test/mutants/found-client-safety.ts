@@ -86,7 +86,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "flooding-stream-read-on",
     recreates: "a stream is read on while its questions cannot be answered",
-    file: "transport/http/client/events.ts",
+    file: "transport/http/client/event-streams.ts",
     search: "    if (wait !== undefined) await wait;\n",
     replace: "",
     tests: ["test/http-client/flood.test.ts"],
@@ -110,7 +110,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "polling-server-given-up",
     recreates: "a server that lets clients poll is given up after 8 polls",
-    file: "transport/http/client/answer-stream.ts",
+    file: "transport/http/client/event-streams.ts",
     search: "if (broken === undefined && this.#moved) this.#pacer.progressed();",
     replace: "",
     tests: ["test/http-client/broken-stream.test.ts"],

@@ -14,9 +14,9 @@ export interface WalkBounds {
 
 /** The most that one call may enter: measured numbers, which a change may lower and never raise. */
 export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision, WalkBounds>>>> = {
-  plain: { "2026-07-28": { files: 25, reentries: 27 }, "2025-11-25": { files: 28, reentries: 27 } },
-  progress: { "2026-07-28": { files: 38, reentries: 69 }, "2025-11-25": { files: 44, reentries: 89 } },
-  elicit: { "2026-07-28": { files: 47, reentries: 163 }, "2025-11-25": { files: 54, reentries: 145 } },
-  gateway: { "2026-07-28": { files: 56, reentries: 136 }, "2025-11-25": { files: 58, reentries: 141 } },
-  task: { "2026-07-28": { files: 55, reentries: 210 }, "2025-11-25": { files: 79, reentries: 316 } },
+  plain: { "2026-07-28": { files: 24, reentries: 26 }, "2025-11-25": { files: 27, reentries: 26 } },
+  progress: { "2026-07-28": { files: 32, reentries: 54 }, "2025-11-25": { files: 38, reentries: 73 } },
+  elicit: { "2026-07-28": { files: 46, reentries: 156 }, "2025-11-25": { files: 50, reentries: 127 } },
+  gateway: { "2026-07-28": { files: 45, reentries: 108 }, "2025-11-25": { files: 48, reentries: 111 } },
+  task: { "2026-07-28": { files: 52, reentries: 197 }, "2025-11-25": { files: 69, reentries: 278 } },
 };

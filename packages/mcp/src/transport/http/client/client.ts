@@ -6,8 +6,8 @@ import { McpError } from "../../../protocol/error.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import { type NetworkFacts, networkOf } from "../../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
+import { GetStream } from "./event-streams.js";
 import { ClientExchange } from "./exchange.js";
-import { GetStream } from "./get-stream.js";
 import type { RedirectPolicy } from "./redirect.js";
 import { type HandshakeFacts, HttpRequests } from "./requests.js";
 

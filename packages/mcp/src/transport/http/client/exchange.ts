@@ -3,8 +3,7 @@ import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import type { Outgoing } from "../../transport.js";
-import { AnswerStream, type StreamedExchange } from "./answer-stream.js";
-import { isEventStream } from "./events.js";
+import { AnswerStream, isEventStream, type StreamedExchange } from "./event-streams.js";
 import { networkError, whatInstead } from "./failure.js";
 import { REDIRECTS } from "./redirect.js";
 import { type HandshakeFacts, type HttpRequests, SESSION_HEADER } from "./requests.js";
@@ -20,7 +19,7 @@ export class ClientExchange implements StreamedExchange {
   readonly #reject: (error: Error) => void;
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
-  #settled = false;
+  settled = false;
   /** Made with the first fault. */
   #faults: StreamFaults | undefined;
   /** The session that begins if the answer is a result. */
@@ -45,10 +44,6 @@ export class ClientExchange implements StreamedExchange {
 
   get method(): string {
     return this.#request.method;
-  }
-
-  get settled(): boolean {
-    return this.#settled;
   }
 
   get session(): string | undefined {
@@ -83,8 +78,8 @@ export class ClientExchange implements StreamedExchange {
 
   /** Rejects with `reason` and closes the connection, unless the exchange is settled. */
   fail(reason: Error): void {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.settled) return;
+    this.settled = true;
     this.#reject(reason);
     this.#cancel?.(reason);
   }
@@ -104,13 +99,14 @@ export class ClientExchange implements StreamedExchange {
     } catch (error) {
       return this.#broke(error);
     }
-    if (response.status === 200 && isJson(response)) {
+    const type = response.header("content-type");
+    if (response.status === 200 && type?.startsWith("application/json") === true) {
       response.text(this.#requests.maxBytes).then(
         (text) => this.#readWhole(response, text),
         (error: unknown) => this.#broke(error),
       );
     } else {
-      this.#readOther(response).then(
+      this.#readOther(response, type).then(
         () => this.#over(),
         (error: unknown) => this.#broke(error),
       );
@@ -120,18 +116,18 @@ export class ClientExchange implements StreamedExchange {
   #readWhole(response: SendResponse, text: string): void {
     const message = parseMessage(text);
     this.#deliver(message);
-    if (!this.#settled) this.refuse(this.#wrong(whatInstead(response, text, message)));
+    if (!this.settled) this.refuse(this.#wrong(whatInstead(response, text, message)));
     this.#over();
   }
 
   /** Reads any response except 200 with JSON: an error, a stream, no answer, or another media type. */
-  async #readOther(response: SendResponse): Promise<void> {
+  async #readOther(response: SendResponse, type: string | undefined): Promise<void> {
     const { status } = response;
     if (status < 200 || status > 299) {
       const { method, id } = this.#request;
       return this.refuse(await this.#requests.failure(response, this.#facts, method, id));
     }
-    if (isEventStream(response)) return new AnswerStream(this.#requests, this.#facts, this).read(response);
+    if (isEventStream(response, type)) return new AnswerStream(this.#requests, this.#facts, this).read(response);
     if (status !== 202 && status !== 204) {
       return this.#readWhole(response, await response.text(this.#requests.maxBytes));
     }
@@ -150,7 +146,7 @@ export class ClientExchange implements StreamedExchange {
 
   #deliver(received: Classified): void {
     const { receiver } = this.#requests;
-    if (this.#settled) {
+    if (this.settled) {
       return this.#fault("late", () => this.#wrong("more than once, or sent messages after the answer"));
     }
     if (received.kind !== "invalid") this.#faults?.sound();
@@ -194,15 +190,15 @@ export class ClientExchange implements StreamedExchange {
       this.refuse(new RpcError(code, message, data));
     } else {
       if (this.#facts.hasSessions === undefined) this.#facts.session ??= this.#offered;
-      this.#settled = true;
+      this.settled = true;
       this.#resolve(received.message.result);
     }
   }
 
   /** Rejects without closing the connection: it has ended, or the server may end it properly. */
   refuse(error: Error): void {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.settled) return;
+    this.settled = true;
     this.#reject(error);
   }
 
@@ -211,10 +207,6 @@ export class ClientExchange implements StreamedExchange {
       fix: "Check that the address is that of an MCP server; if it is, report this to its author.",
     });
   }
-}
-
-function isJson(response: SendResponse): boolean {
-  return response.header("content-type")?.startsWith("application/json") === true;
 }
 
 /**

@@ -8,7 +8,7 @@ import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import { type NetworkFacts, networkOf } from "../../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpClientParts, httpAddress } from "./client.js";
-import { type EventSink, isEventStream, readEvents } from "./events.js";
+import { type EventSink, isEventStream, readEvents } from "./event-streams.js";
 import { networkError, protocolFault } from "./failure.js";
 import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
@@ -171,7 +171,7 @@ class SsePipe implements Channel, EventSink {
   }
 
   ready(): Promise<void> | undefined {
-    return this.#posts?.replyRoom;
+    return this.#posts?.isFull === true ? this.#posts.replyRoom : undefined;
   }
 
   close(): void {

@@ -71,6 +71,8 @@ export class HttpRequests {
   readonly #waiting = new Set<(reason: Error) => void>();
   /** Answers on their way, and those that wait for their turn. */
   #replies = 0;
+  /** True while as many answers are being sent as may be at once. */
+  isFull = false;
   #queuedReplies: { send(): void; drop(reason: Error): void }[] = [];
   #stopped = false;
   #replyRoom: { promise: Promise<void>; open(): void } | undefined;
@@ -136,9 +138,8 @@ export class HttpRequests {
     return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers), onUserWait }, hold);
   }
 
-  /** Undefined, or resolves when answers can be sent again; until then, nobody should read more questions. */
-  get replyRoom(): Promise<void> | undefined {
-    if (this.#replies < MAX_REPLIES) return undefined;
+  /** Resolves when answers can be sent again; while `isFull`, nobody should read more questions. */
+  get replyRoom(): Promise<void> {
     if (this.#replyRoom === undefined) {
       let open = () => {};
       const promise = new Promise<void>((resolve) => {
@@ -154,6 +155,7 @@ export class HttpRequests {
     return new Promise((resolve, reject) => {
       const send = () => {
         this.#replies++;
+        this.isFull = this.#replies >= MAX_REPLIES;
         this.#tellUntilTaken(facts, text, what)
           .then(resolve, reject)
           .finally(() => this.#replied());
@@ -200,6 +202,7 @@ export class HttpRequests {
     this.#replies--;
     const next = this.#queuedReplies.shift();
     if (next !== undefined) return next.send();
+    this.isFull = false;
     this.#replyRoom?.open();
     this.#replyRoom = undefined;
   }

@@ -39,6 +39,8 @@ export class SessionStreams implements StreamOwner, ReplyRules {
   readonly leavingCancels = false;
   readonly host: SessionStreamsHost;
   readonly session: StreamingSession;
+  readonly sessionId: string;
+  readonly primes: boolean;
   readonly node: string;
   stored = 0;
   share: StreamShare | undefined;
@@ -60,15 +62,9 @@ export class SessionStreams implements StreamOwner, ReplyRules {
   constructor(host: SessionStreamsHost, session: StreamingSession, node: string) {
     this.host = host;
     this.session = session;
+    this.sessionId = session.id;
+    this.primes = session.primes;
     this.node = node;
-  }
-
-  get sessionId(): string {
-    return this.session.id;
-  }
-
-  get primes(): boolean {
-    return this.session.primes;
   }
 
   get all(): SessionStream[] {

@@ -4,7 +4,6 @@ import type { LogRead } from "../../../../storage/storage.js";
 import { encodeEvent } from "../../../framing/sse-encode.js";
 import type { ReplyStream } from "../../server/reply-rules.js";
 import type { SseConnection } from "../../server/sse-connection.js";
-import type { SessionKeys } from "../records.js";
 import {
   decodeEntry,
   GET_STREAM_ID,
@@ -49,7 +48,8 @@ export interface StreamHost extends LogSpace {
   readonly alone: boolean;
   /** False if other nodes may take this one for gone, and may have ended its streams. */
   leads(): boolean;
-  readonly keys: SessionKeys;
+  /** Has the name of a stream's log; it includes the session, so that no other session can read it. */
+  readonly keys: { log(session: string, stream: string): string };
   /** Tells other nodes of new entries on a stream that has no connection here. */
   hint(session: string, stream: string): void;
   /** Tells other nodes that entries of a stream were lost. */

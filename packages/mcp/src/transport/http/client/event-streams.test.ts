@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SendResponse } from "../../../http/http.js";
-import { isEventStream, readEvents } from "./events.js";
+import { isEventStream, readEvents } from "./event-streams.js";
 
 function responseOf(chunks: Iterable<Uint8Array>, type = "text/event-stream"): SendResponse {
   return {
