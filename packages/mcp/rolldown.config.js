@@ -92,7 +92,7 @@ function inlineTheRuntime(_options, bundle) {
 
 /** What an `import()` loads, by the file that it names: everything this file needs beyond `core`. */
 const onDemand = {
-  http: ["transport/http/server/fetch-core.ts"],
+  http: ["transport/http/fetch-core.ts"],
   questions: ["server/questions/asking.ts"],
   client: ["client/open-client.ts"],
   channel: ["transport/channel/websocket-connection.ts"],

@@ -1,7 +1,6 @@
 // Requests of a connection from their sending to the settling of their promise, while many others are outstanding.
 import { CallDeadlines } from "../../../packages/mcp/src/client/call/call-deadlines.js";
-import type { ChannelReceiver } from "../../../packages/mcp/src/jsonrpc/channel.js";
-import { Connection } from "../../../packages/mcp/src/jsonrpc/connection.js";
+import { type ChannelReceiver, Connection } from "../../../packages/mcp/src/jsonrpc/connection.js";
 import { platform } from "../../../packages/mcp/src/node/platform.js";
 import { answerRounds, type Pace, startWatch } from "../../rounds.mjs";
 

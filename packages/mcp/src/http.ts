@@ -3,8 +3,8 @@
 export type { Authentication, AuthenticationRefusal, AuthenticationRequest, Principal } from "./http/authentication.js";
 export type { HttpFacts } from "./http/http.js";
 export type { AuthenticationOptions } from "./transport/authentication.js";
+export { type FetchHandler, fetchHandler } from "./transport/http/fetch-handler.js";
 export type { CorsOptions } from "./transport/http/server/cors.js";
-export { type FetchHandler, fetchHandler } from "./transport/http/server/fetch-handler.js";
 export type {
   EventLogLimits,
   HttpLimits,

@@ -51,5 +51,5 @@ export {
 export type { ServerHandler } from "./server/handler/server-handler.js";
 export { promptTemplate } from "./server/prompts/template.js";
 export { Server } from "./server/server.js";
-export { fetchHandler } from "./transport/http/server/fetch-handler.js";
+export { fetchHandler } from "./transport/http/fetch-handler.js";
 export { content, message };

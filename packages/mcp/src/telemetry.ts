@@ -8,7 +8,7 @@ export type {
   RequestFollower,
   RequestStarted,
 } from "./client/contract/observer.js";
-export type { MetricsFormat, MetricsSource } from "./http/metrics-source.js";
+export type { MetricsFormat, MetricsSource } from "./http/http.js";
 export type {
   CallEnded,
   CallFollower,

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { HttpTarget, TransportMaker } from "./client/connect.js";
 export type { Principal } from "./http/authentication.js";
-export type { Channel, ChannelReceiver } from "./jsonrpc/channel.js";
+export type { Channel, ChannelReceiver } from "./jsonrpc/connection.js";
 export type { Fetch, Platform } from "./platform/platform.js";
 export { channelTransport } from "./transport/channel/client.js";
 export { type MessagePortOptions, messagePortChannel, type PortLike } from "./transport/channel/message-port.js";
@@ -16,8 +16,7 @@ export {
 export type { HttpTimeouts } from "./transport/http/client/client.js";
 export { type HttpTransportOptions, httpTransport } from "./transport/http/client/http-transport.js";
 export type { CommandTarget } from "./transport/runtime-transports.js";
-export type { Servable } from "./transport/servable.js";
-export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";
+export type { ListeningHandle, Servable, ServeHandle } from "./transport/serve-handle.js";
 export type {
   Answer,
   Endpoint,

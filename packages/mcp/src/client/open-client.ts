@@ -1,8 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
 import { mayBeLegacySse } from "../era/negotiate/refusal.js";
-import { fetchSender } from "../http/fetch-sender.js";
-import { guardedSender } from "../http/guarded-sender.js";
+import { fetchSender, guardedSender } from "../http/fetch-sender.js";
 import { callHook } from "../platform/call-hook.js";
 import { type Platform, replacedPlatform } from "../platform/platform.js";
 import { McpError, ofConnection } from "../protocol/error.js";

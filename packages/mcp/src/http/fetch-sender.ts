@@ -1,7 +1,8 @@
+import { isThenable } from "../encoding/maybe-promise.js";
 import type { Fetch } from "../platform/platform.js";
 import { bodyTooLarge, readText } from "./body-limit.js";
-import { headerPairs } from "./header-list.js";
-import type { Sender, SendRequest, SendResponse } from "./http.js";
+import type { CancelRequest, Sender, SendRequest, SendResponse } from "./http.js";
+import { headerPairs } from "./protocol-headers.js";
 
 /**
  * A body up to this size is read and discarded to keep the connection; a longer one is cancelled, because a new
@@ -93,4 +94,24 @@ class FetchResponse implements SendResponse {
     if (length === null || type === "cors" || headers.has("content-encoding")) return undefined;
     return /^\d+$/.test(length) ? Number(length) : undefined;
   }
+}
+
+/**
+ * A sender that the application wrote, held to its contract: what it throws, or what a promise in place of its result is
+ * rejected with, is the error of the request.
+ */
+export function guardedSender(sender: Sender): Sender {
+  // Somebody who writes it as an async function has made a promise before anything is sent.
+  if (isThenable(sender)) sender.then(undefined, () => {});
+  return (request, onResponse, onError) => {
+    let cancel: unknown;
+    try {
+      cancel = isThenable(sender) ? sender : sender(request, onResponse, onError);
+    } catch (error) {
+      onError(error);
+    }
+    if (isThenable(cancel)) cancel.then(undefined, onError);
+    // Safe: a sender returns nothing else that can be called.
+    return typeof cancel === "function" ? (cancel as CancelRequest) : onError;
+  };
 }

@@ -3,11 +3,11 @@ import {
   type Classified,
   classify,
   type ErrorMessage,
+  errorText,
   type NotificationMessage,
   type RequestMessage,
   type ResultMessage,
 } from "./message.js";
-import { errorText } from "./message-text.js";
 
 /** An item of a batch: something that is not a message comes with its error response. */
 export type BatchItem = Exclude<Classified, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };

@@ -1,12 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { channelPair } from "../transport/channel/channel-pair.js";
-import type { Channel } from "./channel.js";
-import { Connection, type ConnectionHandler } from "./connection.js";
+import { type Channel, Connection, type ConnectionHandler, type InboundRequest } from "./connection.js";
 import type { RpcError } from "./error.js";
-import type { InboundRequest } from "./inbound.js";
-import type { Id } from "./message.js";
-import { errorText, resultText } from "./message-text.js";
+import { errorText, type Id, resultText } from "./message.js";
 
 const ask = (id: Id, method = "m", params?: object) => ({
   id,

@@ -1,20 +1,18 @@
 import { isThenable } from "../encoding/maybe-promise.js";
 import { readBatch } from "./batch.js";
-import type { Channel } from "./channel.js";
 import { faultData, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
-import { InboundRequest, type OutboundRequest } from "./inbound.js";
 import {
   type Classified,
   DEFAULT_PARSE_LIMITS,
   type ErrorMessage,
+  errorText,
   type Id,
   type NotificationMessage,
   type ParseLimits,
   parseMessage,
   type RequestMessage,
 } from "./message.js";
-import { errorText } from "./message-text.js";
-import { PendingAsks } from "./pending-asks.js";
+import { LazyAbort, PendingAsks } from "./pending-asks.js";
 
 /** The answer to one request, as the text that goes on the wire. */
 export interface Reply {
@@ -293,4 +291,94 @@ class ConnectionClosed extends Error {
 function internalError(id: Id, error: unknown): Reply {
   if (error instanceof RpcError) return { text: errorText(id, error.code, error.message, error.data) };
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the receiver") };
+}
+
+/** What an inbound request needs of its connection. */
+export interface InboundOwner<P> {
+  readonly peer: P;
+  say(text: string): void;
+  ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown>;
+}
+
+/** A request on its way out: its id and its whole text. */
+export interface OutboundRequest {
+  id?: Id | undefined;
+  text: string;
+}
+
+/** One request that the peer sent and that has no answer yet. What is said after its end is dropped. */
+export class InboundRequest<P> {
+  readonly id: Id;
+  /** True when it came inside a batch array. */
+  readonly batched: boolean;
+  readonly #owner: InboundOwner<P>;
+  #abort: LazyAbort | undefined;
+  #ended = false;
+
+  constructor(owner: InboundOwner<P>, id: Id, batched: boolean) {
+    this.id = id;
+    this.batched = batched;
+    this.#owner = owner;
+  }
+
+  get peer(): P {
+    return this.#owner.peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lazyAbort().signal;
+  }
+
+  get aborted(): boolean {
+    return this.#abort?.aborted === true;
+  }
+
+  /** Sends a text that belongs to this request, unless the request has ended. */
+  say(text: string): void {
+    if (!this.#ended) this.#owner.say(text);
+  }
+
+  /** Asks the peer something while this request runs; `signal` ends the wait. */
+  ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown> {
+    return this.#owner.ask(request, signal);
+  }
+
+  /** Ends the request without an answer and tells its handler by `signal`. */
+  abort(reason: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#lazyAbort().abort(reason);
+  }
+
+  /** Marks the request as answered. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  #lazyAbort(): LazyAbort {
+    this.#abort ??= new LazyAbort();
+    return this.#abort;
+  }
+}
+
+/**
+ * A duplex pipe of whole texts: one `send` here is one `message` there, in order.
+ *
+ * Contract: `open` is called once, before anything else; nothing is delivered before it. `closed` is called exactly once,
+ * after the last `message`, whichever side closed the pipe. After it, `send` does nothing.
+ */
+export interface Channel {
+  open(receiver: ChannelReceiver): void;
+  /** Queues one text. Throws when the queue's bound is reached; the error says which bound. Never blocks. */
+  send(text: string): void;
+  /** Ends the pipe; what was sent before still leaves if it can. Safe to call twice. */
+  close(): void | Promise<void>;
+}
+
+/** What a channel calls. No method may throw. */
+export interface ChannelReceiver {
+  message(text: string): void;
+  /** One unit of input could not be read (too long, not UTF-8); the channel lives on. */
+  fault(error: Error): void;
+  closed(reason?: Error): void;
 }

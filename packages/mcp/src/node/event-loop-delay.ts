@@ -1,4 +1,4 @@
-import type { MetricsSource } from "../http/metrics-source.js";
+import type { MetricsSource } from "../http/http.js";
 import { builtin } from "./builtin.js";
 
 /** Those that have the gauges already: a process has one event loop. */

@@ -2,7 +2,7 @@ import type { RequestStarted } from "../client/contract/observer.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
 import type { CallEnded, CallStarted, SenderRefused } from "../server/contract/observer.js";
-import type { NetworkFacts } from "../transport/network-facts.js";
+import type { NetworkFacts } from "../transport/transport.js";
 
 /** Attributes by the names of the semantic conventions. */
 export type Attributes = Record<string, string | number>;

@@ -7,7 +7,7 @@ import type {
   RequestStarted,
 } from "../client/contract/observer.js";
 import { isThenable } from "../encoding/maybe-promise.js";
-import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
+import type { MetricsFormat, MetricsSource } from "../http/http.js";
 import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, CallStarted, Observer, SenderRefused } from "../server/contract/observer.js";

@@ -5,7 +5,7 @@ import { McpError } from "../protocol/error.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { channelTransport } from "../transport/channel/client.js";
 import { serveChannel } from "../transport/channel/server.js";
-import { endpointOf, type Servable } from "../transport/servable.js";
+import { endpointOf, type Servable } from "../transport/serve-handle.js";
 import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
 
 /** The faults of the connection. Probabilities are from 0 to 1; by default no fault happens. */

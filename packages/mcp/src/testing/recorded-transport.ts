@@ -3,7 +3,7 @@ import { checkOptions } from "../protocol/check-options.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { channelTransport } from "../transport/channel/client.js";
 import { serveChannel } from "../transport/channel/server.js";
-import { endpointOf, type Servable } from "../transport/servable.js";
+import { endpointOf, type Servable } from "../transport/serve-handle.js";
 import type { Transport } from "../transport/transport.js";
 
 /** A message that a client sent: a request, a notification, or the answer to a request of the server. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../jsonrpc/connection.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { type ChannelPair, transportContract } from "./transport-kit.js";
 

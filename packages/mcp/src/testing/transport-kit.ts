@@ -1,5 +1,5 @@
 import { platform } from "#platform";
-import type { Channel } from "../jsonrpc/channel.js";
+import type { Channel } from "../jsonrpc/connection.js";
 import { McpError } from "../protocol/error.js";
 
 /** The two ends of one pipe, and the faults that a test can cause in it. */

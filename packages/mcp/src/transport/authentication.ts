@@ -6,7 +6,7 @@ import type {
   Principal,
   ServerAuthorization,
 } from "../http/authentication.js";
-import { areReplyHeaders } from "../http/reply-headers.js";
+import { areReplyHeaders } from "../http/protocol-headers.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { Endpoint } from "./transport.js";

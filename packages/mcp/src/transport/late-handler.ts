@@ -1,6 +1,6 @@
 import { thrownMessage } from "../encoding/thrown-message.js";
 import { INTERNAL_ERROR } from "../jsonrpc/error.js";
-import { errorText } from "../jsonrpc/message-text.js";
+import { errorText } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 
 /** What can be told to every HTTP handler beside its requests. */

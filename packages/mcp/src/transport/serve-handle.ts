@@ -1,3 +1,6 @@
+import { McpError } from "../protocol/error.js";
+import type { Endpoint } from "./transport.js";
+
 /**
  * Something that serves, whatever the transport. `await using` closes it at the end of its block.
  *
@@ -49,4 +52,22 @@ export function serveHandle(parts: {
     await close();
   };
   return disposable({ closed, drain, close });
+}
+
+/** What can be served: a server, or an endpoint itself. */
+export type Servable = Endpoint | { endpoint(): Endpoint };
+
+/** The endpoint of a server, whichever of the two was given. Throws for anything else. */
+export function endpointOf(servable: Servable): Endpoint {
+  // Programs without types may pass anything.
+  const given: Partial<Endpoint & { endpoint(): Endpoint }> | undefined | null = servable;
+  if (typeof given?.endpoint === "function") return given.endpoint();
+  if (typeof given?.request === "function") return given as Endpoint;
+  throw new McpError(
+    "invalid_definition",
+    `${given === undefined ? "nothing" : `a value of type ${typeof given}`} was passed to be served`,
+    {
+      fix: "Pass a `Server` first, then the options.",
+    },
+  );
 }

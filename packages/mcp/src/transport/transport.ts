@@ -6,7 +6,6 @@ import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { Storage } from "../storage/storage.js";
-import type { NetworkFacts } from "./network-facts.js";
 
 /**
  * The interface of a server to transports. Created once per server; called concurrently for any number of peers.
@@ -210,4 +209,21 @@ export interface Receiver {
   userWait?(about?: Id): () => void;
   /** The connection ended by itself. Called at most once, and not after `close`. */
   closed(reason?: Error): void;
+}
+
+/** How messages travel, in the words of OpenTelemetry. */
+export interface NetworkFacts {
+  readonly transport?: "tcp" | "pipe" | "unix" | undefined;
+  readonly protocol?: "http" | "websocket" | undefined;
+  /** The other end, as a client knows it. */
+  readonly address?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https:": 443, "wss:": 443 };
+
+/** How messages travel to a URL. */
+export function networkOf(url: string, protocol: NetworkFacts["protocol"]): NetworkFacts {
+  const { hostname, port, protocol: scheme } = new URL(url);
+  return { transport: "tcp", protocol, address: hostname, port: port === "" ? DEFAULT_PORTS[scheme] : Number(port) };
 }

@@ -2,7 +2,7 @@ import { connect, Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Revision } from "../../src/protocol/revisions.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import {
   type Arrived,
   event,

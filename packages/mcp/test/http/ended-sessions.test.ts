@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { faultyStorage } from "../extensions/tasks/faulty-storage.js";
 import { gate } from "../extensions/tasks/nodes.js";
 import { severalNodes, WITH_PROGRESS } from "../nodes/several-nodes.js";

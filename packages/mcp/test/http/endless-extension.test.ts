@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import type { Endpoint } from "../../src/transport/transport.js";
 import { LegacyClient } from "./legacy-client.js";
 import { modern } from "./modern.js";

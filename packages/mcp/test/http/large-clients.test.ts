@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { talk } from "../server/talk.js";
 import { LegacyClient } from "./legacy-client.js";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { gate, waitUntil } from "./watched.js";
 

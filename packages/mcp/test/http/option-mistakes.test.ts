@@ -4,7 +4,7 @@ import { fetchHandler, Server } from "@parley/mcp";
 import { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
-import type { Servable } from "../../src/transport/servable.js";
+import type { Servable } from "../../src/transport/serve-handle.js";
 import { fakeTime } from "./fake-time.js";
 import { modern } from "./modern.js";
 import { ADAPTERS } from "./serving.js";

@@ -2,7 +2,7 @@ import { delayedStorage } from "../../src/storage/delayed-storage.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { ReplySession } from "../../src/transport/http/server/reply-rules.js";
 import type { SseConnection } from "../../src/transport/http/server/sse-connection.js";
-import { SessionKeys } from "../../src/transport/http/session/records.js";
+import { SessionKeys } from "../../src/transport/http/session/nodes/records.js";
 import { SessionStreams, type SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
 import type { SessionStream } from "../../src/transport/http/session/streams/stream.js";
 

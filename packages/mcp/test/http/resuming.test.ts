@@ -3,7 +3,7 @@ import { Server } from "../../src/server/server.js";
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { ADAPTERS } from "./serving.js";

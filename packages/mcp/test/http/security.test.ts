@@ -3,7 +3,7 @@ import { nodeHandler } from "../../src/node/http/handler.js";
 import { serveHttp } from "../../src/node/http/serve-http.js";
 import { McpError } from "../../src/protocol/error.js";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { RequestLogEntry } from "../../src/transport/http/server/request-log.js";
 import { LegacyClient } from "./legacy-client.js";

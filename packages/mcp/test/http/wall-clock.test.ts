@@ -3,7 +3,7 @@ import { connect } from "../../src/client/connect.js";
 import { McpError } from "../../src/protocol/error.js";
 import { Server } from "../../src/server/server.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { fakeTime } from "./fake-time.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 

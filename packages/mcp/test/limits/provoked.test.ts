@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Host } from "../../src/host/host.js";
 import { serveSocket } from "../../src/node/socket/socket-server.js";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { LegacyClient } from "../http/legacy-client.js";
 
 const info = { name: "t", version: "1" };

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { nodeHandler } from "../../src/node/http/handler.js";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";
 import { loadPeer, peersInstalled } from "./peer-packages.js";

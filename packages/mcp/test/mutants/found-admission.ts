@@ -5,7 +5,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "hook-headers-not-checked",
     recreates: "headers of a hook are first looked at while the reply is written",
-    file: "http/reply-headers.ts",
+    file: "http/protocol-headers.ts",
     search: 'NAME.test(name) && !FRAMING.test(name) && typeof value === "string" && VALUE.test(value)',
     replace: "name.length + value.length > 0",
     tests: ["test/http/hooks.test.ts"],
@@ -61,7 +61,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "batch-counts-as-one",
     recreates: "an array of requests is counted as one request",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: "const limit = exchange.admit(requests.length);",
     replace: "const limit = exchange.admit(1);",
     tests: ["test/http/admission.test.ts"],
@@ -69,7 +69,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "arrivals-not-counted",
     recreates: "any number of requests are identified and received at once",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: 'if (state.arriving > state.limits.maxInFlight) return exchange.busy("maxInFlight");',
     replace: "",
     tests: ["test/http/admission.test.ts"],
@@ -125,7 +125,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "notification-needs-version",
     recreates: "a notification without version header is refused",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: 'if (item.kind === "notification" && (protocolVersion === undefined || !McpError.is(revision))) {',
     replace: 'if (item.kind === "notification" && !McpError.is(revision)) {',
     tests: ["test/http/versions.test.ts"],
@@ -149,7 +149,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "preflight-without-reason",
     recreates: "the preflight of a page that nobody allowed is answered without a reason",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: 'if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));',
     replace: "if (cors === undefined) return exchange.empty(405);",
     tests: ["test/http/option-mistakes.test.ts"],

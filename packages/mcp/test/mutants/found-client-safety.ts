@@ -94,7 +94,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "bad-events-without-end",
     recreates: "a stream of garbage is read for ever, with a stack trace for each event",
-    file: "transport/http/client/stream-faults.ts",
+    file: "transport/http/client/failure.ts",
     search: "const MAX_IN_A_ROW = 100;",
     replace: "const MAX_IN_A_ROW = 1_000_000;",
     tests: ["test/http-client/flood.test.ts"],
@@ -111,8 +111,8 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     name: "polling-server-given-up",
     recreates: "a server that lets clients poll is given up after 8 polls",
     file: "transport/http/client/event-streams.ts",
-    search: "if (broken === undefined && this.#moved) this.#pacer.progressed();",
-    replace: "",
+    search: "if (this.#progressed || (broken === undefined && this.#moved)) this.#pace().progressed();",
+    replace: "if (this.#progressed) this.#pace().progressed();",
     tests: ["test/http-client/broken-stream.test.ts"],
   },
   {

@@ -46,7 +46,7 @@ export const FOUND_NODES: readonly Mutant[] = [
   {
     name: "readiness-only-reads",
     recreates: "a node whose storage refuses writes says that it is ready",
-    file: "transport/http/server/probes.ts",
+    file: "transport/http/probes.ts",
     search: 'await kv.set("http/ready", "1", { ttlMs: KEY_MS });',
     replace: 'await kv.get("http/ready");',
     tests: ["test/telemetry/probes.test.ts"],

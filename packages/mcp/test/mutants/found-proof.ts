@@ -5,7 +5,7 @@ export const FOUND_PROOF: readonly Mutant[] = [
   {
     name: "second-argument-is-body",
     recreates: "a handler that takes the object which Bun, Deno, Workers and Next pass for a parsed body",
-    file: "transport/http/server/fetch-core.ts",
+    file: "transport/http/fetch-core.ts",
     search: 'return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;',
     replace: "return isObject(context) ? context : undefined;",
     tests: ["test/http/second-argument.test.ts"],

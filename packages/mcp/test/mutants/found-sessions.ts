@@ -93,7 +93,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "sessions-without-share",
     recreates: "one principal takes the sessions of all others",
-    file: "transport/http/session/principal-shares.ts",
+    file: "transport/http/session/session-room.ts",
     search: "return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest)[0] : undefined;",
     replace: "return largest !== undefined && own < 0 ? idle.longestIdle(largest)[0] : undefined;",
     tests: ["test/http/expiry.test.ts"],
@@ -101,7 +101,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "sessions-per-principal-unlimited",
     recreates: "no limit of sessions per principal",
-    file: "transport/http/session/principal-shares.ts",
+    file: "transport/http/session/session-room.ts",
     search: "if (excess > 0 && own.size + opening.own > 0) {",
     replace: "if (excess > 0 && own.size < 0) {",
     tests: ["test/http/expiry.test.ts"],
@@ -245,7 +245,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "sessionless-promises",
     recreates: "a server without sessions promises subscriptions in its handshake",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: "{ ...item.accepted, opensSession: false }",
     replace: "item.accepted",
     tests: ["test/server/before-initialized.test.ts"],

@@ -5,7 +5,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "host-not-checked",
     recreates: "CVE-2025-66414, CVE-2025-66416, CVE-2026-35568: DNS rebinding, any Host is served",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: 'return guard.host(host) ? undefined : forbidden("Host", host, "allowedHosts` or `publicUrl");',
     replace: "return undefined;",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -22,7 +22,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "origin-not-checked",
     recreates: "CVE-2026-33252, CVE-2025-9611: pages of any origin are served",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: "    if (!guard.origin(origin)) return forbidden",
     replace: "    if (false) return forbidden",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -46,7 +46,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "two-hosts",
     recreates: "a request with two Host headers is served",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: "if (http.hostCount > 1) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -78,7 +78,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body-by-fetch",
     recreates: "the same at the web-standard entry, which the Go SDK forgot once",
-    file: "transport/http/server/fetch-core.ts",
+    file: "transport/http/fetch-core.ts",
     search: 'new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })',
     replace: 'new TextDecoder("utf-8", { ignoreBOM: true })',
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -94,7 +94,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "any-method",
     recreates: "TRACE ends in an internal error instead of 405",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server.ts",
     search: "  if (METHODS.has(http.method)) return undefined;",
     replace: "  return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -135,7 +135,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "events-of-other-sessions",
     recreates: "GHSA-84j6-jc92-77jm: Last-Event-ID replays what belongs to another session",
-    file: "transport/http/session/records.ts",
+    file: "transport/http/session/nodes/records.ts",
     search: "/events/{${session}}/${stream}`",
     replace: "/events/${stream}`",
     tests: ["test/mutants/missing-cases.test.ts", "test/http/resuming.test.ts"],

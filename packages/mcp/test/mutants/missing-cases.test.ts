@@ -8,7 +8,7 @@ import { Server } from "../../src/server/server.js";
 import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { Outbox } from "../../src/transport/channel/outbox.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
-import { SessionKeys } from "../../src/transport/http/session/records.js";
+import { SessionKeys } from "../../src/transport/http/session/nodes/records.js";
 import { ReconnectPacer } from "../../src/transport/reconnect.js";
 
 // Cases that a mutant survived for want of.

@@ -1,7 +1,7 @@
 import { memoryStorage } from "@parley/mcp/storage";
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";
 import { TEST_SECRET } from "../test-secrets.js";

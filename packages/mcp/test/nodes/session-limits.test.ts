@@ -1,7 +1,7 @@
 import { memoryStorage } from "@parley/mcp/storage";
 import { afterEach, describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import type { HttpLimits } from "../../src/transport/http/server/options.js";
 import { fakeTime } from "../http/fake-time.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";

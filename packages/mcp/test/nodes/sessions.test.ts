@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { memoryStorage } from "../../src/storage.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { fakeTime } from "../http/fake-time.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";

@@ -1,6 +1,6 @@
 import { memoryStorage } from "@parley/mcp/storage";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import { LegacyClient } from "../http/legacy-client.js";
 import { gate } from "../http/watched.js";

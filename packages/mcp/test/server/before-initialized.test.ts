@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { LegacyClient } from "../http/legacy-client.js";
 import { waitUntil } from "../http/watched.js";
 import type { Heard } from "./talk.js";

@@ -3,7 +3,7 @@ import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
-import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { impatient } from "../client/impatient.js";
 import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "../client/scripted-pipe.js";
 import { fakeTime } from "../http/fake-time.js";

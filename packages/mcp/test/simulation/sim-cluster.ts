@@ -4,7 +4,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
 import { serveStream } from "../../src/transport/channel/stream-server.js";
-import { createFetchCore, type FetchCore } from "../../src/transport/http/server/fetch-core.js";
+import { createFetchCore, type FetchCore } from "../../src/transport/http/fetch-core.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { Endpoint, Peer, Transport } from "../../src/transport/transport.js";
 import type { History } from "./history.js";

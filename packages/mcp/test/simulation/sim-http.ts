@@ -1,5 +1,5 @@
 import type { Fetch } from "../../src/platform/platform.js";
-import type { FetchCore } from "../../src/transport/http/server/fetch-core.js";
+import type { FetchCore } from "../../src/transport/http/fetch-core.js";
 import type { Prng } from "./prng.js";
 import { SimExchange } from "./sim-exchange.js";
 import type { Weather } from "./sim-pipe.js";

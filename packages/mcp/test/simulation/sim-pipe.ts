@@ -1,4 +1,4 @@
-import type { ByteStream, ByteStreamEvents } from "../../src/transport/channel/byte-stream.js";
+import type { ByteStream, ByteStreamEvents } from "../../src/transport/channel/stream-channel.js";
 import type { Prng } from "./prng.js";
 import type { SimProcess } from "./sim-process.js";
 import type { Lane, World } from "./world.js";

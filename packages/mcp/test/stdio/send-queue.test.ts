@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { platform } from "../../src/node/platform.js";
-import type { ByteStream, ByteStreamEvents } from "../../src/transport/channel/byte-stream.js";
-import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
+import { type ByteStream, type ByteStreamEvents, StreamChannel } from "../../src/transport/channel/stream-channel.js";
 
 /** A stream that takes one write and then asks to wait, until the test drains it. */
 class BusyStream implements ByteStream {

@@ -1,5 +1,5 @@
 import type { Server } from "@parley/mcp";
-import type { Channel, ChannelReceiver } from "../../src/jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../src/jsonrpc/connection.js";
 import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { serveChannel } from "../../src/transport/channel/server.js";

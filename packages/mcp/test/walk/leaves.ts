@@ -22,7 +22,6 @@ export const LEAVES: readonly Leaf[] = [
   },
   { path: "jsonrpc/message.ts", kind: "encoding", reason: "text to message and back, and guards of JSON values" },
   { path: "jsonrpc/envelope.ts", kind: "encoding", reason: "the members of a message's envelope, found in its text" },
-  { path: "jsonrpc/message-text.ts", kind: "encoding", reason: "a message's envelope as text" },
   { path: "schema/", kind: "schema", reason: "a value in, a value or issues out" },
   { path: "protocol/", kind: "table", reason: "what the specification says: tables, and checks of shapes" },
   {
@@ -35,9 +34,8 @@ export const LEAVES: readonly Leaf[] = [
   { path: "storage/", kind: "storage", reason: "values by key, behind the seam of storage; here in memory" },
   { path: "era/session.ts", kind: "table", reason: "what revisions say of sessions, looked up" },
   { path: "era/select/task-dialect.ts", kind: "table", reason: "what a revision says of tasks, looked up" },
-  { path: "http/header-list.ts", kind: "header value", reason: "headers as a flat list" },
   { path: "era/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
-  { path: "http/protocol-headers.ts", kind: "header value", reason: "one request's headers, read once" },
+  { path: "http/protocol-headers.ts", kind: "header value", reason: "headers of one request or reply, read once" },
   { path: "transport/framing/sse-encode.ts", kind: "encoding", reason: "one event as text" },
   { path: "transport/http/session/nodes/records.ts", kind: "encoding", reason: "a session's names and record as text" },
   { path: "transport/http/server/body-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },

@@ -1,7 +1,6 @@
 import type { Question } from "../../era/era.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
-import type { Id, RequestMessage } from "../../jsonrpc/message.js";
-import { errorText, resultText } from "../../jsonrpc/message-text.js";
+import { errorText, type Id, type RequestMessage, resultText } from "../../jsonrpc/message.js";
 import { onAbort } from "../../platform/on-abort.js";
 import { McpError } from "../../protocol/error.js";
 import type { ClientConnection } from "../connection/connection.js";

@@ -1,6 +1,6 @@
 import type { Id } from "../../jsonrpc/message.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
+import type { NetworkFacts } from "../../transport/transport.js";
 import type { StateChange } from "./events.js";
 
 /** A request as observers of a client see it: one message, so that a call with questions or a second attempt has several. */

@@ -1,5 +1,4 @@
-import { type Id, isObject } from "../../jsonrpc/message.js";
-import { idText, requestText } from "../../jsonrpc/message-text.js";
+import { type Id, idText, isObject, requestText } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";

@@ -1,6 +1,5 @@
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
-import { isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
-import { errorText, resultText } from "../../jsonrpc/message-text.js";
+import { errorText, isObject, type Params, type RequestMessage, resultText } from "../../jsonrpc/message.js";
 import { type ClientCapabilities, hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";

@@ -1,5 +1,4 @@
-import { isObject, type Params } from "../../jsonrpc/message.js";
-import { idText, requestText } from "../../jsonrpc/message-text.js";
+import { idText, isObject, type Params, requestText } from "../../jsonrpc/message.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";

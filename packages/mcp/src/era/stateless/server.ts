@@ -1,7 +1,6 @@
 import type { HttpFacts } from "../../http/http.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
-import { type Id, isObject, type RequestMessage } from "../../jsonrpc/message.js";
-import { errorText, resultText } from "../../jsonrpc/message-text.js";
+import { errorText, type Id, isObject, type RequestMessage, resultText } from "../../jsonrpc/message.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import {
   HEADER_MISMATCH,

@@ -9,7 +9,7 @@ import { CORE_TABLE } from "../../protocol/methods.js";
 import { CHANGING_LISTS, listNotice, Notice } from "../../server/changes/change.js";
 import type { CapabilityReason } from "../../server/sources/explain-capabilities.js";
 import type { Storage } from "../../storage/storage.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
+import { endpointOf, type Servable } from "../../transport/serve-handle.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 
 /** One server that a bound endpoint served or serves. */

@@ -3,8 +3,7 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import type { Servable } from "../../transport/servable.js";
-import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
+import { type Servable, type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { absentEndpoint } from "./bound-endpoint.js";
 

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import type { Servable } from "../../transport/servable.js";
+import type { Servable } from "../../transport/serve-handle.js";
 import { BoundEndpoint } from "./bound-endpoint.js";
 import { jointServer } from "./joint-server.js";
 import { type HttpHandler, RegistryHttp, type RegistryHttpOptions } from "./registry-http.js";

@@ -9,7 +9,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
+import { endpointOf, type Servable } from "../../transport/serve-handle.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { compileMatcher } from "../../uri-template/match.js";
 import { checkNumber } from "../connection/check-number.js";

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthenticationRequest } from "../../http/authentication.js";
 import { headerValue, type ProtocolHeaders, protocolHeaders } from "../../http/protocol-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
-import { errorText } from "../../jsonrpc/message-text.js";
+import { errorText } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import {
   type AfterTurn,
@@ -16,9 +16,8 @@ import {
   TOO_MUCH,
 } from "../../transport/http/server/incoming.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import { createHttpServer, type HttpCore } from "../../transport/http/server/server.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
-import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
+import { createHttpServer, type HttpCore } from "../../transport/http/server.js";
+import { endpointOf, type Servable, type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
 import type { TlsOptions } from "node:tls";
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import { METRICS_TYPES, type MetricsSource } from "../../http/metrics-source.js";
+import { METRICS_TYPES, type MetricsSource } from "../../http/http.js";
 import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
@@ -14,9 +14,8 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import { originGuard } from "../../transport/http/server/origin.js";
-import type { HttpCore } from "../../transport/http/server/server.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
-import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
+import type { HttpCore } from "../../transport/http/server.js";
+import { disposable, endpointOf, type ListeningHandle, type Servable } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { watchEventLoop } from "../event-loop-delay.js";

@@ -11,10 +11,8 @@ import {
 } from "../../transport/authentication.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
-import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
-import type { Endpoint } from "../../transport/transport.js";
+import { disposable, endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
+import type { Endpoint, NetworkFacts } from "../../transport/transport.js";
 import { builtin, decodeUtf8 } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { checkPort } from "../http/bind.js";

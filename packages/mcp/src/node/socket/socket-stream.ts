@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
-import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
-import { type Framing, LINES } from "../../transport/channel/stream-channel.js";
+import { type ByteStream, type ByteStreamEvents, type Framing, LINES } from "../../transport/channel/stream-channel.js";
 import { encodeContentLength } from "../../transport/framing/content-length.js";
 import { SniffingDecoder } from "../../transport/framing/sniff.js";
 

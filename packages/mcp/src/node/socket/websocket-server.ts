@@ -18,10 +18,8 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import { originGuard } from "../../transport/http/server/origin.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
-import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
-import type { Endpoint } from "../../transport/transport.js";
+import { disposable, endpointOf, type ListeningHandle, type Servable } from "../../transport/serve-handle.js";
+import type { Endpoint, NetworkFacts } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { bind, withBoundHost } from "../http/bind.js";

@@ -1,5 +1,5 @@
 import type { ChildHandle, Platform, Timer } from "../../platform/platform.js";
-import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
+import type { ByteStream, ByteStreamEvents } from "../../transport/channel/stream-channel.js";
 import type { LaunchReport } from "./launch-report.js";
 
 /** When a child gets each signal, and when waiting ends, all after its stdin was closed: within four seconds. */

@@ -1,4 +1,4 @@
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform, Spawn } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";

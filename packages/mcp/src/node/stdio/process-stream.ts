@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
+import type { ByteStream, ByteStreamEvents } from "../../transport/channel/stream-channel.js";
 import { builtin } from "../builtin.js";
 
 const READ_BYTES = 64 * 1024;

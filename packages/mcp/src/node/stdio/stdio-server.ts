@@ -1,9 +1,8 @@
 import type { Platform, Timer } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
-import { endpointOf, type Servable } from "../../transport/servable.js";
-import type { ServeHandle } from "../../transport/serve-handle.js";
+import { endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
+import type { NetworkFacts } from "../../transport/transport.js";
 import { decodeUtf8 } from "../builtin.js";
 import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";

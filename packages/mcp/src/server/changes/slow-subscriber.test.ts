@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { platform } from "#platform";
 import { meta } from "../../../test/server/talk.js";
-import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
+import type { ByteStream, ByteStreamEvents } from "../../transport/channel/stream-channel.js";
 import { serveStream } from "../../transport/channel/stream-server.js";
 import { Server } from "../server.js";
 

@@ -1,7 +1,7 @@
 import type { Principal } from "../../http/authentication.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
+import type { NetworkFacts } from "../../transport/transport.js";
 import type { SessionInfo } from "./session-info.js";
 
 /** A call as observers see it. It has neither arguments nor results, because telemetry must not leak them. */

@@ -1,8 +1,7 @@
 import type { Principal } from "../../http/authentication.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Implementation } from "../../protocol/implementation.js";
-import type { NetworkFacts } from "../../transport/network-facts.js";
-import type { Peer } from "../../transport/transport.js";
+import type { NetworkFacts, Peer } from "../../transport/transport.js";
 
 /** One connected client: an HTTP session, or the other end of a pipe, socket or port. */
 export interface SessionInfo {

@@ -7,7 +7,7 @@ import { talk } from "../../../test/server/talk.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { serveChannel } from "../../transport/channel/server.js";
-import { fetchHandler } from "../../transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../transport/http/fetch-handler.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { SessionInfo } from "../contract/session-info.js";

@@ -1,6 +1,5 @@
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
-import type { Id } from "../../jsonrpc/message.js";
-import { errorText } from "../../jsonrpc/message-text.js";
+import { errorText, type Id } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { Answer } from "../../transport/transport.js";

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { Connection } from "../../jsonrpc/connection.js";
-import type { InboundRequest } from "../../jsonrpc/inbound.js";
+import { Connection, type InboundRequest } from "../../jsonrpc/connection.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { serveChannel } from "../../transport/channel/server.js";

@@ -1,8 +1,7 @@
 import type { Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
 import { RpcError } from "../../jsonrpc/error.js";
-import { type Id, isObject } from "../../jsonrpc/message.js";
-import { requestText } from "../../jsonrpc/message-text.js";
+import { type Id, isObject, requestText } from "../../jsonrpc/message.js";
 import { callHook, runWithin } from "../../platform/call-hook.js";
 import { McpError, USER_REJECTED } from "../../protocol/error.js";
 import { readTrace, type TraceContext, traceMeta } from "../../protocol/trace-context.js";

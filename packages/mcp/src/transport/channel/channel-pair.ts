@@ -1,5 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
 import type { Platform } from "../../platform/platform.js";
 
 type Clock = Pick<Platform, "monotonic" | "defer">;

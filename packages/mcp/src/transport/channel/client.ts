@@ -1,10 +1,8 @@
-import type { Channel } from "../../jsonrpc/channel.js";
-import { Connection } from "../../jsonrpc/connection.js";
+import { type Channel, Connection } from "../../jsonrpc/connection.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { NetworkFacts } from "../network-facts.js";
-import type { Outgoing, Receiver, Transport } from "../transport.js";
+import type { NetworkFacts, Outgoing, Receiver, Transport } from "../transport.js";
 
 /** A client transport over one channel. */
 export function channelTransport(channel: Channel, target: string, network?: NetworkFacts): Transport {

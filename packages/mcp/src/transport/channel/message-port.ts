@@ -1,5 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";

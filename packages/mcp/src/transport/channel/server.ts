@@ -2,18 +2,15 @@ import { platform as runtimePlatform } from "#platform";
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { takesBatches } from "../../era/session.js";
 import type { Principal } from "../../http/authentication.js";
-import type { Channel } from "../../jsonrpc/channel.js";
-import { Connection, type ConnectionHandler } from "../../jsonrpc/connection.js";
+import { type Channel, Connection, type ConnectionHandler } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
-import type { NetworkFacts } from "../network-facts.js";
-import { endpointOf, type Servable } from "../servable.js";
-import { disposable, type ServeHandle } from "../serve-handle.js";
-import type { Answer, Endpoint, EndReason, Outgoing, Peer } from "../transport.js";
+import { disposable, endpointOf, type Servable, type ServeHandle } from "../serve-handle.js";
+import type { Answer, Endpoint, EndReason, NetworkFacts, Outgoing, Peer } from "../transport.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 

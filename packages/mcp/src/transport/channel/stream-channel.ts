@@ -1,9 +1,8 @@
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { DecodeUtf8, FrameDecoder, FrameSink, FramingError } from "../framing/frame-decoder.js";
 import { LineDecoder } from "../framing/lines.js";
-import type { ByteStream } from "./byte-stream.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
 export interface StreamChannelOptions extends QueueLimits {
@@ -190,4 +189,34 @@ export class StreamChannel implements Channel {
     this.#closedCalled = true;
     this.#receiver?.closed(reason);
   }
+}
+
+/**
+ * A duplex stream of bytes: a socket, or the two pipes of a process.
+ *
+ * Contract: `open` is called once, before anything else, and nothing is reported before it. No member throws.
+ */
+export interface ByteStream {
+  open(events: ByteStreamEvents): void;
+  /** Writes the text as UTF-8. False asks the caller to stop writing until `drained`. */
+  write(text: string): boolean;
+  /** Ends the output after all pending writes, then the stream. Safe to call twice. */
+  end(): void;
+  /** Closes the stream immediately; pending writes are lost. Safe to call twice. */
+  destroy(): void;
+  /** Stops and restarts `data`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Events of a byte stream. */
+export interface ByteStreamEvents {
+  /** The callee must not use the bytes after it returns. */
+  data(chunk: Uint8Array): void;
+  /** The peer has ended its output; ours may still be open. At most once. */
+  inputEnded(): void;
+  /** Writing may continue after a `write` that returned false. */
+  drained(): void;
+  /** Both directions have ended. Exactly once, and last. */
+  closed(reason?: Error): void;
 }

@@ -1,9 +1,8 @@
 import type { Platform } from "../../platform/platform.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Endpoint } from "../transport.js";
-import type { ByteStream } from "./byte-stream.js";
 import { type ServeChannelOptions, startChannel } from "./server.js";
-import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+import { type ByteStream, StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
 
 export interface ServeStreamOptions
   extends ServeChannelOptions,

@@ -1,7 +1,6 @@
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { networkOf } from "../network-facts.js";
-import type { Transport } from "../transport.js";
+import { networkOf, type Transport } from "../transport.js";
 import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
 import type { WebSocketTransportOptions } from "./websocket-client.js";

@@ -1,4 +1,4 @@
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { DEFAULT_MAX_MESSAGE_BYTES, oversizedFrame } from "../framing/frame-decoder.js";

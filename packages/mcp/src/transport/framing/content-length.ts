@@ -1,4 +1,4 @@
-import { ByteBuffer } from "./byte-buffer.js";
+import { ByteBuffer, textDecoderUtf8 } from "./byte-buffer.js";
 import {
   DEFAULT_MAX_MESSAGE_BYTES,
   type DecodeUtf8,
@@ -9,7 +9,6 @@ import {
   INVALID_UTF8,
   oversizedFrame,
 } from "./frame-decoder.js";
-import { textDecoderUtf8 } from "./utf8.js";
 
 /** Longest header block. Real ones have about 40 bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;

@@ -1,4 +1,4 @@
-import { ByteBuffer } from "./byte-buffer.js";
+import { ByteBuffer, isUtf8, textDecoderUtf8 } from "./byte-buffer.js";
 import {
   DEFAULT_MAX_MESSAGE_BYTES,
   type DecodeUtf8,
@@ -9,7 +9,6 @@ import {
   INVALID_UTF8,
   oversizedFrame,
 } from "./frame-decoder.js";
-import { isUtf8, textDecoderUtf8 } from "./utf8.js";
 
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

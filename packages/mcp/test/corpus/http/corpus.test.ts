@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveHttp } from "../../../src/node/http/serve-http.js";
 import { Server } from "../../../src/server/server.js";
-import { fetchHandler } from "../../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../../src/transport/http/fetch-handler.js";
 import type { ListeningHandle } from "../../../src/transport/serve-handle.js";
 import { parseReply, type RawReply } from "../../http/raw-http.js";
 import { DOOR_CASES } from "./door-cases.js";

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type Classified, parseMessage } from "../../../src/jsonrpc/message.js";
 import { Server } from "../../../src/server/server.js";
 import { LineDecoder } from "../../../src/transport/framing/lines.js";
-import { fetchHandler } from "../../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../../src/transport/http/fetch-handler.js";
 import { jsonCounts, kindOf } from "./counts.js";
 
 const PARSE_ERROR = -32_700;

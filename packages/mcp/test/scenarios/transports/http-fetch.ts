@@ -1,5 +1,5 @@
 import { connect } from "@parley/mcp";
-import { fetchHandler } from "../../../src/transport/http/server/fetch-handler.js";
+import { fetchHandler } from "../../../src/transport/http/fetch-handler.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 /** The web-standard handler, called without a socket: what an edge runtime does. */

@@ -5,9 +5,8 @@ import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import { SseDecoder } from "../../framing/sse-decoder.js";
 import { ReconnectPacer } from "../../reconnect.js";
-import { protocolFault } from "./failure.js";
+import { protocolFault, StreamFaults } from "./failure.js";
 import type { HandshakeFacts, HttpRequests } from "./requests.js";
-import { StreamFaults } from "./stream-faults.js";
 
 /** Receives the events of a stream. */
 export interface EventSink {

@@ -4,10 +4,9 @@ import { type Classified, classify, type Id, parseMessage } from "../../../jsonr
 import { McpError } from "../../../protocol/error.js";
 import type { Outgoing } from "../../transport.js";
 import { AnswerStream, isEventStream, type StreamedExchange } from "./event-streams.js";
-import { networkError, whatInstead } from "./failure.js";
+import { networkError, StreamFaults, whatInstead } from "./failure.js";
 import { REDIRECTS } from "./redirect.js";
 import { type HandshakeFacts, type HttpRequests, SESSION_HEADER } from "./requests.js";
-import { StreamFaults } from "./stream-faults.js";
 
 /** One posted request, the messages that belong to it, and its outcome. */
 export class ClientExchange implements StreamedExchange {

@@ -4,6 +4,7 @@ import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { type HttpFailure, httpFailureOf } from "../../../protocol/http-failure.js";
+import type { Receiver } from "../../transport.js";
 
 /** Error bodies are for people to read; longer ones do not explain more. */
 const MAX_ERROR_BODY = 256 * 1024;
@@ -218,4 +219,48 @@ export function tooSlow(url: string, ms: number): McpError {
 /** The error for a message that the protocol does not allow the server to send. */
 export function protocolFault(message: string): McpError {
   return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
+}
+
+/** Events in a row that are not messages, after which a stream is cut off. */
+const MAX_IN_A_ROW = 100;
+
+/** Reports what a stream carries that is not a message, and says when it is enough. */
+export class StreamFaults {
+  readonly #receiver: Receiver;
+  /** One error per cause, so that a flood of bad events does not cost a stack trace each. */
+  readonly #known = new Map<string, McpError>();
+  #inARow = 0;
+
+  constructor(receiver: Receiver) {
+    this.#receiver = receiver;
+  }
+
+  /** A message arrived. */
+  sound(): void {
+    this.#inARow = 0;
+  }
+
+  /** Reports the fault that `make` describes. Returns the error to end the stream with if it carries nothing else. */
+  report(cause: string, make: () => McpError): McpError | undefined {
+    this.#inARow++;
+    if (this.#inARow > MAX_IN_A_ROW) return this.#error("too many", tooMany);
+    this.#receiver.fault(this.#error(cause, make));
+    return undefined;
+  }
+
+  #error(cause: string, make: () => McpError): McpError {
+    const error = this.#known.get(cause) ?? make();
+    this.#known.set(cause, error);
+    return error;
+  }
+}
+
+function tooMany(): McpError {
+  return new McpError(
+    "limit_exceeded",
+    `the server sent more than ${MAX_IN_A_ROW} events in a row that are not messages`,
+    {
+      fix: "Check that the address is that of an MCP server; if it is, report this to its author.",
+    },
+  );
 }

@@ -1,7 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
-import { fetchSender } from "../../../http/fetch-sender.js";
-import { guardedSender } from "../../../http/guarded-sender.js";
+import { fetchSender, guardedSender } from "../../../http/fetch-sender.js";
 import type { Sender } from "../../../http/http.js";
 import { type Fetch, type Platform, replacedPlatform } from "../../../platform/platform.js";
 import { checkOptions } from "../../../protocol/check-options.js";

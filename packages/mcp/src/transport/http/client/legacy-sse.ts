@@ -1,12 +1,11 @@
 import type { CancelRequest } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
-import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
+import type { Channel, ChannelReceiver } from "../../../jsonrpc/connection.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { channelTransport } from "../../channel/client.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
-import { type NetworkFacts, networkOf } from "../../network-facts.js";
-import type { Outgoing, Receiver, Transport } from "../../transport.js";
+import { type NetworkFacts, networkOf, type Outgoing, type Receiver, type Transport } from "../../transport.js";
 import { type HttpClientParts, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./event-streams.js";
 import { networkError, protocolFault } from "./failure.js";

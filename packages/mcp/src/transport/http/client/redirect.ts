@@ -1,5 +1,5 @@
-import { headerPairs } from "../../../http/header-list.js";
 import type { SendRequest, SendResponse } from "../../../http/http.js";
+import { headerPairs } from "../../../http/protocol-headers.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";

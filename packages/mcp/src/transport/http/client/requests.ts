@@ -1,5 +1,5 @@
-import { headerList, lowerCaseNames } from "../../../http/header-list.js";
 import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../../http/http.js";
+import { headerList, lowerCaseNames } from "../../../http/protocol-headers.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { credentialOf, withoutCredential } from "../../../http/without-credential.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";

@@ -1,8 +1,8 @@
 import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import type { Principal } from "../../../http/authentication.js";
-import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
+import { LazyAbort } from "../../../jsonrpc/pending-asks.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { BodyLimits, HeaderList, Incoming } from "./incoming.js";
 import { answerHead, type EndedError, failedAnswer, JSON_HEADERS, type Refusal, refusal } from "./refusal.js";

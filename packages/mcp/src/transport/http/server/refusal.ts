@@ -1,9 +1,8 @@
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import type { Principal } from "../../../http/authentication.js";
-import { areReplyHeaders } from "../../../http/reply-headers.js";
+import { areReplyHeaders } from "../../../http/protocol-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import type { Id } from "../../../jsonrpc/message.js";
-import { errorText } from "../../../jsonrpc/message-text.js";
+import { errorText, type Id } from "../../../jsonrpc/message.js";
 import { callHook } from "../../../platform/call-hook.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";

@@ -1,6 +1,6 @@
 import type { Accepted } from "../../../era/era.js";
-import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
+import { LazyAbort } from "../../../jsonrpc/pending-asks.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { HttpExchange } from "../server/exchange.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fakeTime } from "../../../../test/http/fake-time.js";
-import { IdleSweep } from "./idle-sweep.js";
 import type { HttpSession } from "./session.js";
+import { IdleSweep } from "./session-room.js";
 
 const IDLE_MS = 30 * 60_000;
 

@@ -3,8 +3,8 @@ import { DueList } from "../../../platform/due-list.js";
 import { type AppendLog, type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
 import type { ServerState } from "../server/state.js";
-import type { NodeMessage } from "./nodes/node-messages.js";
-import { decodeRecord, type SessionKeys } from "./records.js";
+import type { NodeMessage } from "./nodes/node-talk.js";
+import { decodeRecord, type SessionKeys } from "./nodes/records.js";
 import type { HttpSession } from "./session.js";
 import {
   announcedStreams,

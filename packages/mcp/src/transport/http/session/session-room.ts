@@ -1,10 +1,9 @@
 import { guarded } from "../../../encoding/maybe-promise.js";
 import { KeyCounts } from "../../../platform/key-counts.js";
+import type { Platform, Timer } from "../../../platform/platform.js";
 import type { ServerState } from "../server/state.js";
-import type { IdleSweep } from "./idle-sweep.js";
-import type { NodeMessage } from "./nodes/node-messages.js";
-import type { PrincipalShares } from "./principal-shares.js";
-import type { HttpSession } from "./session.js";
+import type { NodeMessage } from "./nodes/node-talk.js";
+import type { HttpSession, SessionShare } from "./session.js";
 
 /** The store of sessions, as far as room in it is concerned. */
 interface RoomHost {
@@ -116,5 +115,161 @@ export class SessionRoom {
       }
     };
     guarded(() => ask().finally(() => unsubscribe?.()), host.failed);
+  }
+}
+
+/** A session that has been idle for this long may be replaced by a new one when the node is full. */
+const YIELDS_AFTER_MS = 5 * 60_000;
+
+/**
+ * Checks all sessions of a node at intervals and reports those that are idle for too long. Activity only sets a field of the
+ * session, which is cheaper than a timer for each; expiry is late by at most a sixteenth of the idle time.
+ */
+export class IdleSweep {
+  readonly #platform: Platform;
+  readonly #sessions: ReadonlyMap<string, HttpSession>;
+  readonly #idleMs: number;
+  readonly #idle: (session: HttpSession) => void;
+  #timer: Timer | undefined;
+  /** Until this time no session can be replaced, as the last search has shown. */
+  #noneUntil = Number.NEGATIVE_INFINITY;
+  /** After this time no check is scheduled, and `arm` must be called. */
+  armedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    platform: Platform,
+    sessions: ReadonlyMap<string, HttpSession>,
+    idleMs: number,
+    idle: (session: HttpSession) => void,
+  ) {
+    this.#platform = platform;
+    this.#sessions = sessions;
+    this.#idleMs = idleMs;
+    this.#idle = idle;
+  }
+
+  /** Whether a client uses a session here now, or has done so within the last `ms` milliseconds. */
+  usedWithin(session: HttpSession, ms: number): boolean {
+    const now = this.#platform.monotonic();
+    return now - (session.activeAt ?? now) < ms || session.busy;
+  }
+
+  arm(now: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#platform.timer(this.#idleMs / 16, () => this.#look());
+    // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
+    this.armedUntil = now + this.#idleMs;
+  }
+
+  /** The session that a new one may replace, if any: one that was idle for long. */
+  yielding(): HttpSession | undefined {
+    const now = this.#platform.monotonic();
+    if (now < this.#noneUntil) return undefined;
+    const [longest] = this.longestIdle(this.#sessions.values());
+    const since = longest?.activeAt ?? now;
+    if (longest !== undefined && now - since >= YIELDS_AFTER_MS) return longest;
+    // A flood of handshakes must not search all sessions each time.
+    this.#noneUntil = Math.min(since + YIELDS_AFTER_MS, now + 1000);
+    return undefined;
+  }
+
+  /** The `count` of these sessions that have been idle for the longest time, without those that are busy or in their handshake. */
+  longestIdle(sessions: Iterable<HttpSession>, count = 1): HttpSession[] {
+    const now = this.#platform.monotonic();
+    const since = ({ activeAt = now }: HttpSession) => activeAt;
+    const idle: HttpSession[] = [];
+    for (const session of sessions) {
+      if (since(session) >= now || session.busy) continue;
+      if (count > 1 || idle[0] === undefined) idle.push(session);
+      else if (since(session) < since(idle[0])) idle[0] = session;
+    }
+    return idle.sort((a, b) => since(a) - since(b)).slice(0, count);
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const now = this.#platform.monotonic();
+    // Armed before the callbacks, so that their activity does not start a second timer.
+    if (this.#sessions.size > 0) this.arm(now);
+    else this.armedUntil = Number.NEGATIVE_INFINITY;
+    for (const session of [...this.#sessions.values()]) {
+      if (session.activeAt === undefined || now - session.activeAt < this.#idleMs) continue;
+      this.#idle(session);
+    }
+  }
+}
+
+interface SessionLimits {
+  readonly maxSessions: number;
+  readonly maxSessionsPerPrincipal: number;
+}
+
+/** Handshakes that run: all of them, and those of the principal that asks. */
+interface Opening {
+  readonly all: number;
+  readonly own: number;
+}
+
+interface Room {
+  readonly replaces?: readonly HttpSession[];
+  readonly full?: string;
+}
+
+/** The sessions of one authenticated principal on a node. */
+interface PrincipalShare extends SessionShare {
+  readonly sessions: Set<HttpSession>;
+}
+
+const NO_SESSIONS: ReadonlySet<HttpSession> = new Set();
+
+/** The sessions of a node by principal, so that none of them takes all places. */
+export class PrincipalShares {
+  readonly #shares = new Map<string, PrincipalShare>();
+
+  add(session: HttpSession): void {
+    const key = session.principal?.key;
+    if (key === undefined) return;
+    const known = this.#shares.get(key);
+    const share = known ?? { sessions: new Set(), stored: 0, unread: 0 };
+    if (known === undefined) this.#shares.set(key, share);
+    share.sessions.add(session);
+    session.share = session.streams.share = share;
+  }
+
+  /** A session has ended, and takes up nothing any more. */
+  delete(session: HttpSession): void {
+    const key = session.principal?.key ?? "";
+    const share = this.#shares.get(key);
+    if (share?.sessions.delete(session) === true && share.sessions.size === 0) this.#shares.delete(key);
+  }
+
+  /** The sessions of a principal on this node; none without authentication. */
+  ofKey(key: string | undefined): ReadonlySet<HttpSession> {
+    return (key === undefined ? undefined : this.#shares.get(key)?.sessions) ?? NO_SESSIONS;
+  }
+
+  /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */
+  room(key: string | undefined, count: number, opening: Opening, limits: SessionLimits, idle: IdleSweep): Room {
+    const own = this.ofKey(key);
+    // More than one where several handshakes have passed at once, or sessions of other nodes were loaded.
+    const excess = own.size + opening.own - limits.maxSessionsPerPrincipal + 1;
+    if (excess > 0 && own.size + opening.own > 0) {
+      const replaces = idle.longestIdle(own, excess);
+      return replaces.length < excess ? { full: "maxSessionsPerPrincipal" } : { replaces };
+    }
+    if (count + opening.all < limits.maxSessions) return {};
+    const yielding = idle.yielding() ?? this.#yielding(own.size, idle);
+    return yielding === undefined ? { full: "maxSessions" } : { replaces: [yielding] };
+  }
+
+  /** The principal with the most sessions gives one up, if it has several more than the one who asks. */
+  #yielding(own: number, idle: IdleSweep): HttpSession | undefined {
+    let largest: ReadonlySet<HttpSession> | undefined;
+    for (const { sessions } of this.#shares.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
+    return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest)[0] : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { isReady, type Session } from "../../../era/session.js";
 import { type KeyValue, StorageFailure, type Versioned } from "../../../storage/storage.js";
-import { decodeRecord, encodeRecord, MAX_NODES, mergeSessions, type SessionKeys } from "./records.js";
+import { decodeRecord, encodeRecord, MAX_NODES, mergeSessions, type SessionKeys } from "./nodes/records.js";
 import type { HttpSession } from "./session.js";
 
 /** How long the storage keeps records. */

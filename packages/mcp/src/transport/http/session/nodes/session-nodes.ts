@@ -5,13 +5,11 @@ import { atMost } from "../../../../platform/pause.js";
 import { MemoryKeyValue } from "../../../../storage/memory-key-value.js";
 import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "../../../../storage/storage.js";
 import type { ServerState } from "../../server/state.js";
-import { decodeRecord, MAX_NODES, type SessionKeys } from "../records.js";
 import type { SessionStream } from "../streams/stream.js";
 import { NODE_ID_LENGTH, nodeOf } from "../streams/stream-log.js";
-import { NodeLease } from "./node-lease.js";
-import type { NodeMessage } from "./node-messages.js";
-import { NodeTalk } from "./node-talk.js";
-import { OrphanedStreams } from "./orphaned-streams.js";
+import { NodeLease, OrphanedStreams } from "./node-lease.js";
+import { type NodeMessage, NodeTalk } from "./node-talk.js";
+import { decodeRecord, MAX_NODES, type SessionKeys } from "./records.js";
 import { type AnsweredSession, StoredAnswers } from "./stored-answers.js";
 
 /** What a session is to the nodes that serve it. */

@@ -1,19 +1,19 @@
-import { randomName } from "../../../encoding/base64.js";
-import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
-import type { Principal } from "../../../http/authentication.js";
-import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
-import { faultData } from "../../../jsonrpc/error.js";
-import { parseMessage } from "../../../jsonrpc/message.js";
-import { DueList } from "../../../platform/due-list.js";
-import type { Storage } from "../../../storage/storage.js";
-import { serveChannel } from "../../channel/server.js";
-import { encodeEvent } from "../../framing/sse-encode.js";
-import { acceptance, bodyTypeFault } from "./body-type.js";
-import type { HttpExchange } from "./exchange.js";
-import type { LegacySseOptions } from "./options.js";
-import { refusal } from "./refusal.js";
-import type { SseConnection } from "./sse-connection.js";
-import type { ServerState } from "./state.js";
+import { randomName } from "../../encoding/base64.js";
+import { guarded, type MaybePromise } from "../../encoding/maybe-promise.js";
+import type { Principal } from "../../http/authentication.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/connection.js";
+import { faultData } from "../../jsonrpc/error.js";
+import { parseMessage } from "../../jsonrpc/message.js";
+import { DueList } from "../../platform/due-list.js";
+import type { Storage } from "../../storage/storage.js";
+import { serveChannel } from "../channel/server.js";
+import { encodeEvent } from "../framing/sse-encode.js";
+import { acceptance, bodyTypeFault } from "./server/body-type.js";
+import type { HttpExchange } from "./server/exchange.js";
+import type { LegacySseOptions } from "./server/options.js";
+import { refusal } from "./server/refusal.js";
+import type { SseConnection } from "./server/sse-connection.js";
+import type { ServerState } from "./server/state.js";
 
 /**
  * The HTTP+SSE transport of 2024-11-05: an event stream for messages of the server, and a second path for the client's.

@@ -1,9 +1,8 @@
 import { platform as runtimePlatform } from "#platform";
-import { checkOptions } from "../../../protocol/check-options.js";
-import { LateHandler, unloaded } from "../../late-handler.js";
-import { endpointOf, type Servable } from "../../servable.js";
-import { type ServeHandle, serveHandle } from "../../serve-handle.js";
-import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./options.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { LateHandler, unloaded } from "../late-handler.js";
+import { endpointOf, type Servable, type ServeHandle, serveHandle } from "../serve-handle.js";
+import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./server/options.js";
 
 /**
  * Answers web-standard requests. Never rejects: every failure becomes a response. It is also a handle: `drain` (default

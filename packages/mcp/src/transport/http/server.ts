@@ -1,25 +1,25 @@
-import { guarded, isThenable, whenReady } from "../../../encoding/maybe-promise.js";
-import type { Accepted } from "../../../era/era.js";
-import { opensSessions, sessionRevision, takesBatches } from "../../../era/session.js";
-import type { ServerAuthorization } from "../../../http/authentication.js";
-import { sortBatch } from "../../../jsonrpc/batch.js";
-import { faultData, INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import { parseMessage, type RequestMessage } from "../../../jsonrpc/message.js";
-import type { Platform } from "../../../platform/platform.js";
-import { McpError } from "../../../protocol/error.js";
-import { createMemoryStorage } from "../../../storage/memory.js";
-import { authenticationOf, isPrincipal, readAuthentication } from "../../authentication.js";
-import type { Endpoint } from "../../transport.js";
-import { createSessionRoutes, type Received, type SessionRoutes } from "../session/routes.js";
-import { headerFault } from "./body-type.js";
-import { HttpExchange } from "./exchange.js";
-import type { Incoming } from "./incoming.js";
+import { guarded, isThenable, whenReady } from "../../encoding/maybe-promise.js";
+import type { Accepted } from "../../era/era.js";
+import { opensSessions, sessionRevision, takesBatches } from "../../era/session.js";
+import type { ServerAuthorization } from "../../http/authentication.js";
+import { sortBatch } from "../../jsonrpc/batch.js";
+import { faultData, INVALID_REQUEST } from "../../jsonrpc/error.js";
+import { parseMessage, type RequestMessage } from "../../jsonrpc/message.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { createMemoryStorage } from "../../storage/memory.js";
+import { authenticationOf, isPrincipal, readAuthentication } from "../authentication.js";
+import type { Endpoint } from "../transport.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
-import type { HttpServerOptions } from "./options.js";
 import { Probes } from "./probes.js";
-import { forbidden, type Refusal, refusal, refusedBy } from "./refusal.js";
-import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./reply-rules.js";
-import { ServerState } from "./state.js";
+import { headerFault } from "./server/body-type.js";
+import { HttpExchange } from "./server/exchange.js";
+import type { Incoming } from "./server/incoming.js";
+import type { HttpServerOptions } from "./server/options.js";
+import { forbidden, type Refusal, refusal, refusedBy } from "./server/refusal.js";
+import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./server/reply-rules.js";
+import { ServerState } from "./server/state.js";
+import { createSessionRoutes, type Received, type SessionRoutes } from "./session/routes.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {

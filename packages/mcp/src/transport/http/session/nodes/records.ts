@@ -1,4 +1,4 @@
-import type { Session } from "../../../era/session.js";
+import type { Session } from "../../../../era/session.js";
 
 /** A session in storage. */
 export interface SessionRecord {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Session } from "../../../era/session.js";
+import type { Session } from "../../../../era/session.js";
 import { mergeSessions } from "./records.js";
 
 const base: Session = {

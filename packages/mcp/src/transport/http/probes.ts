@@ -1,8 +1,8 @@
-import { thrownMessage } from "../../../encoding/thrown-message.js";
-import { atMost } from "../../../platform/pause.js";
-import { type Storage, StorageError } from "../../../storage/storage.js";
-import type { Incoming } from "./incoming.js";
-import type { ServerState } from "./state.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { atMost } from "../../platform/pause.js";
+import { type Storage, StorageError } from "../../storage/storage.js";
+import type { Incoming } from "./server/incoming.js";
+import type { ServerState } from "./server/state.js";
 
 /** How long the key that a check writes is kept. */
 const KEY_MS = 60_000;

@@ -1,8 +1,8 @@
-import { type ProtocolHeaders, protocolHeaders } from "../../../http/protocol-headers.js";
-import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../../jsonrpc/error.js";
-import { isObject } from "../../../jsonrpc/message.js";
-import type { Platform } from "../../../platform/platform.js";
-import type { Endpoint } from "../../transport.js";
+import { type ProtocolHeaders, protocolHeaders } from "../../http/protocol-headers.js";
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { Platform } from "../../platform/platform.js";
+import type { Endpoint } from "../transport.js";
 import {
   type AfterTurn,
   type Body,
@@ -13,8 +13,8 @@ import {
   longBody,
   type OutgoingStream,
   TOO_MUCH,
-} from "./incoming.js";
-import type { HttpServerOptions } from "./options.js";
+} from "./server/incoming.js";
+import type { HttpServerOptions } from "./server/options.js";
 import { createHttpServer } from "./server.js";
 
 /** The part of `fetchHandler` that is loaded on demand. */
