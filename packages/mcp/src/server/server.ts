@@ -110,9 +110,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#parts = {
       facts,
       makers: MAKERS,
-      get straight() {
-        return middleware.isEmpty;
-      },
+      straight: true,
       layers,
       observers: this.#observers,
       hub,
@@ -358,6 +356,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */
   use(...middleware: Middleware<D>[]): this {
     this.#middleware.use(middleware);
+    this.#parts.straight = middleware.length === 0 && this.#parts.straight;
     this.#layers.changed();
     return this;
   }

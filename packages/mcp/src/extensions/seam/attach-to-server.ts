@@ -6,8 +6,8 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import { publicError, runInner } from "../../server/call/endpoint.js";
-import { type Around, runCall } from "../../server/call/layers.js";
+import { publicError, runCall, runInner } from "../../server/call/endpoint.js";
+import type { Around } from "../../server/call/layers.js";
 import { type CallOwner, type MethodHandler, ServerCall } from "../../server/call/server-call.js";
 import { inLayer } from "../../server/call/spans.js";
 import type { ListenFilter } from "../../server/changes/listen.js";
@@ -44,7 +44,7 @@ export function attachToServer(
       around,
       (run): Around =>
         (call, next) =>
-          inLayer(call, "extensions", () => run(call, next)),
+          inLayer(call, "extensions", () => run(call, () => next(call))),
     ),
     handlers: mapped(
       handlers,

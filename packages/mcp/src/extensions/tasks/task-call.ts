@@ -60,9 +60,9 @@ export class TaskCall {
     this.#call?.detach?.();
   }
 
-  /** What HTTP says of a refusal of the call. */
-  get refusal(): PreparedCall["refusal"] {
-    return this.#call?.refusal;
+  /** Members of the answer beside its text. */
+  get reply(): PreparedCall["reply"] {
+    return this.#call?.reply;
   }
 
   /** Throws `capability_missing` when the client cannot be asked. */

@@ -103,7 +103,7 @@ export class TaskRunner {
       (error: unknown) => ({ error }),
     );
     const first = await Promise.race([stored, settled]);
-    if (inner.refusal !== undefined) call.refusal = inner.refusal;
+    if (inner.reply !== undefined) call.reply = inner.reply;
     // A handler that did not wait for its task has one all the same.
     if (first === undefined || (await succeeds(creating))) {
       void run.settle(outcome, request);

@@ -104,7 +104,7 @@ class TaskServer {
     const takes = dialect.takes(request);
     if (rules !== undefined && takes) {
       return this.#runner.begin(call, rules).catch((error: unknown) => {
-        if (error instanceof TooManyTasks) call.refusal = error.limited;
+        if (error instanceof TooManyTasks) call.reply = error.limited;
         throw error;
       });
     }

@@ -16,7 +16,7 @@ export function checkScopes(what: string, name: string, scopes: readonly string[
   if (auth === undefined && http === undefined) return;
   const missing = scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
   if (missing.length === 0) return;
-  call.refusal = { scopes: [...scopes] };
+  call.reply = { scopes: [...scopes] };
   throw new McpError("insufficient_scope", `the ${what} "${name}" needs the scope ${missing.join(" ")}`, {
     data: { scopes },
   });

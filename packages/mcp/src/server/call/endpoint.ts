@@ -8,9 +8,9 @@ import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import { endOf, publicFailure } from "./call-failure.js";
 import { InputOutcome } from "./input-required.js";
-import { type Layers, type Route, runCall } from "./layers.js";
+import type { Layers, Route, Step } from "./layers.js";
 import type { Observers } from "./observers.js";
-import { type CallOwner, ExtensionResult, ServerCall } from "./server-call.js";
+import { type CallOwner, ExtensionResult, type MethodHandler, ServerCall } from "./server-call.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
 
 /** The parts of a server that serve requests. */
@@ -144,7 +144,7 @@ function unknownMethod({ method, revision }: Call, { layers }: ServerCore): McpE
 function settleOwn(call: ServerCall, { session, cache, result }: EraResult): object {
   if (session !== undefined) {
     checkClientLength(session, call.facts.limits.clientLength);
-    call.opened = { session };
+    call.reply = { session };
   }
   if (cache !== undefined) call.cache = cache;
   return result;
@@ -160,9 +160,9 @@ function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: n
 }
 
 function success({ layers: { self } }: ServerCore, call: ServerCall, result: object): Answer {
-  const { request, row, opened } = call;
+  const { request, row, reply } = call;
   const interim = result instanceof InputOutcome ? result : call.interruption?.interim;
-  call.answering(true);
+  answering(call, true);
   let encoded: EncodedAnswer;
   try {
     encoded =
@@ -175,15 +175,35 @@ function success({ layers: { self } }: ServerCore, call: ServerCall, result: obj
     return failure(call, error);
   }
   call.ended?.(endOf(call, { result }), encoded.text.length);
-  return opened === undefined ? encoded : { ...encoded, session: opened.session, sessionEnded: opened.ended };
+  if (reply?.session === undefined) return encoded;
+  return { ...encoded, session: reply.session, sessionEnded: reply.sessionEnded };
 }
 
 function failure(call: ServerCall, error: unknown): Answer {
-  call.answering(false);
-  void call.opened?.ended?.("refused");
+  answering(call, false);
+  void call.reply?.sessionEnded?.("refused");
   const answer = errorAnswer(call, publicError(call, error));
   call.ended?.(endOf(call, { error }), answer.text.length);
-  return call.refusal === undefined ? answer : { ...answer, ...call.refusal };
+  if (call.reply === undefined) return answer;
+  const { scopes, status = answer.status, retryAfterMs } = call.reply;
+  return { ...answer, scopes, status, retryAfterMs };
+}
+
+function answering({ beforeAnswer }: ServerCall, ok: boolean): void {
+  if (beforeAnswer !== undefined) for (const act of beforeAnswer) act(ok);
+}
+
+/** Runs a call through the layers of a server, from one of them on, and then by its handler. */
+export function runCall(
+  steps: readonly Step[],
+  call: ServerCall,
+  handler: MethodHandler,
+  from = 0,
+): MaybePromise<object> {
+  const step = steps[from];
+  if (step === undefined) return handler(call);
+  const next = from + 1;
+  return step.around(call, next === steps.length ? handler : (same) => runCall(steps, same, handler, next));
 }
 
 /**
@@ -195,11 +215,11 @@ export async function runInner(run: () => MaybePromise<object>, call: ServerCall
   try {
     result = await run();
   } catch (error) {
-    call.answering(false);
+    answering(call, false);
     call.ended?.(endOf(call, { error }), 0);
     throw error;
   }
-  call.answering(true);
+  answering(call, true);
   call.ended?.(endOf(call, { result }), 0);
   return result;
 }

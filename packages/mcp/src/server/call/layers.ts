@@ -12,8 +12,8 @@ import type { ToolOffer } from "../contract/tool.js";
 import type { ServerFacts } from "./facts.js";
 import type { MethodHandler, ServerCall } from "./server-call.js";
 
-/** Runs around a call. `next` serves it as the layers inside do. */
-export type Around = (call: ServerCall, next: () => MaybePromise<object>) => MaybePromise<object>;
+/** Runs around a call. `next` serves it as the layers inside do; it takes the same call. */
+export type Around = (call: ServerCall, next: MethodHandler) => MaybePromise<object>;
 
 /** The order of layers, outermost first. Layers of one stage are in the order in which they were added. */
 const STAGES = [
@@ -76,18 +76,6 @@ export interface Route {
   readonly handler: MethodHandler;
   readonly check: ((call: ServerCall) => void) | undefined;
   readonly steps: readonly Step[];
-}
-
-/** Runs a call through the layers of a server, from one of them on, and then by its handler. */
-export function runCall(
-  steps: readonly Step[],
-  call: ServerCall,
-  handler: MethodHandler,
-  from = 0,
-): MaybePromise<object> {
-  const step = steps[from];
-  if (step === undefined) return handler(call);
-  return step.around(call, () => runCall(steps, call, handler, from + 1));
 }
 
 /** The layers of one server in their order, and what follows from them: routes, capabilities, the parts that clients see. */

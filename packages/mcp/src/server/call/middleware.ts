@@ -47,7 +47,7 @@ export class MiddlewareLayer implements Layer {
   }
 
   get around(): Around | undefined {
-    return this.isEmpty ? undefined : (call, next) => throughMiddleware(this.#stack, call, next);
+    return this.isEmpty ? undefined : (call, next) => throughMiddleware(this.#stack, call, () => next(call));
   }
 
   use(middleware: readonly unknown[]): void {

@@ -34,7 +34,7 @@ export class Observers implements Layer {
   }
 
   get around(): Around | undefined {
-    return this.#observers.length === 0 ? undefined : (call, next) => this.observe(call, next);
+    return this.#observers.length === 0 ? undefined : (call, next) => this.observe(call, () => next(call));
   }
 
   /** Runs a call and notifies the observers of its start; `call.ended` notifies them of its end. */

@@ -1,6 +1,5 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { CacheHint, Call } from "../../era/era.js";
-import type { Session } from "../../era/session.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
@@ -30,7 +29,7 @@ export interface CallOwner {
   readonly facts: ServerFacts;
   readonly makers: CallMakers;
   /** True if no middleware can change the results of handlers. */
-  readonly straight: boolean;
+  straight: boolean;
 }
 
 /** Holds the slots of a call whose handler may run for long. */
@@ -63,12 +62,6 @@ export interface Interruption {
   interrupt(): void;
 }
 
-/** The session that a handshake opened, and what to call when it ends before it has a peer. */
-export interface OpenedSession {
-  readonly session: Session;
-  ended?: Answer["sessionEnded"];
-}
-
 /** One call to the server. What few calls need is created on first use. */
 export class ServerCall implements SourceCall {
   readonly request: Call;
@@ -82,11 +75,12 @@ export class ServerCall implements SourceCall {
   readonly outer: ServerCall | undefined;
   /** The call that the client sent: this one, or the outermost call that it is part of. */
   readonly root: ServerCall;
+  /** True if no middleware of this server, and of those that it is mounted in, can change the handler's result. */
+  readonly straight: boolean;
   /** True when an unanswered question interrupts the handler, which runs again with the answer. */
   readonly replays: boolean;
   cache: CacheHint;
-  refusal: SourceCall["refusal"];
-  opened: OpenedSession | undefined;
+  reply: Pick<Answer, "scopes" | "status" | "retryAfterMs" | "session" | "sessionEnded"> | undefined;
   /** The offer that the call is for, once it is looked for. */
   offer: MaybePromise<FoundOffer | undefined>;
   /** Arguments that were converted from text to the type in the schema. */
@@ -100,7 +94,8 @@ export class ServerCall implements SourceCall {
   interruption: Interruption | undefined;
   /** Of the root. */
   admission: Admission | undefined;
-  #beforeAnswer: ((ok: boolean) => void)[] | undefined;
+  /** Called before the answer is sent, to flush progress and to withdraw open questions. */
+  beforeAnswer: ((ok: boolean) => void)[] | undefined;
   #asker: Asker | undefined;
   #controller: AbortController | undefined;
   #callId: string | undefined;
@@ -110,6 +105,7 @@ export class ServerCall implements SourceCall {
     this.facts = owner.facts;
     this.outer = outer;
     this.root = outer?.root ?? this;
+    this.straight = owner.straight && outer?.straight !== false;
     this.replays = request.era.replays;
     this.request = request;
     this.row = row;
@@ -117,11 +113,6 @@ export class ServerCall implements SourceCall {
     this.cache = this.facts.hints.read;
     this.followers = outer?.followers;
     this.ctx = owner.makers.context(this);
-  }
-
-  /** True if no middleware of this server, and of those that it is mounted in, can change the handler's result. */
-  get straight(): boolean {
-    return this.owner.straight && (this.outer === undefined || this.outer.straight);
   }
 
   /** Creates a call to a mounted server, on behalf of the same client. */
@@ -194,13 +185,8 @@ export class ServerCall implements SourceCall {
 
   /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */
   whenAnswered(act: (ok: boolean) => void): void {
-    this.#beforeAnswer ??= [];
-    this.#beforeAnswer.push(act);
-  }
-
-  /** Calls the functions that wait for the answer. */
-  answering(ok: boolean): void {
-    if (this.#beforeAnswer !== undefined) for (const act of this.#beforeAnswer) act(ok);
+    this.beforeAnswer ??= [];
+    this.beforeAnswer.push(act);
   }
 
   /** Sends a notification that belongs to this call. */

@@ -26,8 +26,8 @@ export interface SourceCall {
   readonly ctx: HandlerContext;
   /** How long the client may cache the result, if the row of the method is `cacheable`; a handler may change it. */
   cache: CacheHint;
-  /** What HTTP says of a refusal: the scopes that the caller lacks, or the status and time of a limit. */
-  refusal: Pick<Answer, "scopes" | "status" | "retryAfterMs"> | undefined;
+  /** Members of the answer beside its text: the scopes that the caller lacks, or the HTTP status and time of a limit. */
+  reply: Pick<Answer, "scopes" | "status" | "retryAfterMs"> | undefined;
 }
 
 /** The entries of lists, by kind. */

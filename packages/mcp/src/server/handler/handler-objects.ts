@@ -1,11 +1,12 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { Session } from "../../era/session.js";
 import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { EndReason, Peer } from "../../transport/transport.js";
 import type { Around, Layer } from "../call/layers.js";
-import type { OpenedSession, ServerCall } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import { inLayer } from "../call/spans.js";
 import { type SessionInfo, sessionInfo } from "../contract/session-info.js";
 import { has, type ServerHandler, type ServerHandlerClass } from "./server-handler.js";
@@ -56,7 +57,7 @@ class SharedObject implements HandlerObjects {
     return {
       name: "handler object",
       stage: "prepared",
-      around: (call, next) => (isOpen ? next() : inLayer(call, "preparation", open).then(next)),
+      around: (call, next) => (isOpen ? next(call) : inLayer(call, "preparation", open).then(() => next(call))),
       endsObjects: has(shape, "terminate"),
       async close() {
         const ran = opening === undefined ? !has(shape, "init") : await opening.then(yes, no);
@@ -108,8 +109,8 @@ class SessionObjects implements HandlerObjects {
   layer(platform: Platform): Layer {
     this.#platform = platform;
     const opening: Around = async (call, next) => {
-      const result = await next();
-      if (call.opened !== undefined) await this.#opening(call, call.opened);
+      const result = await next(call);
+      if (call.reply?.session !== undefined) await this.#opening(call, call.reply.session);
       return result;
     };
     return {
@@ -142,23 +143,23 @@ class SessionObjects implements HandlerObjects {
   }
 
   /** Makes the object of a session during its handshake, so that `init` can refuse it. */
-  async #opening(call: ServerCall, opened: OpenedSession): Promise<void> {
+  async #opening(call: ServerCall, session: Session): Promise<void> {
     const { exchange } = call;
     if (exchange.peer !== undefined) {
       await this.of(call);
       return;
     }
     const owned: Owned = { peer: undefined };
-    const living = this.#begin(opened.session, this.#infoOf(call, owned), owned);
-    opened.ended = (reason) => this.#end(living, reason);
+    const living = this.#begin(session, this.#infoOf(call, owned), owned);
+    call.reply = { ...call.reply, sessionEnded: (reason) => this.#end(living, reason) };
     await living.ready;
   }
 
-  #infoOf({ exchange, opened }: ServerCall, owned: Owned): SessionInfo {
+  #infoOf({ exchange, reply }: ServerCall, owned: Owned): SessionInfo {
     const { peer } = owned;
     return sessionInfo({
       transport: peer === undefined ? "http" : peer.transport,
-      session: opened?.session ?? peer?.session,
+      session: reply?.session ?? peer?.session,
       principal: exchange.principal ?? peer?.principal,
       end: (reason) => owned.peer?.end?.(reason),
     });

@@ -260,7 +260,7 @@ export function handlerArounds({ objects, subscriptions }: HandlerParts): Readon
 
 function setLevel(objects: HandlerObjects): Around {
   return async (call, next) => {
-    const answer = await next();
+    const answer = await next(call);
     const object = await objects.of(call);
     // Checked by the server.
     object.setLogLevel?.(call.stringParam("level") as LoggingLevel, call.ctx);

@@ -23,9 +23,9 @@ export class HandlerSubscriptions {
   /** Runs around the methods about subscriptions: the server serves them after the object has agreed. */
   get arounds(): Readonly<Record<string, Around>> {
     return {
-      "resources/subscribe": (call, next) => this.#subscribe(call, next),
-      "resources/unsubscribe": (call, next) => this.#unsubscribe(call, next),
-      "subscriptions/listen": (call, next) => this.#listen(call, next),
+      "resources/subscribe": (call, next) => this.#subscribe(call, () => next(call)),
+      "resources/unsubscribe": (call, next) => this.#unsubscribe(call, () => next(call)),
+      "subscriptions/listen": (call, next) => this.#listen(call, () => next(call)),
     };
   }
 

@@ -26,7 +26,7 @@ export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "
     fix: `Call again after \`data.retryAfterMs\`, or raise \`${limit}\` of the server.`,
   });
   if (as === "protocol" || call.request.method !== "tools/call") {
-    call.refusal = { status: server ? 503 : 429, retryAfterMs };
+    call.reply = { status: server ? 503 : 429, retryAfterMs };
     throw error;
   }
   call.failure = error;

@@ -19,7 +19,7 @@ export function quotas(options: QuotaOptions = {}): Quotas {
       layers.add({
         name: "quotas",
         stage: "limited",
-        around: (call, next) => inLayer(call, "limits", () => calls.serve(call, next)),
+        around: (call, next) => inLayer(call, "limits", () => calls.serve(call, () => next(call))),
         places: calls.places,
         close: () => calls.close(),
         toolOptions: {

@@ -1,11 +1,9 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import type { Layer } from "../call/layers.js";
-import type { Interruption, ServerCall } from "../call/server-call.js";
+import type { Interruption, MethodHandler, ServerCall } from "../call/server-call.js";
 import { inLayer } from "../call/spans.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "./with-asking.js";
-
-type Run = () => MaybePromise<object>;
 
 /**
  * The layer around every handler: runs it, by replay in revisions where questions are part of an interim result. The calls of
@@ -17,14 +15,14 @@ export const replayed: Layer = {
   name: "replay",
   stage: "replayed",
   around(call, next) {
-    if (call.outer !== undefined) return next();
+    if (call.outer !== undefined) return next(call);
     if (call.followers === undefined) return replay(call, next);
     return inLayer(call, "handler", () => replay(call, next), call.row.method);
   },
 };
 
-function replay(call: ServerCall, run: Run): MaybePromise<object> {
-  if (call.row.mayAsk !== true || !call.replays) return run();
+function replay(call: ServerCall, run: MethodHandler): MaybePromise<object> {
+  if (call.row.mayAsk !== true || !call.replays) return run(call);
   if (call.request.inputs === undefined) return interruptible(call, run);
   return withAsking(({ openReplay }) => openReplay(call)).then((opened) => {
     call.resume(undefined, opened);
@@ -33,8 +31,8 @@ function replay(call: ServerCall, run: Run): MaybePromise<object> {
 }
 
 /** The handler's outcome, or the interim result when one of its questions has no answer yet. */
-function interruptible(call: ServerCall, run: Run): MaybePromise<object> {
-  const started = start(run);
+function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<object> {
+  const started = start(call, run);
   if (!isThenable(started)) return started;
   const running = Promise.resolve(started);
   return new Promise((resolve, reject) => {
@@ -64,9 +62,9 @@ function interruptible(call: ServerCall, run: Run): MaybePromise<object> {
 }
 
 /** Calls the handler. An error that becomes a question is returned as a rejection, so that there is one way to treat it. */
-function start(run: Run): MaybePromise<object> {
+function start(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   try {
-    return run();
+    return run(call);
   } catch (error) {
     if (isUrlRequired(error)) return Promise.reject(error);
     throw error;

@@ -75,7 +75,6 @@ export class JoinedSources implements Layer {
   readonly stage = "served";
   readonly local: LocalSource;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
-  readonly checks: NonNullable<Layer["checks"]>;
   readonly #facts: ServerFacts;
   readonly #layers: Layers;
   readonly #hub: Hub;
@@ -96,12 +95,11 @@ export class JoinedSources implements Layer {
       ...Object.fromEntries(
         ALL_OFFER_KINDS.map((kind) => [OFFER_KINDS[kind].list, (call: ServerCall) => this.#page(kind, call)]),
       ),
-      "tools/call": (call) => this.#use("tools", call.stringParam("name"), call),
-      "prompts/get": (call) => this.#use("prompts", call.stringParam("name"), call),
-      "resources/read": (call) => this.#use("resources", call.stringParam("uri"), call),
+      "tools/call": (call) => this.#use("tools", call),
+      "prompts/get": (call) => this.#use("prompts", call),
+      "resources/read": (call) => this.#use("resources", call),
       "completion/complete": (call) => this.#complete(call),
     };
-    this.checks = { "tools/call": (call) => this.#check(call) };
     this.local.onChange((kinds) => this.changed(kinds));
   }
 
@@ -136,6 +134,13 @@ export class JoinedSources implements Layer {
     for (const source of this.#sources) joinCapabilities(all, source.capabilities(revision));
     return all;
   }
+
+  /** Present while a source has something that HTTP refuses by its status. */
+  get checks(): NonNullable<Layer["checks"]> {
+    return this.#sources.length > 1 || this.local.hasChecks ? this.#checks : {};
+  }
+
+  readonly #checks: NonNullable<Layer["checks"]> = { "tools/call": (call) => this.#check(call) };
 
   get needsSession(): boolean {
     return !this.#sources.every((source) => source.sessionless ?? false);
@@ -277,8 +282,11 @@ export class JoinedSources implements Layer {
       call.request.era.checkArguments(headers, args, http);
   }
 
-  #use(kind: "tools" | "prompts" | "resources", name: string, call: ServerCall): MaybePromise<object> {
+  #use(kind: "tools" | "prompts" | "resources", call: ServerCall): MaybePromise<object> {
     const { offer } = call;
+    const { key } = OFFER_KINDS[kind];
+    const named = call.request.params[key];
+    const name = typeof named === "string" ? named : call.stringParam(key);
     if (offer !== undefined && !isThenable(offer)) return this.#run(kind, name, offer, call);
     const found = offer ?? this.find(kind, name, call);
     if (isThenable(found)) return found.then((settled) => this.#runFound(kind, name, settled, call));

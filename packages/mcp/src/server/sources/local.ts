@@ -184,6 +184,11 @@ export class LocalSource implements Source {
     );
   }
 
+  /** Whether a call of one of the tools can be refused before it runs. */
+  get hasChecks(): boolean {
+    return [...this.#tools.all()].some(({ requires, headers }) => requires.length > 0 || headers.length > 0);
+  }
+
   get sessionless(): boolean {
     const tools = [...this.#tools.all()];
     if (this.capabilities().resources?.subscribe === true || tools.length === 0) return false;
@@ -251,7 +256,7 @@ export class LocalSource implements Source {
       item: this.#extended(ready.item, offer),
       task,
       rate,
-      run: (call: ServerCall) => this.toolCalls.serve(tool, call),
+      run: this.toolCalls.server(ready),
       ...(ready.requires.length > 0 && { check: (call: ServerCall) => void withoutCapabilities(ready, call) }),
     };
     return tool;

@@ -6,8 +6,8 @@ import { McpError } from "../../protocol/error.js";
 import { changedKinds, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { TASKS } from "../../protocol/features/tasks.js";
 import type { Revision } from "../../protocol/revisions.js";
-import { runInner, type ServerCore } from "../call/endpoint.js";
-import { type Route, runCall, type Step } from "../call/layers.js";
+import { runCall, runInner, type ServerCore } from "../call/endpoint.js";
+import type { Route, Step } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub, Subscriber } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
@@ -188,7 +188,7 @@ class PrefixedSource implements Source {
     try {
       return await runInner(() => runCall(own, inner, handler), inner);
     } finally {
-      outer.refusal = inner.refusal ?? outer.refusal;
+      outer.reply = inner.reply ?? outer.reply;
       outer.failure = inner.failure;
     }
   }

@@ -1,7 +1,11 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { readable } from "../../encoding/thrown-message.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { Semaphore } from "../../platform/semaphore.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import { SchemaError } from "../../schema/json-schema/schema-error.js";
+import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
 import { CallDeadline } from "../call/call-deadline.js";
 import { requireCapabilities } from "../call/can-ask.js";
 import type { ServerFacts } from "../call/facts.js";
@@ -10,12 +14,11 @@ import type { Admission, ServerCall } from "../call/server-call.js";
 import { inLayer } from "../call/spans.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
-import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
-import { CallLimit } from "./call-limit.js";
 import { OverflowStore } from "./overflow-store.js";
-import type { CallSlots, ReadyTool } from "./ready-tool.js";
-import { toCallResult, toErrorResult } from "./result.js";
+import type { CallSlots, EnteringCall, ReadyTool } from "./ready-tool.js";
+import { FAILURE, toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
+import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
 /** The part of a tool that running it takes, once its arguments are parsed. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
@@ -41,9 +44,15 @@ export class ToolCalls {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
-  /** Serves a call of a tool: checks the client and the arguments, then runs it. */
-  serve(tool: ReadyTool, call: ServerCall): MaybePromise<CallToolResult> {
-    const args = call.objectParam("arguments");
+  /** Serves calls of a tool. */
+  server(tool: ReadyTool): (call: ServerCall) => MaybePromise<CallToolResult> {
+    return (call) => this.#serve(tool, call);
+  }
+
+  /** Checks the client and the arguments, then runs the tool. */
+  #serve(tool: ReadyTool, call: ServerCall): MaybePromise<CallToolResult> {
+    const given = call.request.params["arguments"] ?? {};
+    const args = isObject(given) ? given : call.objectParam("arguments");
     const lacking = tool.requires.length > 0 ? withoutCapabilities(tool, call) : undefined;
     if (lacking !== undefined) return lacking;
     const read =
@@ -223,4 +232,147 @@ function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadl
     return late;
   };
   return new CallDeadline(call.facts.platform, ms, expired, call.root.exchange.signal);
+}
+
+/** The values of a limit, and how its error names it. */
+interface CallLimitOptions {
+  /** What is limited, for the error: `the tool "x"`. */
+  readonly what: string;
+  /** The option that sets the limit, for the error. */
+  readonly option: string;
+  readonly running: number;
+  readonly queued: number;
+  /** How many calls of one principal run; default all. */
+  readonly share?: number | undefined;
+}
+
+/** The part of all places that one principal can have. The rest stays for others, unless there are very few. */
+const PART = 0.9;
+/** When a slot will be free cannot be foreseen. */
+const RETRY_MS = 1000;
+
+/** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
+export class CallLimit implements CallSlots {
+  readonly #options: CallLimitOptions;
+  readonly #share: number;
+  readonly #places: Semaphore;
+
+  constructor(options: CallLimitOptions) {
+    this.#options = options;
+    const { share, running } = options;
+    this.#share = share === undefined ? running : Math.min(share, Math.ceil(running * PART));
+    this.#places = new Semaphore(running, this.#share);
+  }
+
+  /** `key` is the principal that calls, if any. */
+  enter(call: EnteringCall, key?: string, waits = false): undefined | Promise<void> {
+    if (this.#places.tryEnter(key)) return undefined;
+    if (!waits) this.#checkQueue(call, key);
+    return this.#places.wait(call.signal, key, waits).catch(() => {
+      throw new McpError("cancelled", "the call was cancelled while it waited for a free slot");
+    });
+  }
+
+  #checkQueue(call: EnteringCall, key: string | undefined): void {
+    const { what, option, running, queued, share } = this.#options;
+    if (this.#places.waiting >= queued) {
+      call.reply = { status: 503, retryAfterMs: RETRY_MS };
+      throw tooMany(option, { running, queued }, `${what} runs ${running} at once and ${queued} are waiting`);
+    }
+    const most = Math.ceil(queued * PART);
+    if (share === undefined || key === undefined || this.#places.waitingOf(key) < most) return;
+    const text = `${what} runs ${this.#share} of one principal at once and ${most} are waiting`;
+    call.reply = { status: 429, retryAfterMs: RETRY_MS };
+    throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
+  }
+
+  leave(key?: string): void {
+    this.#places.leave(key);
+  }
+}
+
+function tooMany(limit: string, counts: { running: number; queued: number }, what: string): McpError {
+  return new McpError("limit_exceeded", `too many calls: ${what}. Wait ${RETRY_MS / 1000} s, then call again.`, {
+    data: { limit, ...counts, retryAfterMs: RETRY_MS },
+    fix: `Call again after \`data.retryAfterMs\`, or raise \`${limit}\` of the server.`,
+  });
+}
+
+const CLOSED = "additionalProperties";
+
+/** What the handler receives, or what is wrong with the arguments. */
+export type ReadArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
+
+/** Coerces, parses and checks the arguments of a call. */
+export function readArguments(tool: ReadyTool, sent: object, call: ServerCall): ReadArguments | Promise<ReadArguments> {
+  const { known } = tool;
+  let args: unknown = known === undefined || tool.reportsUnknown ? sent : withoutUnknown(known, sent);
+  if (tool.coerce !== undefined) {
+    const coerced = tool.coerce(args);
+    args = coerced.value;
+    if (coerced.coercions.length > 0) call.coercions = coerced.coercions;
+  }
+  const parsed = parse(tool, args);
+  // Coercion keeps an object an object, because the schema has type object.
+  return isThenable(parsed)
+    ? parsed.then((settled) => judge(tool, args as object, settled))
+    : judge(tool, args as object, parsed);
+}
+
+function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResult> {
+  try {
+    return tool.input.parse(args);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new McpError(
+      "limit_exceeded",
+      `the arguments of tool "${tool.name}" are too costly to check: ${error.message}`,
+      {
+        cause: error,
+        data: { limit: error.code },
+        fix: "Send smaller arguments, or simplify the schema.",
+      },
+    );
+  }
+}
+
+function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
+  const unknown = known === undefined || !reportsUnknown ? [] : unknownArguments(known, args);
+  if (known === undefined || unknown.length === 0) {
+    return parsed.ok ? parsed : { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
+  }
+  const named = unknown.map(({ path, name }) => ({ path: `${path}/${name}`, message: "is not known" }));
+  const issues = parsed.ok ? named : parsed.issues;
+  // `describeUnknown` replaces the schema's own issues about unknown members, because it suggests the right name.
+  const others = parsed.ok ? [] : issues.filter((issue) => !("keyword" in issue) || issue.keyword !== CLOSED);
+  const texts = [describeUnknown(unknown, known), ...(others.length === 0 ? [] : [describeIssues(others)])];
+  return { ok: false, message: texts.join("; "), issues };
+}
+
+/**
+ * Answers arguments that do not fit: with a result for the model or, if the server's option says so, a protocol error.
+ *
+ * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
+ */
+export function refuseArguments(
+  tool: ReadyTool,
+  refused: ReadArguments & { ok: false },
+  call: ServerCall,
+): CallToolResult {
+  const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
+  if (call.facts.options.invalidArguments === "protocol") {
+    throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
+  }
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    _meta: {
+      [FAILURE]: {
+        kind: "invalid_params",
+        issues: refused.issues.map(({ path, message: why }) => ({ path, message: why })),
+      },
+    },
+  };
 }

@@ -45,7 +45,7 @@ export interface ReadyTool extends OwnOffer<WireTool> {
 export interface EnteringCall {
   readonly signal: AbortSignal;
   /** Set where the call is refused. */
-  refusal: Pick<Answer, "status" | "retryAfterMs"> | undefined;
+  reply: Pick<Answer, "status" | "retryAfterMs"> | undefined;
 }
 
 /** Limits how many calls run at once. */
