@@ -4,6 +4,7 @@ import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { faultyStorage } from "../extensions/tasks/faulty-storage.js";
 import { gate } from "../extensions/tasks/nodes.js";
 import { severalNodes, WITH_PROGRESS } from "../nodes/several-nodes.js";
+import { fakeTime } from "./fake-time.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { ADAPTERS } from "./serving.js";
 
@@ -202,5 +203,35 @@ describe("a call on another node than the one where its session ends", () => {
       expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ id, error: ENDED });
     }
     await close();
+  });
+});
+
+describe("a session that its handler ends", () => {
+  it.each([
+    ["the answer is sent", 0],
+    ["a call that does not end has had two seconds for its answer", 2000],
+  ])("ends when %s, and not before", async (_when, ms) => {
+    const time = fakeTime();
+    const [entered, held] = [gate(), gate()];
+    const server = new Server({ name: "s", version: "1" }).tool("leave", {}, async (_args, ctx) => {
+      ctx.session?.end();
+      entered.open();
+      await held.opened;
+      return "left";
+    });
+    const handler = fetchHandler(server, { platform: time.platform });
+    const client = new LegacyClient(ADDRESS, { fetch: handler });
+    await client.open();
+    const answer = client.call("leave");
+    await entered.opened;
+    time.advance(Math.max(0, ms - 1));
+    expect(server.sessions()).toHaveLength(1);
+    if (ms === 0) held.open();
+    else time.advance(1);
+    await answer;
+    await vi.waitFor(() => expect(server.sessions()).toHaveLength(0));
+    expect((await client.call("leave")).status).toBe(404);
+    held.open();
+    await handler.close();
   });
 });

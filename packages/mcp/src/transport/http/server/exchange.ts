@@ -41,6 +41,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   id: Id = "";
   endless = false;
   settled = false;
+  whenSettled: (() => void) | undefined;
   peer: ReplySession | undefined;
   ask?: NonNullable<Exchange["ask"]>;
   pause?: NonNullable<Exchange["pause"]>;
@@ -216,6 +217,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     // A cancelled id may be in use again by the time its handler settles.
     if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
+    this.whenSettled?.();
   }
 
   /** The request has outlived the turn in which it arrived. */
@@ -360,9 +362,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
 
   /** Opens a stream that belongs to no request by `open`, if its caller may have one more. */
   async openCounted(open: () => Promise<void>): Promise<void> {
-    const { endpoint } = this.state;
-    if (endpoint.takeStream === undefined) return open();
-    const place = await endpoint.takeStream(this);
+    const place = await this.state.endpoint.takeStream?.(this);
     if (typeof place === "object") return this.reply(place);
     this.#freePlace = place;
     try {

@@ -67,6 +67,8 @@ export interface RunningRequest {
   readonly endless: boolean;
   /** True once it has ended. */
   readonly settled: boolean;
+  /** Called once it has ended and its answer, if it has one, is sent. */
+  whenSettled: (() => void) | undefined;
   /** Called at the end of the turn in which the request arrived, unless it is settled by then. */
   turnEnded(): void;
   /** There was no answer for `streamAfterMs`: the reply becomes a stream. */

@@ -16,6 +16,9 @@ import { IdleSweep, PrincipalShares, SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
 import { GET_STREAM_ID } from "./streams/stream-log.js";
 
+/** How long the end of a session waits for the answer of the request that has caused it. */
+const MAX_ANSWER_MS = 2000;
+
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
 
@@ -156,9 +159,16 @@ export class SessionStore implements SessionHost {
     this.#quietly(() => this.delete(session, reason));
   }
 
-  endAfter(session: HttpSession, reason: EndReason, after: Id | undefined, looks = 200): void {
-    if (looks === 0 || after === undefined || session.requests?.has(after) !== true) return this.end(session, reason);
-    this.#state.platform.timer(10, () => this.endAfter(session, reason, after, looks - 1), true);
+  endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void {
+    const request = after === undefined ? undefined : session.requests?.get(after);
+    if (request === undefined) return this.end(session, reason);
+    const end = () => {
+      late.cancel();
+      request.whenSettled = undefined;
+      this.end(session, reason);
+    };
+    const late = this.#state.platform.timer(MAX_ANSWER_MS, end, true);
+    request.whenSettled = end;
   }
 
   /** Ends all sessions on this node. The stored records remain for other nodes and the next start. */
