@@ -10,7 +10,6 @@ import { printableLine } from "../encoding/printable.js";
 import { driftRefusal } from "../lock/drift-policy.js";
 import { type Platform, replacedPlatform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import type { OfferCapability } from "../protocol/features/offer-kinds.js";
 import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
@@ -207,10 +206,7 @@ export class Host implements AsyncDisposable {
    */
   asServer(options: GatewayOptions = {}): Server {
     this.#servers.forwards();
-    const onChanged = (listener: (lists: readonly OfferCapability[]) => void) =>
-      this.on("catalogue", ({ lists }) => listener(lists));
-    const find = (name: string) => this.#servers.find(name);
-    return gatewayServer({ catalogue: this.#catalogue, find, onChanged }, options);
+    return gatewayServer(this.#servers, options);
   }
 
   /** Ends all servers. Calls in flight may end within `drainMs`, default 0. */

@@ -23,7 +23,8 @@ const START_WAIT_MS = 5_000;
 export class HostedServers {
   readonly #options: HostOptions;
   readonly #platform: Platform;
-  readonly #catalogue: HostCatalogue;
+  /** The lists of all servers as one. */
+  readonly catalogue: HostCatalogue;
   readonly #listeners: HostListeners;
   readonly #servers = new Map<string, HostedServer>();
   /** Servers that are not started, and whether each is required. */
@@ -42,7 +43,7 @@ export class HostedServers {
   constructor(options: HostOptions, platform: Platform, catalogue: HostCatalogue, listeners: HostListeners) {
     this.#options = options;
     this.#platform = platform;
-    this.#catalogue = catalogue;
+    this.catalogue = catalogue;
     this.#listeners = listeners;
     this.#forwards = options.forwardQuestions === true;
     this.#saved = options.catalogue && new SavedCatalogue(options.catalogue, platform);
@@ -86,6 +87,11 @@ export class HostedServers {
     });
   }
 
+  /** Calls `listener` when lists have changed, until the returned function is called. */
+  onChanged(listener: (lists: readonly OfferCapability[]) => void): () => void {
+    return this.#listeners.add("catalogue", ({ lists }) => listener(lists));
+  }
+
   /** Clients of a gateway may be asked; connections that are opened from now on declare it. */
   forwards(): void {
     if (this.#started === undefined && this.#options.forwardQuestions !== false) this.#forwards = true;
@@ -112,7 +118,7 @@ export class HostedServers {
       changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
       warn: (message) => this.#platform.warn(message),
     });
-    this.#catalogue.add(name, server.parts.prefix);
+    this.catalogue.add(name, server.parts.prefix);
     this.#servers.set(name, server);
     return server;
   }
@@ -128,7 +134,7 @@ export class HostedServers {
     if (this.#disabled.delete(name)) return;
     const server = this.get(name);
     this.#servers.delete(name);
-    this.#catalogue.remove(name);
+    this.catalogue.remove(name);
     this.#saved?.delete(name);
     this.#announce(OFFER_CAPABILITIES);
     const before = this.#leaving.get(name);
@@ -240,7 +246,7 @@ export class HostedServers {
   #listed(server: HostedServer, kinds: readonly OfferCapability[]): void {
     const { lists, tools, name } = server;
     if (this.#servers.get(name) !== server) return;
-    this.#catalogue.set(name, {
+    this.catalogue.set(name, {
       about: lists.about,
       hints: lists.hints,
       ...(kinds.includes("tools") ? { tools: tools.tools } : {}),

@@ -44,8 +44,12 @@ export class HostCatalogue {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
       uri: (inner) => (uris === undefined ? inner : prefixedUri(uris, inner)),
       serving: () => {
-        const matches = linkMatcher();
-        const isListed = (inner: string) => matches(this.of(server).resourceTemplates, inner);
+        // Most results have no link.
+        let matches: ReturnType<typeof linkMatcher> | undefined;
+        const isListed = (inner: string) => {
+          matches ??= linkMatcher();
+          return matches(this.of(server).resourceTemplates, inner);
+        };
         return (inner) => !WEB_ADDRESS.test(inner) || this.#hasResource(server, inner) || isListed(inner);
       },
     };

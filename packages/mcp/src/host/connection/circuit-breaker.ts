@@ -74,7 +74,7 @@ export interface CircuitParts {
 const DEFAULTS = { failures: 5, failureRate: 0.5, window: 10, openMs: 60_000, trials: 1, successes: 2 };
 
 /** Which opening of the circuit a call belongs to: the outcome of a call from before says nothing about the time after. */
-export type Admission = number;
+export type CircuitPass = number;
 
 /**
  * Refuses the calls of a server that fails, so that callers learn it at once and the server can recover. Each `admit` is
@@ -88,7 +88,7 @@ export class CircuitBreaker {
   /** The last outcomes, oldest first; true for a failure. At most `window` of them. */
   readonly #outcomes: boolean[] = [];
   #state: CircuitState = "closed";
-  #admission: Admission = 0;
+  #admission: CircuitPass = 0;
   #failuresInARow = 0;
   #successes = 0;
   #trials = 0;
@@ -119,7 +119,7 @@ export class CircuitBreaker {
   }
 
   /** Lets a call pass, or throws `limit_exceeded` with the time to wait. */
-  admit(): Admission {
+  admit(): CircuitPass {
     if (this.#state === "closed") return this.#admission;
     const { retryAfterMs } = this;
     if (retryAfterMs > 0) throw this.#refusal(retryAfterMs);
@@ -128,7 +128,7 @@ export class CircuitBreaker {
   }
 
   /** A call was answered, with an error or without. */
-  succeeded(admission: Admission): void {
+  succeeded(admission: CircuitPass): void {
     if (!this.#ended(admission)) return;
     this.#failuresInARow = 0;
     if (this.#state === "closed") return this.#note(false);
@@ -137,7 +137,7 @@ export class CircuitBreaker {
   }
 
   /** A call failed by `isServerFailure`. */
-  failed(admission: Admission): void {
+  failed(admission: CircuitPass): void {
     if (!this.#ended(admission)) return;
     this.#failuresInARow++;
     this.#note(true);
@@ -145,7 +145,7 @@ export class CircuitBreaker {
   }
 
   /** A call ended without telling anything about the server, by cancellation for example. */
-  abandoned(admission: Admission): void {
+  abandoned(admission: CircuitPass): void {
     this.#ended(admission);
   }
 
@@ -155,7 +155,7 @@ export class CircuitBreaker {
   }
 
   /** Whether the outcome of this call counts; ends its trial if it was one. */
-  #ended(admission: Admission): boolean {
+  #ended(admission: CircuitPass): boolean {
     if (admission !== this.#admission || this.#state === "open") return false;
     if (this.#state === "half_open") this.#trials--;
     return true;

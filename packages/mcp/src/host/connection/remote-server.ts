@@ -9,7 +9,7 @@ import { McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/tasks.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
-import { type Admission, CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
+import { CircuitBreaker, type CircuitOptions, type CircuitPass, isServerFailure } from "./circuit-breaker.js";
 import { ConnectionQueue } from "./connection-queue.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
@@ -186,13 +186,14 @@ export class RemoteServer {
     }
     return sent.then(
       (result) => {
-        gate.leave();
         this.#answered(connection, admission);
+        gate.leave();
         return result;
       },
       (error: unknown) => {
+        this.#failed(connection, admission, error);
         gate.leave();
-        throw this.#failed(connection, admission, error);
+        throw error;
       },
     );
   }
@@ -248,22 +249,22 @@ export class RemoteServer {
     try {
       result = await send(connection);
     } catch (error) {
-      throw this.#failed(connection, admission, error);
+      this.#failed(connection, admission, error);
+      throw error;
     }
     this.#answered(connection, admission);
     return result;
   }
 
-  #answered(connection: RemoteConnection, admission: Admission): void {
+  #answered(connection: RemoteConnection, admission: CircuitPass): void {
     connection.answeredAt = this.parts.platform.monotonic();
     this.circuit?.succeeded(admission);
   }
 
-  #failed(connection: RemoteConnection, admission: Admission, error: unknown): unknown {
+  #failed(connection: RemoteConnection, admission: CircuitPass, error: unknown): void {
     if (McpError.is(error) && error.remote) this.#answered(connection, admission);
     else if (isServerFailure(error)) this.circuit?.failed(admission);
     else this.circuit?.abandoned(admission);
-    return error;
   }
 }
 
