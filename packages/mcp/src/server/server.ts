@@ -96,9 +96,9 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   constructor(info: ServerInfo, options: ServerOptions = {}) {
     const facts = new ServerFacts(info, options);
     const middleware = this.#middleware;
-    const layers = new Layers(facts, () => options.instructions ?? source.instructions());
+    const layers: Layers = new Layers(facts, () => options.instructions ?? source.instructions());
     const hub = new Hub(facts);
-    const source = new JoinedSources(facts, layers, hub);
+    const source: JoinedSources = new JoinedSources(facts, layers, hub);
     this.#facts = facts;
     this.#layers = layers;
     this.#observers = new Observers(facts.platform);
