@@ -6,11 +6,6 @@ import { violation } from "./violation.js";
 /** For each room, a folder of `src/`, the rooms that it may import. */
 export type RoomTable = ReadonlyMap<string, readonly string[]>;
 
-/** Rooms that still import each other in a circle. A group only loses members. */
-export const ROOM_CIRCLES: readonly (readonly string[])[] = [
-  ["transport/http/server", "transport/http/session", "transport/http/session/nodes", "transport/http/session/streams"],
-];
-
 interface Edge {
   readonly file: ScannedSource;
   readonly line: number;
@@ -65,15 +60,7 @@ export function importsOutsideTheRoomTable(files: readonly ScannedSource[], tabl
     .map(({ file, line, from, to }) => violation(file, line, "room table", `${from}/ may not import ${to}/`));
 }
 
-/** Circles of rooms that none of the listed groups contains. */
-export function newCircles(table: RoomTable, known: readonly (readonly string[])[]): string[] {
-  return rings(table)
-    .filter((ring) => !known.some((group) => ring.every((room) => group.includes(room))))
-    .map((ring) => `circle of ${ring.length} rooms: ${ring.join(", ")}`);
-}
-
-/** Rooms of the listed groups that are in no circle any more. */
-export function endedCircles(table: RoomTable, known: readonly (readonly string[])[]): string[] {
-  const inCircles = new Set(rings(table).flat());
-  return known.flat().filter((room) => !inCircles.has(room));
+/** Rooms that import each other in a circle. A folder and a room in it that import each other are one, too. */
+export function roomCircles(table: RoomTable): string[] {
+  return rings(table).map((ring) => `circle of ${ring.length} rooms: ${ring.join(", ")}`);
 }
