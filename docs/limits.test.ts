@@ -15,7 +15,7 @@ const DECLARED = [
   ["`tasks({ limits })`", "extensions/tasks/task-options.ts", "TaskLimits", /./, "call"],
   [
     "`limits` of `serveHttp`, `fetchHandler`, `nodeHandler`",
-    "transport/http/server/contract/options.ts",
+    "transport/http/server/options.ts",
     "HttpLimits",
     /./,
     "request",
@@ -144,7 +144,7 @@ const PROVOKED: Readonly<Record<string, string>> = {
   "HostServer.perSecond":
     "src/host/connection/call-gate.test.ts › lets calls wait for the rate, and refuses by its name",
   "HostServer.burst":
-    "src/host/connection/rate-limit.test.ts › starts full, gains tokens with time, and holds no more than a burst",
+    "src/platform/token-bucket.test.ts › starts full, gains tokens at its rate, and holds no more than its burst",
   "HostOptions.startWaitMs": "test/limits/provoked.test.ts › `startWaitMs` lets `start` return before",
   "HostOptions.waitMs": "test/host/recovery/lost-connections.test.ts › that wait for it have a bound",
   "MemoryLimits.maxKeys": "src/storage/memory.test.ts › refuses a key beyond maxKeys by name",
