@@ -126,7 +126,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     }
     options.quotas?.attachToServer(this.#parts);
     for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#parts);
-    if (options.sources !== undefined) source.addGiven(options.sources);
+    for (const given of options.sources ?? []) source.add(given);
   }
 
   /**
