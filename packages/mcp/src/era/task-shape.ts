@@ -6,6 +6,12 @@ import { META } from "../protocol/meta.js";
 import { CORE_TABLE } from "../protocol/methods.js";
 import type { Call, Question } from "./era.js";
 
+/** The wishes of a client for its task. */
+export interface WantedTask {
+  /** Milliseconds that the task is to be stored. */
+  readonly ttlMs?: number | undefined;
+}
+
 /** How tasks work in a revision: who decides that a call becomes one, and what they look like in messages. */
 export interface TaskDialect {
   /** True if clients declare that they take tasks; otherwise they ask for one with each call, by what lists say of a tool. */
@@ -20,16 +26,17 @@ export interface TaskDialect {
   readonly capabilities: ServerCapabilities;
   /** Capabilities that a client declares beside the extension, if it answers these questions. */
   answerCapabilities(canAnswer: (method: Question["method"]) => boolean): ClientCapabilities;
-  /** Whether this request may be answered with a task. Throws `invalid_params` where it asks for one in a wrong form. */
-  takes(call: Call): boolean;
-  /** Milliseconds that the client wants the task to be stored; undefined if it does not say. */
-  wantedTtl(params: Call["params"]): number | undefined;
+  /**
+   * The task that this request may be answered with; undefined if it may not. Throws `invalid_params` where it asks for one in a
+   * wrong form.
+   */
+  wanted(call: Pick<Call, "params" | "clientCapabilities">): WantedTask | undefined;
   /** Throws unless the sender of a request about tasks may send it. */
   require(call: Call): void;
   /** The error for a tool that runs as a task only, called by a client that takes none. */
   required(tool: string): McpError;
-  /** Whether the client answers this question with a task, because the server asks for one. */
-  answersByTask(question: Question): boolean;
+  /** The task that the server wants as the answer to its question; undefined if it wants the answer. */
+  wantedAnswer(question: Question): WantedTask | undefined;
   /** Whether the client lets this question be a task of its own. */
   asksByTask(call: Call, question: Question): boolean;
   /** The result of a request that became a task. */

@@ -16,7 +16,8 @@ export const FOUND_TASKS: readonly Mutant[] = [
     name: "task-end-overwritten",
     recreates: "a handler that ends after the cancellation of its task overwrites it",
     file: "extensions/tasks/task-run.ts",
-    search: 'return isOver({ status }) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;',
+    search:
+      'return isFinalStatus(status) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;',
     replace: "return undefined;",
     tests: SIMULATION,
   },
@@ -139,7 +140,7 @@ export const FOUND_TASKS: readonly Mutant[] = [
     name: "task-cancelled-by-a-lost-answer",
     recreates: "a client cancels a task because the connection broke while it sent an answer",
     file: "extensions/tasks/followed/followed-task.ts",
-    search: 'this.#patiently(pushes, stop.signal, () =>\n        this.#client.request("tasks/update"',
+    search: 'this.#patiently(pushes, signal, () =>\n        this.#client.request("tasks/update"',
     replace:
       '(async (request: () => Promise<unknown>) => request())(() =>\n        this.#client.request("tasks/update"',
     tests: ["test/extensions/tasks/patient-client.test.ts"],

@@ -18,5 +18,5 @@ export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision
   progress: { "2026-07-28": { files: 35, reentries: 61 }, "2025-11-25": { files: 41, reentries: 78 } },
   elicit: { "2026-07-28": { files: 47, reentries: 163 }, "2025-11-25": { files: 52, reentries: 133 } },
   gateway: { "2026-07-28": { files: 47, reentries: 127 }, "2025-11-25": { files: 50, reentries: 128 } },
-  task: { "2026-07-28": { files: 52, reentries: 209 }, "2025-11-25": { files: 68, reentries: 292 } },
+  task: { "2026-07-28": { files: 44, reentries: 133 }, "2025-11-25": { files: 59, reentries: 142 } },
 };

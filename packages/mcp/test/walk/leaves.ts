@@ -33,6 +33,13 @@ export const LEAVES: readonly Leaf[] = [
   { path: "node/platform.ts", kind: "platform", reason: "clock, timers, randomness, as Node has them" },
   { path: "storage/", kind: "storage", reason: "values by key, behind the seam of storage; here in memory" },
   { path: "era/session.ts", kind: "table", reason: "what revisions say of sessions, looked up" },
+  { path: "era/notification.ts", kind: "encoding", reason: "a notification's envelope as text" },
+  { path: "era/task-shape.ts", kind: "guard", reason: "a task as the other side sent it, checked" },
+  {
+    path: "extensions/tasks/stored/task-record.ts",
+    kind: "storage",
+    reason: "the record of a task in, a record or what clients see of it out",
+  },
   { path: "era/select/task-dialect.ts", kind: "table", reason: "what a revision says of tasks, looked up" },
   { path: "era/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
   { path: "http/protocol-headers.ts", kind: "header value", reason: "headers of one request or reply, read once" },

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import type { LegacyTask, Task } from "../../protocol/features/tasks.js";
 import { featuresOf } from "../../protocol/revisions.js";
 import type { Question } from "../era.js";
-import type { TaskDialect } from "../task-shape.js";
+import type { TaskDialect, WantedTask } from "../task-shape.js";
 import { downgradeResult } from "./downgrade.js";
 
 /** Questions that clients answer as tasks, where they can. */
@@ -29,19 +29,13 @@ export const STATEFUL_TASKS: TaskDialect = {
     const paths = TASK_QUESTIONS.filter(canAnswer).map(capabilityOf);
     return paths.length === 0 ? {} : capabilitiesFor("tasks.list", "tasks.cancel", ...paths);
   },
-  takes({ params: { task } }) {
-    if (task === undefined || isObject(task)) return task !== undefined;
+  wanted: ({ params: { task } }) => {
+    if (task === undefined || isObject(task)) return wantedTask(task);
     throw new McpError("invalid_params", "`params.task` must be an object");
-  },
-  wantedTtl({ task }) {
-    const ttl = isObject(task) ? task["ttl"] : undefined;
-    if (ttl === undefined || ttl === null) return undefined;
-    if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return ttl;
-    throw new McpError("invalid_params", "`params.task.ttl` must be a number of milliseconds above 0");
   },
   require() {},
   required: (tool) => onlyAsTask(tool, "send `params.task`"),
-  answersByTask: ({ method, params }) => isObject(params?.["task"]) && TASK_QUESTIONS.includes(method),
+  wantedAnswer: ({ method, params }) => (TASK_QUESTIONS.includes(method) ? wantedTask(params?.["task"]) : undefined),
   asksByTask: ({ clientCapabilities }, { method }) => hasCapability(clientCapabilities, capabilityOf(method)),
   /**
    * Every task begins as one that works, even if it is over already.
@@ -67,12 +61,19 @@ export const WITHOUT_TASKS: TaskDialect = {
   pushed: false,
   capabilities: {},
   answerCapabilities: () => ({}),
-  takes: () => false,
-  wantedTtl: () => undefined,
+  wanted: () => undefined,
   required: (tool) => onlyAsTask(tool, "this revision of the protocol has none"),
-  answersByTask: () => false,
+  wantedAnswer: () => undefined,
   asksByTask: () => false,
 };
+
+function wantedTask(task: unknown): WantedTask | undefined {
+  if (!isObject(task)) return undefined;
+  const { ttl } = task;
+  if (ttl === undefined || ttl === null) return {};
+  if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return { ttlMs: ttl };
+  throw new McpError("invalid_params", "`params.task.ttl` must be a number of milliseconds above 0");
+}
 
 /**
  * Spec: Tasks, "Tool-Level Negotiation",

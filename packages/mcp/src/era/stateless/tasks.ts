@@ -16,15 +16,14 @@ export const STATELESS_TASKS: TaskDialect = {
   refusesLateCancel: false,
   capabilities: {},
   answerCapabilities: () => ({}),
-  takes: ({ clientCapabilities }) => declaresExtension(clientCapabilities, TASKS.id),
-  wantedTtl: () => undefined,
+  wanted: ({ clientCapabilities }) => (declaresExtension(clientCapabilities, TASKS.id) ? {} : undefined),
   require: (call) => requireExtension(call, TASKS.id),
   required: (tool) =>
     new McpError("capability_missing", `the tool "${tool}" runs as a task only`, {
       data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
       fix: "Connect with a client that declares the extension.",
     }),
-  answersByTask: () => false,
+  wantedAnswer: () => undefined,
   asksByTask: () => false,
   created: (task) => task,
   shown: (task) => task,

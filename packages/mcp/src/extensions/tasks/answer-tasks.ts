@@ -2,9 +2,8 @@ import { publicText } from "../../client/answers/server-requests.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import type { ServerRequestHandler } from "../../client/contract/options.js";
 import { randomName } from "../../encoding/base64.js";
-import type { Question } from "../../era/era.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
-import { relatedTo, type TaskDialect } from "../../era/task-shape.js";
+import { relatedTo, type TaskDialect, type WantedTask } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -68,8 +67,9 @@ export class AnswerTasks {
   /** Answers a question with a task, if the server wants one, and with its answer otherwise. */
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
     const dialect = taskDialect(this.#client.era.revision);
-    if (!dialect.answersByTask(question)) return answer();
-    const task = this.#create(question, dialect);
+    const wanted = dialect.wantedAnswer(question);
+    if (wanted === undefined) return answer();
+    const task = this.#create(wanted, dialect);
     void this.#run(task, answer);
     return dialect.created(taskOf(task, this.#settings));
   };
@@ -79,11 +79,10 @@ export class AnswerTasks {
     for (const task of this.#tasks.values()) this.#end(task, "cancelled", undefined, "the client was closed");
   }
 
-  #create({ params = {} }: Question, dialect: TaskDialect): AnswerTask {
+  #create(wanted: WantedTask, dialect: TaskDialect): AnswerTask {
     const { platform } = this.#client;
     const { ttlMs, maxTtlMs } = this.#settings;
     this.#forget();
-    const wanted = dialect.wantedTtl(params) ?? ttlMs;
     const open = [...this.#tasks.values()].filter((task) => !isOver(task)).length;
     if (this.#closed) throw new McpError("connection_closed", "the client is closed");
     if (open >= MAX_OPEN) throw tooMany(MAX_OPEN, "questions wait for an answer");
@@ -93,7 +92,7 @@ export class AnswerTasks {
       id: randomName(platform, 24),
       dialect,
       createdAt: now,
-      ttlMs: Math.min(Math.ceil(wanted), maxTtlMs),
+      ttlMs: Math.min(Math.ceil(wanted.ttlMs ?? ttlMs), maxTtlMs),
       updatedAt: now,
       status: "working",
       statusMessage: undefined,

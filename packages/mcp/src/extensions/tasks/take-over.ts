@@ -4,7 +4,6 @@ import { restoredCall } from "../../era/select/stored-call.js";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { TaskNodes } from "./stored/task-nodes.js";
 import { ended, isOver, resumed, type TaskRecord } from "./stored/task-record.js";
-import { TaskCall } from "./task-call.js";
 import { type RunHome, TaskRun } from "./task-run.js";
 
 /** Tasks that are looked at with each beat, in turn: the cost of a beat must not grow with the number of tasks. */
@@ -115,12 +114,11 @@ export class TakeOver {
     const run = new TaskRun(this.#home, record);
     this.#runs.set(id, run);
     const request: Call = { ...restoredCall(call, id), progressToken: id };
-    const taken = new TaskCall(this.#home.server, request, run.exchange(call));
     const begin = async () => {
       await run.subscribe();
       // It may have changed since it was taken over.
       await run.look();
-      return taken.run(run.askerFor(taken, record));
+      return run.run(request, call);
     };
     void run.stored();
     const outcome = begin();

@@ -1,17 +1,26 @@
 import { neverUnhandled } from "../../encoding/maybe-promise.js";
-import type { Question } from "../../era/era.js";
+import type { Call, Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
 import { type Asker, type PreparedQuestion, QuestionNames, type StepRecord } from "../../server/call/asker.js";
+import { requireCapabilities } from "../../server/call/can-ask.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { recordFailure, reviveFailure } from "../../server/questions/state.js";
+import type { Exchange } from "../../transport/transport.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./stored/task-record.js";
-import type { TaskCall } from "./task-call.js";
+import type { TaskSlot } from "./task-call.js";
 
 /** Questions that are open at the same time; a person could not follow more. */
 const MAX_QUESTIONS = 32;
+
+/** The call of a task that asks. */
+interface AskingCall {
+  readonly request: Call;
+  readonly exchange: Exchange;
+  readonly slot: TaskSlot;
+}
 
 /** The run of a task whose questions and steps are stored. */
 interface AskingRun {
@@ -36,7 +45,7 @@ interface Waiting {
 /** Keeps the questions and steps of a task in its record, so that a later run of the handler goes on where this one ended. */
 export class TaskAsker implements Asker {
   readonly #run: AskingRun;
-  readonly #call: TaskCall;
+  readonly #asking: AskingCall;
   readonly #platform: Platform;
   readonly #answerMs: number | undefined;
   #names: QuestionNames | undefined;
@@ -51,9 +60,15 @@ export class TaskAsker implements Asker {
   repeats = 0;
 
   /** A question may stay open for `answerMs`; without them for as long as the task is kept. */
-  constructor(run: AskingRun, call: TaskCall, recorded: BegunRun, platform: Platform, answerMs: number | undefined) {
+  constructor(
+    run: AskingRun,
+    asking: AskingCall,
+    recorded: BegunRun,
+    platform: Platform,
+    answerMs: number | undefined,
+  ) {
     this.#run = run;
-    this.#call = call;
+    this.#asking = asking;
     this.#platform = platform;
     this.#answerMs = answerMs;
     this.#names = recorded.names;
@@ -84,7 +99,7 @@ export class TaskAsker implements Asker {
     const name = this.#names.next(question, key);
     const known = this.#answers.get(name);
     if (known !== undefined) return readAnswer(known);
-    this.#call.requireCapabilities(needs);
+    requireCapabilities(this.#asking, needs);
     if (this.#waiting.size >= MAX_QUESTIONS) {
       throw new McpError("too_many_questions", `a task asked more than ${MAX_QUESTIONS} questions at once`);
     }
@@ -102,7 +117,7 @@ export class TaskAsker implements Asker {
       if (this.#run.signal.aborted) return this.giveUp();
       this.#note(name, question);
     });
-    return readAnswer(await this.#call.slot.lend(waited));
+    return readAnswer(await this.#asking.slot.lend(waited));
   }
 
   /** Collects the questions of one turn, so that those that are asked together are shown together. */

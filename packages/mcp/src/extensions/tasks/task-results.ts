@@ -12,7 +12,7 @@ import { malformedAnswer } from "../../server/questions/by-request.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
-import { isOver, type TaskAnswer, type TaskRecord, withAnswers } from "./stored/task-record.js";
+import { endResult, isOver, type TaskAnswer, type TaskRecord, withAnswers } from "./stored/task-record.js";
 import { isStorageAway } from "./stored/task-store.js";
 import type { TaskRunner } from "./task-runner.js";
 
@@ -73,7 +73,8 @@ export class TaskResults {
     this.#byTask = byTask;
   }
 
-  async wait(id: string, call: ExtensionCall): Promise<object> {
+  /** The outcome of a task, as soon as it is over. */
+  async wait({ id }: TaskRecord, call: ExtensionCall): Promise<object> {
     const { request, exchange } = call;
     const { signal } = exchange;
     const asker = { request, exchange, number: ++this.#requests, unasked: false };
@@ -88,7 +89,7 @@ export class TaskResults {
         const record = await this.#runner.open().read(id);
         if (record === undefined) throw new McpError("invalid_params", "the task has expired");
         for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
-        if (isOver(record)) return outcomeOf(record);
+        if (isOver(record)) return endResult(record);
         for (const [name, question] of Object.entries(record.questions)) {
           const unwanted = this.#ask(record, name, question, asker);
           if (unwanted !== undefined) asked.set(name, unwanted);
@@ -113,7 +114,7 @@ export class TaskResults {
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
    */
   looked(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
-    if (peer === undefined || !taskDialect(request.revision).pushed) return;
+    if (peer === undefined) return;
     for (const [key, { unwanted, id, name, asker }] of this.#asked) {
       if (asker.unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
         unwanted.abort();
@@ -240,15 +241,6 @@ const FAILURES: ReadonlySet<string> = new Set(["timeout", "cancelled", "invalid_
 
 function failed({ code, message }: McpError): TaskAnswer {
   return { error: { code, message } };
-}
-
-function outcomeOf({ id, status, outcome }: TaskRecord): object {
-  if (outcome !== undefined && "result" in outcome) return relatedTo(id, outcome.result);
-  if (outcome !== undefined) {
-    const { code, message, data } = outcome.error;
-    throw new McpError("internal_error", message, { code, data });
-  }
-  throw new McpError("invalid_params", `the task is ${status} and has no result`);
 }
 
 /** Lets one waiter sleep until something is noted; what was noted while nobody slept is not lost. */

@@ -1,3 +1,4 @@
+import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
@@ -8,6 +9,7 @@ import { onAbort } from "../../platform/on-abort.js";
 import { atMost, pause } from "../../platform/pause.js";
 import { longTimer, type Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { isFinalStatus } from "../../protocol/features/tasks.js";
 import { InputOutcome } from "../../server/call/input-required.js";
 import { ExtensionResult } from "../../server/call/server-call.js";
 import { asJson } from "../../server/questions/state.js";
@@ -18,7 +20,7 @@ import { StatusMessage } from "./status-message.js";
 import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
 import { STORAGE_MS, type TaskStore } from "./stored/task-store.js";
 import { askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
-import type { TaskCall } from "./task-call.js";
+import { TaskCall } from "./task-call.js";
 
 /** Pauses between attempts to store something, from the first to the longest. */
 const FIRST_PAUSE_MS = 250;
@@ -36,12 +38,6 @@ export interface RunHome {
   over(run: TaskRun): void;
 }
 
-/** The client that created a task in a revision where it is sent the status. */
-interface TaskCreator {
-  readonly peer: Peer;
-  readonly request: Call;
-}
-
 type RecordChange = (record: TaskRecord) => TaskRecord;
 /** What a run takes from the exchange of its call, or from what was stored of it. */
 type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
@@ -52,14 +48,19 @@ type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
  */
 export class TaskRun {
   readonly id: string;
+  readonly call = new TaskCall();
   /** Whether another process shall continue the task: nothing new begins here then. */
   isReleased = false;
   /** Set if the client that created the task is sent its status. */
-  creator: TaskCreator | undefined;
+  creator: { readonly peer: Peer; readonly request: Call } | undefined;
+  /** Whether nobody has to be told of a change: the handler has ended, and the client is not sent the status. */
+  isAlone = false;
   /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */
   create: () => Promise<void> = async () => {};
   readonly #home: RunHome;
   readonly #controller = new AbortController();
+  /** Aborted when the run has lost the task, or when the task is over. */
+  readonly signal = this.#controller.signal;
   readonly #record: TaskRecord;
   #asker: TaskAsker | undefined;
   #message: StatusMessage | undefined;
@@ -78,11 +79,6 @@ export class TaskRun {
     this.#record = record;
   }
 
-  /** Aborted when the run has lost the task, or when the task is over. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Ends the run without an outcome of its own: the task was cancelled, or another process has it. */
   abort(reason: McpError): void {
     this.#controller.abort(reason);
@@ -98,14 +94,44 @@ export class TaskRun {
     this.abort(new McpError("cancelled", "the server is closed"));
   }
 
-  /** What keeps the questions and steps of a call in the record. */
-  askerFor(call: TaskCall, begun: BegunRun): TaskAsker {
+  /** Runs the call of the task, whose record has its questions and steps. Calls `create` before the handler begins. */
+  run(request: Call, source: ExchangeSource, create?: () => Promise<void>): Promise<object> {
+    const exchange = this.#exchange(source);
+    const asker = this.#askerFor(request, exchange, this.#record);
+    if (create !== undefined) this.create = create;
+    return this.call.run(this.#home.server, request, exchange, asker, create);
+  }
+
+  /** Runs a call that its handler may make a task, which continues with what the call has asked and done so far. */
+  runLate(
+    request: Call,
+    outer: Exchange,
+    token: Id | undefined,
+    create: (begun: Pick<TaskRecord, "answers" | "steps">) => Promise<void>,
+  ): Promise<object> {
+    const exchange = this.#lateExchange(outer, token);
+    const start = async () => {
+      const { answers: given = {}, steps = {}, ...same } = (await this.call.served?.recorded()) ?? {};
+      const answers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value }]));
+      this.create = () => create({ answers, steps });
+      this.call.keep(this.#askerFor(request, exchange, { answers, steps, ...same }));
+      await this.create();
+      return true;
+    };
+    let started: Promise<boolean> | undefined;
+    return this.call.runLate(this.#home.server, request, exchange, () => {
+      started ??= start();
+      return neverUnhandled(started);
+    });
+  }
+
+  #askerFor(request: Call, exchange: Exchange, begun: BegunRun): TaskAsker {
     const { server, answerMs } = this.#home;
-    this.#asker = new TaskAsker(this, call, begun, server.platform, answerMs);
+    this.#asker = new TaskAsker(this, { request, exchange, slot: this.call.slot }, begun, server.platform, answerMs);
     return this.#asker;
   }
 
-  /** Subscribes to changes of the task: answers, cancellation, another lease. Never rejects. */
+  /** Subscribes to what other processes change: answers, cancellation, another lease. Never rejects. */
   async subscribe(): Promise<void> {
     const { platform } = this.#home.server;
     this.#subscribing ??= this.#subscribeNow().catch((error: unknown) => {
@@ -154,9 +180,8 @@ export class TaskRun {
       try {
         const record = await store.read(this.id);
         if (this.#ended) break;
-        const refused = record === undefined ? expired() : this.#refusal(record);
-        if (refused !== undefined) this.abort(refused);
-        else if (record !== undefined) this.#asker?.answered(record);
+        if (record === undefined) this.abort(expired());
+        else this.#see(record);
       } catch (error) {
         server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
@@ -166,8 +191,14 @@ export class TaskRun {
     if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }
 
+  #see(record: TaskRecord): void {
+    const refused = this.#refusal(record);
+    if (refused !== undefined) this.abort(refused);
+    else this.#asker?.answered(record);
+  }
+
   /** The exchange of the run: what a handler says becomes the status message, and nobody can be asked by a request. */
-  exchange({ http, principal, peer, remote = peer?.remote }: ExchangeSource): Exchange {
+  #exchange({ http, principal, peer, remote = peer?.remote }: ExchangeSource): Exchange {
     const caller = principal ?? peer?.principal;
     return {
       ...(remote === undefined ? {} : { remote }),
@@ -185,8 +216,8 @@ export class TaskRun {
    * The same until the handler makes the call a task: till then its client can cancel it, be asked, and be told progress by the
    * `token` of its request.
    */
-  lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
-    const own = this.exchange(exchange);
+  #lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
+    const own = this.#exchange(exchange);
     onAbort(exchange.signal, () => {
       if (!this.#isStored) this.abort(McpError.from(exchange.signal.reason));
     });
@@ -218,12 +249,14 @@ export class TaskRun {
   }
 
   /**
-   * Sends the status to the client that created the task.
+   * The task was changed by this process. Sends its status to the client that created it.
    *
    * Spec: Tasks, "Task Status Notification",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status-notification
    */
-  sendStatus(record: TaskRecord): void {
+  changed(record: TaskRecord): void {
+    if (!this.#isStored) this.#readsAgain = true;
+    else if (!this.#ended) this.#see(record);
     if (this.creator === undefined) return;
     const { peer, request } = this.creator;
     peer.say(notificationText("notifications/tasks/status", taskDialect(request.revision).shown(taskOf(record))));
@@ -234,17 +267,22 @@ export class TaskRun {
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
     const end = await endOf(outcome, request);
     // From now on the run need not know what becomes of the task, least of all of its end.
-    this.#ended = true;
-    this.#unsubscribe?.();
+    this.#unsubscribeNow();
+    this.isAlone = this.creator === undefined;
     await this.#end(end);
     this.leave();
     this.#home.over(this);
   }
 
-  /** Ends all that the run waits for. */
-  leave(): void {
+  #unsubscribeNow(): void {
     this.#ended = true;
     this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  /** Ends all that the run waits for. */
+  leave(): void {
+    this.#unsubscribeNow();
     this.#asker?.giveUp();
     this.#expiry?.cancel();
     this.creator = undefined;
@@ -314,7 +352,7 @@ export class TaskRun {
 
   #refusal({ lease, status, statusMessage }: TaskRecord): McpError | undefined {
     if (lease.token !== this.#record.lease.token) return new McpError("cancelled", "another process runs the task");
-    return isOver({ status }) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;
+    return isFinalStatus(status) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;
   }
 }
 

@@ -1,9 +1,9 @@
 import { randomName } from "../../encoding/base64.js";
-import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { storedCall } from "../../era/select/stored-call.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
+import type { WantedTask } from "../../era/task-shape.js";
 import { onAbort } from "../../platform/on-abort.js";
 import { atMost } from "../../platform/pause.js";
 import { McpError, serverClosed } from "../../protocol/error.js";
@@ -14,9 +14,8 @@ import type { Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { TaskNodes } from "./stored/task-nodes.js";
 import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
-import { STORAGE_MS, TaskStore, TooManyTasks, timelyKeyValue } from "./stored/task-store.js";
+import { STORAGE_MS, TASK_ID_BYTES, TaskStore, TooManyTasks, timelyKeyValue } from "./stored/task-store.js";
 import { TakeOver } from "./take-over.js";
-import { TaskCall } from "./task-call.js";
 import type { TaskRules, TaskSettings } from "./task-options.js";
 import { type RunHome, TaskRun } from "./task-run.js";
 
@@ -73,59 +72,62 @@ export class TaskRunner {
   }
 
   /** Serves a call as a task: answers with the task once everything about the call is checked and the task is stored. */
-  async begin(call: ExtensionCall, rules: TaskRules): Promise<object> {
+  async begin(call: ExtensionCall, rules: TaskRules, wanted: WantedTask): Promise<object> {
     const parts = this.#open();
-    const record = this.#newRecord(call, rules, parts);
-    const run = new TaskRun(parts, record);
+    const record = this.#newRecord(call, rules, wanted, parts.node);
     const { requested } = taskDialect(call.request.revision);
     const late = rules.begin === "handler" && !requested;
     const inputs = late ? call.request.inputs : undefined;
     const { id } = record;
     const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
-    const exchange = late ? run.lateExchange(call.exchange, call.request.progressToken) : run.exchange(call.exchange);
-    const inner = new TaskCall(this.#server, request, exchange);
     let creating: Promise<void> | undefined;
     let isStored = () => {};
     const stored = new Promise<undefined>((resolve) => {
       isStored = () => resolve(undefined);
     });
     /** Stores the task once, whoever needs it first. */
-    const create = (begun: TaskRecord) => {
-      creating ??= this.#create(begun, run, call).then(() => {
-        inner.detach();
+    const create = (begun?: Partial<TaskRecord>) => {
+      creating ??= this.#create({ ...record, ...begun }, run, call).then(() => {
+        run.call.served?.detach?.();
         isStored();
       });
       return creating;
     };
-    const outcome = late ? runLate(inner, run, record, create) : runAtOnce(inner, run, record, create);
-    const settled = outcome.then(
-      (result) => ({ result }),
-      (error: unknown) => ({ error }),
-    );
-    const first = await Promise.race([stored, settled]);
-    if (inner.reply !== undefined) call.reply = inner.reply;
-    // A handler that did not wait for its task has one all the same.
-    if (first === undefined || (await succeeds(creating))) {
-      void run.settle(outcome, request);
-      return answeredWith(record, request);
+    const run = new TaskRun(parts, record);
+    const outcome = late
+      ? run.runLate(request, call.exchange, call.request.progressToken, create)
+      : run.run(request, call.exchange, create);
+    let first: object | undefined;
+    try {
+      first = await Promise.race([stored, outcome]);
+    } catch (error) {
+      // A handler that did not wait for its task has one all the same.
+      if (!(await succeeds(creating))) {
+        call.reply = run.call.served?.reply ?? call.reply;
+        throw error;
+      }
     }
-    if ("error" in first) throw first.error;
-    const own = first.result instanceof InputOutcome || first.result instanceof ExtensionResult;
-    return requested && !own ? this.#answeredAtOnce(record, first.result, request, call) : first.result;
+    if (first === undefined || (await succeeds(creating))) {
+      const answer = answeredWith(record, request);
+      void run.settle(outcome, request);
+      return answer;
+    }
+    const own = first instanceof InputOutcome || first instanceof ExtensionResult;
+    return requested && !own ? this.#answeredAtOnce(record, first, request, call) : first;
   }
 
   /** The record of a call that becomes a task. */
-  #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, { store, node }: TaskParts): TaskRecord {
+  #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, wanted: WantedTask, node: string): TaskRecord {
     const { ttlMs, maxTtlMs, pollIntervalMs } = this.#settings;
-    const wanted = taskDialect(request.revision).wantedTtl(request.params);
     const principal = exchange.principal ?? exchange.peer?.principal;
-    const now = this.#server.platform.now();
+    const { platform } = this.#server;
+    const now = platform.now();
     return {
-      id: store.newId(),
+      id: randomName(platform, TASK_ID_BYTES),
       owner: principal?.key ?? null,
       createdAt: now,
       updatedAt: now,
-      ttlMs: Math.min(Math.ceil(wanted ?? rules.ttlMs ?? ttlMs), Math.max(maxTtlMs, rules.ttlMs ?? 0)),
+      ttlMs: Math.min(Math.ceil(wanted.ttlMs ?? rules.ttlMs ?? ttlMs), Math.max(maxTtlMs, rules.ttlMs ?? 0)),
       pollIntervalMs: rules.pollIntervalMs ?? pollIntervalMs,
       status: "working",
       retry: rules.retry,
@@ -153,8 +155,8 @@ export class TaskRunner {
     if (this.#runs.size >= running) throw new TooManyTasks("tasks run", "running", running);
     this.#runs.set(record.id, run);
     try {
-      // First, so that no change of the task is missed.
-      await run.subscribe();
+      // First, so that no change by another process is missed.
+      if (nodes !== undefined) await run.subscribe();
       // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.
       await nodes?.add(record.id, record.createdAt + record.ttlMs);
       await this.#store(record);
@@ -169,9 +171,10 @@ export class TaskRunner {
     if (exchange.peer !== undefined && taskDialect(request.revision).pushed) {
       run.creator = { peer: exchange.peer, request };
     }
-    await run.stored();
+    const ready = run.stored();
     // A client that gives up its call before the answer never learns of the task. No exchange is aborted after its answer.
     onAbort(exchange.signal, () => void this.#cancelUnseen(record.id));
+    await ready;
   }
 
   /** Stores a new task, in the place of older ones if there are too many. */
@@ -217,7 +220,7 @@ export class TaskRunner {
     const { id } = after;
     this.#server.publish({ filter: "taskIds", value: id, method: "notifications/tasks", params: taskOf(after) });
     const run = this.#runs.get(id);
-    if (run?.creator !== undefined) run.sendStatus(after);
+    if (run !== undefined && !run.isAlone) run.changed(after);
     if (after.owner === null || !isOver(after) || isOver(before)) return;
     this.#open()
       .store.ended(after)
@@ -273,30 +276,6 @@ export class TaskRunner {
     });
     return { ...home, node, nodes };
   }
-}
-
-type CreateTask = (begun: TaskRecord) => Promise<void>;
-
-function runAtOnce(call: TaskCall, run: TaskRun, record: TaskRecord, create: CreateTask): Promise<object> {
-  run.create = () => create(record);
-  return call.run(run.askerFor(call, record), run.create);
-}
-
-/** Runs a handler that may make its call a task, which continues with what the call has asked and done so far. */
-function runLate(call: TaskCall, run: TaskRun, record: TaskRecord, create: CreateTask): Promise<object> {
-  const start = async () => {
-    const { answers: given = {}, steps = {}, ...same } = (await call.recorded()) ?? {};
-    const answers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value }]));
-    run.create = () => create({ ...record, answers, steps });
-    call.keep(run.askerFor(call, { answers, steps, ...same }));
-    await run.create();
-    return true;
-  };
-  let started: Promise<boolean> | undefined;
-  return call.runLate(() => {
-    started ??= start();
-    return neverUnhandled(started);
-  });
 }
 
 async function succeeds(work: Promise<void> | undefined): Promise<boolean> {

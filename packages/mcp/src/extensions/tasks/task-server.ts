@@ -8,11 +8,10 @@ import type { ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import { pageBefore } from "../../protocol/message.js";
 import type { FoundOffer } from "../../server/contract/source.js";
 import type { TaskSupport } from "../../server/contract/tool.js";
-import { stringParam } from "../seam/attach-to-server.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
-import { ended, isOver, type TaskRecord, taskOf, withAnswers } from "./stored/task-record.js";
-import { asStorageAway, TooManyTasks } from "./stored/task-store.js";
+import { ended, endResult, isOver, type TaskRecord, taskOf, withAnswers } from "./stored/task-record.js";
+import { asStorageAway, TASK_ID, TooManyTasks } from "./stored/task-store.js";
 import { askThrough, onStartTask } from "./task-call.js";
 import { type TaskRules, type TaskSettings, taskRules } from "./task-options.js";
 import { TaskResults } from "./task-results.js";
@@ -20,9 +19,6 @@ import { TaskRunner } from "./task-runner.js";
 
 /** Tasks on a page of `tasks/list` where the server sets no page size. */
 const PAGE_SIZE = 100;
-
-/** The form of the ids that `TaskStore.newId` makes. */
-const TASK_ID = /^[\w-]{32}$/;
 
 /** Serves the tasks of one server. */
 export function serveTasks(server: ExtendedServer, settings: TaskSettings): ServedExtension {
@@ -91,7 +87,7 @@ class TaskServer {
   call(call: PreparedCall, next: () => object | Promise<object>): object | Promise<object> {
     const { request } = call;
     const { name } = request.params;
-    this.#runner.open();
+    if (this.#server.sharesStorage) this.#runner.open();
     if (typeof name !== "string") return next();
     const found = this.#server.find("tools", name, call);
     return whenReady(found, (tool) => (tool === undefined ? next() : this.#call(name, tool, call, next)));
@@ -101,9 +97,9 @@ class TaskServer {
     const { request } = call;
     const rules = this.#rulesOf(name, tool);
     const dialect = taskDialect(request.revision);
-    const takes = dialect.takes(request);
-    if (rules !== undefined && takes) {
-      return this.#runner.begin(call, rules).catch((error: unknown) => {
+    const wanted = dialect.wanted(request);
+    if (rules !== undefined && wanted !== undefined) {
+      return this.#runner.begin(call, rules, wanted).catch((error: unknown) => {
         if (error instanceof TooManyTasks) call.reply = error.limited;
         throw error;
       });
@@ -111,7 +107,7 @@ class TaskServer {
     if (rules === undefined) onStartTask(call, () => this.#noTask(name));
     if (rules?.support === "required") throw dialect.required(name);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
-    if (takes && dialect.requested) {
+    if (wanted !== undefined && dialect.requested) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
     if (this.#asksByTask && dialect.requested) askThrough(call, new AskerByTask(this.#server, call));
@@ -155,9 +151,10 @@ class TaskServer {
   }
 
   async get(params: Params, call: ExtensionCall): Promise<object> {
+    const dialect = taskDialect(call.request.revision);
     const record = await this.#owned(params, call);
-    this.#results.looked(record, call);
-    return taskDialect(call.request.revision).shown(taskOf(record));
+    if (dialect.pushed) this.#results.looked(record, call);
+    return dialect.shown(taskOf(record));
   }
 
   async update(params: Params, call: ExtensionCall): Promise<object> {
@@ -208,8 +205,8 @@ class TaskServer {
   }
 
   async result(params: Params, call: ExtensionCall): Promise<object> {
-    const { id } = await this.#owned(params, call);
-    return this.#results.wait(id, call);
+    const record = await this.#owned(params, call);
+    return isOver(record) ? endResult(record) : this.#results.wait(record, call);
   }
 
   /** The tasks among these that the caller may hear of. */
@@ -226,7 +223,11 @@ class TaskServer {
   /** The task that a request is about. Tasks of others do not exist for the caller. */
   async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
     taskDialect(call.request.revision).require(call.request);
-    const record = await this.#find(stringParam(params, "taskId", call.request.method));
+    const { taskId } = params;
+    if (typeof taskId !== "string") {
+      throw new McpError("invalid_params", `\`params.taskId\` of ${call.request.method} must be a string`);
+    }
+    const record = await this.#find(taskId);
     if (record === undefined || !isOwner(record, call)) throw unknownTask();
     return record;
   }

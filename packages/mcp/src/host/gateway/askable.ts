@@ -46,7 +46,7 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
   const declared = call.request.clientCapabilities.extensions;
   const shared = extend.flatMap(({ id }): [string, unknown][] => {
     // Whoever takes a task for this call gets it in the form of its own revision.
-    if (id === TASKS.id) return taskDialect(call.request.revision).takes(call.request) ? [[id, {}]] : [];
+    if (id === TASKS.id) return taskDialect(call.request.revision).wanted(call.request) !== undefined ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
   });
   const complete = withRequired(Object.fromEntries(shared), extend);

@@ -42,7 +42,7 @@ export interface PassedRequest {
 export function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
   const { call } = request;
   const dialect = taskDialect(call.request.revision);
-  if (dialect.takes(call.request)) return withTask(request, parked);
+  if (dialect.wanted(call.request) !== undefined) return withTask(request, parked);
   return passed(request, parked, undefined).catch((error: unknown) => {
     // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
     if (!isTaskRequired(error) || dialect.declared) throw error;

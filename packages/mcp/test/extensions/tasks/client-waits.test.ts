@@ -184,3 +184,37 @@ describe("a client with a task that never ends", () => {
     expect(looks).toBeLessThan(5);
   });
 });
+
+describe("a client that is told the status of its tasks", () => {
+  it("asks for the result when it is told the end, without looking at the task before", async () => {
+    const server = new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 60_000 })] }).tool(
+      "quick",
+      { task: "required" },
+      () => "done",
+    );
+    const asked: string[] = [];
+    server.use((call, next) => {
+      asked.push(call.method);
+      return next();
+    });
+    const client = await connect(server, { revisions: ["2025-11-25"], extensions: [tasks()] });
+    cleanups.push(() => client.close());
+    expect(await client.call("quick")).toBe("done");
+    expect(asked).toEqual(["initialize", "tools/list", "tools/call", "tasks/result"]);
+  });
+});
+
+describe.each(["2026-07-28", "2025-11-25"] as const)("middleware around a tool that runs as a task, %s", (revision) => {
+  it("may report progress before the task exists", async () => {
+    const server = new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 10 })] })
+      .use(async (call, next) => {
+        if (call.method === "tools/call") call.ctx.progress(1, { message: "checking" });
+        await new Promise((resolve) => setImmediate(resolve));
+        return next();
+      })
+      .tool("t", { task: "required" }, () => "done");
+    const client = await connect(server, { revisions: [revision], extensions: [tasks()] });
+    cleanups.push(() => client.close());
+    expect(await client.call("t")).toBe("done");
+  });
+});

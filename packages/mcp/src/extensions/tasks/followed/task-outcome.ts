@@ -34,16 +34,6 @@ export function outlivedTask({ status, ttlMs }: DetailedTask): McpError {
   });
 }
 
-/** Whether nothing happens to the task any more. */
-export function hasEnded({ status }: DetailedTask): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
-}
-
-/** Whether there is something new to tell; changes within one millisecond have the same time. */
-export function hasNews(before: DetailedTask, after: DetailedTask): boolean {
-  return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
-}
-
 /** Failures of the way to the server, which say nothing of the task. */
 const PASSING: ReadonlySet<string> = new Set([
   "connection_closed",

@@ -1,6 +1,8 @@
 import type { Question } from "../../../era/era.js";
 import type { StoredCall } from "../../../era/select/stored-call.js";
+import { relatedTo } from "../../../era/task-shape.js";
 import type { ErrorObject } from "../../../jsonrpc/message.js";
+import { McpError } from "../../../protocol/error.js";
 import type { InputRequests } from "../../../protocol/features/input.js";
 import { type DetailedTask, isFinalStatus, type Task, type TaskStatus } from "../../../protocol/features/tasks.js";
 import type { StepRecord } from "../../../server/call/asker.js";
@@ -81,6 +83,16 @@ export function taskOf(record: TaskRecord): DetailedTask {
   // The status decides which members a task has, which the compiler cannot follow.
   if (status === "input_required") return { ...task, inputRequests: questions as InputRequests } as DetailedTask;
   return { ...task, ...(status === "cancelled" ? {} : outcome) } as DetailedTask;
+}
+
+/** The result of `tasks/result` for a task that is over. Throws its error. */
+export function endResult({ id, status, outcome }: TaskRecord): object {
+  if (outcome !== undefined && "result" in outcome) return relatedTo(id, outcome.result);
+  if (outcome !== undefined) {
+    const { code, message, data } = outcome.error;
+    throw new McpError("internal_error", message, { code, data });
+  }
+  throw new McpError("invalid_params", `the task is ${status} and has no result`);
 }
 
 /** The record with questions added, which the client has to answer. */
@@ -166,14 +178,4 @@ function stepsOf({ steps }: TaskRecord): { begun: string[]; done: [string, StepR
   // What has not only begun has an outcome.
   const done = entries.filter(([, step]) => !("begun" in step)) as [string, StepRecord][];
   return { begun, done };
-}
-
-/** Whether clients see a difference. */
-export function differs(before: TaskRecord, after: TaskRecord): boolean {
-  return (
-    before.status !== after.status ||
-    before.statusMessage !== after.statusMessage ||
-    before.lease.token !== after.lease.token ||
-    JSON.stringify(before.questions) !== JSON.stringify(after.questions)
-  );
 }

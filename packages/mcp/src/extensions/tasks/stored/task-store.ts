@@ -1,4 +1,3 @@
-import { randomName } from "../../../encoding/base64.js";
 import { isThenable, type MaybePromise } from "../../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { isObject } from "../../../jsonrpc/message.js";
@@ -6,7 +5,7 @@ import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import { type KeyValue, StorageFailure } from "../../../storage/storage.js";
 import { type OwnedTask, OwnedTasks } from "./owned-tasks.js";
-import { differs, isOver, type TaskRecord } from "./task-record.js";
+import { isOver, type TaskRecord } from "./task-record.js";
 
 /** Bounds that a new task must keep to. */
 export interface TaskBounds {
@@ -34,6 +33,10 @@ const CHECKED_TASKS = 8;
 const CREATION_MS = 60_000;
 /** Tasks that could not be removed and wait to be; what is more than that stays until it expires. */
 const MAX_LEFT = 1000;
+
+/** The random bytes of an id, which cannot be guessed, and its form. */
+export const TASK_ID_BYTES = 24;
+export const TASK_ID = /^[\w-]{32}$/;
 
 /** The tasks of one server in its storage. */
 export class TaskStore {
@@ -64,11 +67,6 @@ export class TaskStore {
     this.#base = `server/${server}/tasks`;
     this.#maxLength = maxLength;
     this.#owned = new OwnedTasks(kv, platform, `${this.#base}-of`);
-  }
-
-  /** An id that cannot be guessed: 192 random bits. */
-  newId(): string {
-    return randomName(this.#platform, 24);
   }
 
   /**
@@ -258,6 +256,16 @@ export class TaskStore {
   #key(id: string): string {
     return `${this.#base}/${id}`;
   }
+}
+
+/** Whether clients see a difference. */
+function differs(before: TaskRecord, after: TaskRecord): boolean {
+  return (
+    before.status !== after.status ||
+    before.statusMessage !== after.statusMessage ||
+    before.lease.token !== after.lease.token ||
+    JSON.stringify(before.questions) !== JSON.stringify(after.questions)
+  );
 }
 
 /** The finished tasks that make room for a new one: the oldest. Throws where there are not enough. */
