@@ -111,7 +111,7 @@ export class Connection<P> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
     if (this.#ended) return Promise.reject(this.#closedError());
-    return this.#asks.ask(id, () => this.#channel.send(text), signal);
+    return this.#asks.ask(id, text, (message) => this.#channel.send(message), signal);
   }
 
   /** Stops waiting for an answer; the promise of `ask` rejects with `reason` and a late answer is dropped. */

@@ -9,15 +9,15 @@ interface Pending {
 export class PendingAsks {
   readonly #pending = new Map<Id, Pending>();
 
-  /** Sends by `send` and waits; `signal` ends the wait with its reason. What `send` throws is the outcome. */
-  ask(id: Id, send: () => void, signal?: AbortSignal): Promise<unknown> {
+  /** Sends `text` by `send` and waits; `signal` ends the wait with its reason. What `send` throws is the outcome. */
+  ask(id: Id, text: string, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     if (this.#pending.has(id)) return Promise.reject(new TypeError(`request id ${JSON.stringify(id)} is in use`));
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
       const pending = signal === undefined ? { resolve, reject } : this.#watched(id, signal, resolve, reject);
       this.#pending.set(id, pending);
       try {
-        send();
+        send(text);
       } catch (error) {
         this.take(id)?.reject(error);
       }

@@ -14,9 +14,9 @@ export interface WalkBounds {
 
 /** The most that one call may enter: measured numbers, which a change may lower and never raise. */
 export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision, WalkBounds>>>> = {
-  plain: { "2026-07-28": { files: 25, reentries: 27 }, "2025-11-25": { files: 28, reentries: 27 } },
-  progress: { "2026-07-28": { files: 35, reentries: 61 }, "2025-11-25": { files: 41, reentries: 78 } },
-  elicit: { "2026-07-28": { files: 47, reentries: 163 }, "2025-11-25": { files: 52, reentries: 133 } },
-  gateway: { "2026-07-28": { files: 47, reentries: 127 }, "2025-11-25": { files: 50, reentries: 128 } },
+  plain: { "2026-07-28": { files: 24, reentries: 24 }, "2025-11-25": { files: 27, reentries: 23 } },
+  progress: { "2026-07-28": { files: 30, reentries: 49 }, "2025-11-25": { files: 36, reentries: 66 } },
+  elicit: { "2026-07-28": { files: 43, reentries: 143 }, "2025-11-25": { files: 48, reentries: 120 } },
+  gateway: { "2026-07-28": { files: 41, reentries: 108 }, "2025-11-25": { files: 44, reentries: 109 } },
   task: { "2026-07-28": { files: 44, reentries: 133 }, "2025-11-25": { files: 59, reentries: 142 } },
 };

@@ -157,7 +157,7 @@ export class HttpSession implements ReplySession {
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
     if (this.ended) return Promise.reject(sessionEnd(true));
     this.#asks ??= new PendingAsks();
-    return this.#asks.ask(id, () => send(text), signal);
+    return this.#asks.ask(id, text, send, signal);
   }
 
   /** Handles an answer of the client to a request that this or another node sent. */
