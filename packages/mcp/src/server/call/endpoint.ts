@@ -8,7 +8,7 @@ import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import { endOf, publicFailure } from "./call-failure.js";
 import { InputOutcome } from "./input-required.js";
-import type { Layers, Route, Step } from "./layers.js";
+import type { LayerStep, Layers, Route } from "./layers.js";
 import type { Observers } from "./observers.js";
 import { type CallOwner, ExtensionResult, type MethodHandler, ServerCall } from "./server-call.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
@@ -195,7 +195,7 @@ function answering({ beforeAnswer }: ServerCall, ok: boolean): void {
 
 /** Runs a call through the layers of a server, from one of them on, and then by its handler. */
 export function runCall(
-  steps: readonly Step[],
+  steps: readonly LayerStep[],
   call: ServerCall,
   handler: MethodHandler,
   from = 0,

@@ -65,7 +65,7 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
 }
 
 /** A function that runs around a call, with the layer that it is from. */
-export interface Step {
+export interface LayerStep {
   readonly around: Around;
   readonly layer: Layer;
 }
@@ -75,7 +75,7 @@ export interface Route {
   readonly row: MethodRow;
   readonly handler: MethodHandler;
   readonly check: ((call: ServerCall) => void) | undefined;
-  readonly steps: readonly Step[];
+  readonly steps: readonly LayerStep[];
 }
 
 /** The layers of one server in their order, and what follows from them: routes, capabilities, the parts that clients see. */
@@ -87,7 +87,7 @@ export class Layers {
   readonly #listeners = new Set<() => void>();
   readonly #capabilities = new Map<Revision, ServerCapabilities>();
   readonly #routes = new Map<Revision, Map<string, Route>>();
-  readonly #steps = new Map<string, readonly Step[]>();
+  readonly #steps = new Map<string, readonly LayerStep[]>();
 
   constructor(facts: ServerFacts, instructions: () => string | undefined) {
     this.#facts = facts;
@@ -158,10 +158,10 @@ export class Layers {
   }
 
   /** The layers around a method. */
-  stepsOf(method: string): readonly Step[] {
+  stepsOf(method: string): readonly LayerStep[] {
     let steps = this.#steps.get(method);
     if (steps === undefined) {
-      steps = this.#layers.flatMap((layer): Step[] => {
+      steps = this.#layers.flatMap((layer): LayerStep[] => {
         const around = typeof layer.around === "object" ? layer.around[method] : layer.around;
         return around === undefined ? [] : [{ around, layer }];
       });

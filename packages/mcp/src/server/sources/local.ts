@@ -54,7 +54,8 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
   #all: OfferList | undefined;
   /** Lists by the keys in them: callers who see the same offers share a list and its text. */
   readonly #lists = new Map<string, OfferList>();
-  #restricted = false;
+  /** How many of them some callers do not see. */
+  #restricted = 0;
 
   constructor(facts: ServerFacts, kind: string, cache: CacheHint) {
     this.#facts = facts;
@@ -69,14 +70,22 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
         fix: "Remove it first, use `replace`, or choose another name.",
       });
     }
+    this.#forget(item.key);
     this.#items.set(item.key, item);
+    if (item.visibleTo !== undefined) this.#restricted++;
     this.#changed();
   }
 
   remove(key: string): boolean {
-    const removed = this.#items.delete(key);
+    const removed = this.#items.has(key);
+    this.#forget(key);
+    this.#items.delete(key);
     if (removed) this.#changed();
     return removed;
+  }
+
+  #forget(key: string): void {
+    if (this.#items.get(key)?.visibleTo !== undefined) this.#restricted--;
   }
 
   /** The offer with this key, if this caller sees it. */
@@ -109,12 +118,12 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
   /** The offers that this caller sees. */
   visible(call: SourceCall): I[] {
     const items = [...this.#items.values()];
-    return this.#restricted ? items.filter((item) => this.allows(item, call)) : items;
+    return this.#restricted > 0 ? items.filter((item) => this.allows(item, call)) : items;
   }
 
   /** The entries that this caller sees. */
   list(call: SourceCall): OfferList {
-    if (!this.#restricted) {
+    if (this.#restricted === 0) {
       this.#all ??= { items: [...this.#items.values()].map(({ item }) => item), cache: this.#cache };
       return this.#all;
     }
@@ -134,7 +143,6 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
   #changed(): void {
     this.#all = undefined;
     this.#lists.clear();
-    this.#restricted = [...this.#items.values()].some(({ visibleTo }) => visibleTo !== undefined);
   }
 }
 

@@ -7,7 +7,7 @@ import { changedKinds, OFFER_KINDS, type OfferKind } from "../../protocol/featur
 import { TASKS } from "../../protocol/features/tasks.js";
 import type { Revision } from "../../protocol/revisions.js";
 import { runCall, runInner, type ServerCore } from "../call/endpoint.js";
-import type { Route, Step } from "../call/layers.js";
+import type { LayerStep, Route } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub, Subscriber } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
@@ -225,7 +225,7 @@ class PrefixedSource implements Source {
 }
 
 /** The layers without extensions that have run around a call already. */
-function withoutExtensions(steps: readonly Step[], call: ServerCall): readonly Step[] {
+function withoutExtensions(steps: readonly LayerStep[], call: ServerCall): readonly LayerStep[] {
   if (!steps.some(({ layer }) => layer.stage === "extension")) return steps;
   const ids = new Set<string>();
   for (let each: ServerCall | undefined = call; each !== undefined; each = each.outer) {
