@@ -19,7 +19,7 @@ import {
   type ServerOptions,
 } from "../contract/options.js";
 
-/** What is fixed when a server is created and shared by all its calls. Frozen. */
+/** The options of a server with their defaults, shared by all its calls, and its counters. Its members are never replaced. */
 export class ServerFacts {
   readonly info: ServerInfo;
   readonly options: ServerOptions;

@@ -113,6 +113,13 @@ describe("APP-03: the page of a tool", () => {
     expect(() => server.tool("c", { ui: page("<p>") }, PLAIN)).toThrow(/different scopes for ui:\/\/map/);
   });
 
+  it("of a mounted server is found where the entry of the tool says", async () => {
+    const outer = extended().mount("m", extended().tool("a", { ui: page("<p>A") }, PLAIN));
+    const [listed] = await (await connected(outer)).allTools();
+    expect(listed).toMatchObject({ name: "m_a", _meta: { ui: { resourceUri: "ui://m+map" } } });
+    expect(await read(outer, "ui://m+map")).toBe("<p>A");
+  });
+
   it("that only some callers see is not reported as missing", async () => {
     const warnings: string[] = [];
     const server = new Server(
