@@ -5,7 +5,7 @@ import type { Exception } from "./house-rules.js";
 export const ERA_LINES: readonly EraLine[] = [
   line("client/connection/current-connection.ts", "serverAsks", "notes it once for each handshake"),
   line("client/connection/current-connection.ts", "mirrorsParams", "notes it once for each handshake"),
-  line("server/call/endpoint.ts", "replays", "answers of earlier rounds are read before the handler runs"),
+  line("server/questions/replayed.ts", "replays", "answers of earlier rounds are read before the handler runs"),
   line("server/call/server-call.ts", "replays", "declares the member that the others read"),
   line("server/call/server-call.ts", "replays", "copies it once for each call"),
   line("server/questions/asking.ts", "replays", "chooses between the two ways to ask"),
