@@ -111,6 +111,9 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
       facts,
       makers: MAKERS,
       straight: true,
+      get notifications() {
+        return layers.all().flatMap((layer) => layer.notifications ?? []);
+      },
       layers,
       observers: this.#observers,
       hub,

@@ -1,6 +1,7 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { CacheHint, Call } from "../../era/era.js";
-import { isObject } from "../../jsonrpc/message.js";
+import { type NotificationMiddleware, passNotification } from "../../era/notification-middleware.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
@@ -30,6 +31,8 @@ export interface CallOwner {
   readonly makers: CallMakers;
   /** True if no middleware can change the results of handlers. */
   straight: boolean;
+  /** The middleware around notifications. Only read where the server is mounted: else it is around the endpoint. */
+  readonly notifications?: readonly NotificationMiddleware[];
 }
 
 /** Holds the slots of a call whose handler may run for long. */
@@ -189,11 +192,35 @@ export class ServerCall implements SourceCall {
     this.beforeAnswer.push(act);
   }
 
+  /** Passes a notification of a mounted server's call through the middleware of that server. */
+  passNotification(method: string, params: object, deliver: (params: object) => void): void {
+    const { notifications = [] } = this.owner;
+    if (notifications.length === 0) {
+      deliver(params);
+      return;
+    }
+    // Notifications are objects of JSON.
+    const message = { jsonrpc: "2.0", method, params: params as Params } as const;
+    const place = { direction: "outgoing", about: this.exchange.id } as const;
+    passNotification(
+      notifications,
+      message,
+      place,
+      (passed) => deliver(passed.params ?? {}),
+      (line) => this.facts.platform.warn(line),
+    );
+  }
+
   /** Sends a notification that belongs to this call. */
   notify(method: string, params: object): void {
     // Spec: Streamable HTTP, "Receiving Messages": a subscription's stream carries only what was subscribed to.
     // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
     if (this.row.deadlineExempt === true) return;
+    const { outer } = this;
+    if (outer !== undefined) {
+      this.passNotification(method, params, (passed) => outer.notify(method, passed));
+      return;
+    }
     const text = this.request.era.notification(method, params, this.request);
     if (text !== undefined) this.exchange.say(text);
   }

@@ -105,10 +105,24 @@ class CallContext implements HandlerContext {
 
   progress(progress: number, options?: ProgressOptions): void {
     const { outer } = this.#call;
-    // One token has one reporter, so that its values increase whoever reports.
-    if (outer !== undefined) return outer.ctx.progress(progress, options);
+    if (outer !== undefined) {
+      this.#innerProgress(outer, progress, options);
+      return;
+    }
     this.#progress ??= new ProgressReporter(this.#call);
     this.#progress.report(progress, options);
+  }
+
+  /** One token has one reporter, so that its values increase whoever reports. */
+  #innerProgress(outer: ServerCall, progress: number, options: ProgressOptions = {}): void {
+    const { progressToken } = this.#call.request;
+    if (progressToken === undefined) return;
+    const params = { progressToken, progress, total: options.total, message: options.message };
+    this.#call.passNotification("notifications/progress", params, (passed) => {
+      // Values that are no numbers are not sent.
+      const { progress: changed, ...others } = passed as typeof params;
+      outer.ctx.progress(changed, others);
+    });
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
