@@ -18,6 +18,7 @@ export type { Prior } from "./era/negotiate/negotiation.js";
 export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";
 export type { Block, ToolResult } from "./protocol/features/block.js";
+export type { OfferKind } from "./protocol/features/offer-kinds.js";
 export type { Revision } from "./protocol/revisions.js";
 export type { AnySchema, InferInput, InferOutput } from "./schema/standard.js";
 export { type ConsentHooks, consent } from "./server/call/consent.js";
@@ -39,7 +40,15 @@ export {
   resourceTemplate,
   type TemplateReadHandler,
 } from "./server/contract/resource.js";
-export type { Offer } from "./server/contract/source.js";
+export type {
+  FoundOffer,
+  Offer,
+  OfferItems,
+  OfferList,
+  OfferPage,
+  Source,
+  SourceCall,
+} from "./server/contract/source.js";
 export {
   type ToolDefinition,
   ToolError,

@@ -129,7 +129,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     }
     options.quotas?.attachToServer(this.#parts);
     for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#parts);
-    for (const given of options.sources ?? []) source.add(given);
+    if (options.sources !== undefined) source.addGiven(options.sources);
   }
 
   /**

@@ -4,8 +4,9 @@ import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
 import { LIBRARY_VERSION } from "../../protocol/implementation.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
-import type { OfferList, Source } from "../../server/contract/source.js";
-import { Server } from "../../server/server.js";
+import type { OfferList } from "../../server/contract/source.js";
+import { partsOf, Server } from "../../server/server.js";
+import type { PlainSource } from "../../server/sources/checked-source.js";
 import { type GatewayHost, HostSource } from "./host-source.js";
 import { MetaTools } from "./meta-tools.js";
 
@@ -35,11 +36,14 @@ export function gatewayServer(host: GatewayHost, options: GatewayOptions): Serve
   }
   const source = new HostSource(host, server);
   const shown = tools === "search" ? searchedSource(source, host) : source;
-  return new Server(info, { ...server, sources: [shown, ...(server.sources ?? [])] });
+  const made = new Server(info, server);
+  // In front of the sources that the program gives.
+  partsOf(made).source.add(shown, 1);
+  return made;
 }
 
 /** A source whose tools are listed as three that search, describe and call them. */
-function searchedSource(source: HostSource, { catalogue }: GatewayHost): Source {
+function searchedSource(source: HostSource, { catalogue }: GatewayHost): PlainSource {
   const meta = new MetaTools<ServerCall>({
     tools: () => catalogue.all("tools"),
     serverOf: ({ name }) => catalogue.find("tools", name)?.server ?? "",

@@ -4,6 +4,7 @@ import type { CacheHint } from "../../era/era.js";
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
@@ -17,7 +18,8 @@ import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "../contract/resource.js";
-import type { FoundOffer, Offer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
+import type { FoundOffer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
+import { checkedSource, type PlainSource } from "./checked-source.js";
 import { LocalSource } from "./local.js";
 import { PagedList, pageOf, wholeList } from "./pages.js";
 import { ResourceWatches } from "./watch.js";
@@ -27,12 +29,6 @@ const MAX_LISTS = 16;
 
 type Item = OfferItems[OfferKind];
 type Pages = PagedList<Item>;
-
-/** A source whose lists and offers have one form, with what follows from it. */
-interface PlainSource extends Omit<Source, "list" | "find"> {
-  list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList>;
-  find(kind: OfferKind, name: string, call: SourceCall): MaybePromise<FoundOffer | undefined>;
-}
 
 /** What calls of a tool need of its entry in the list. */
 interface ToolFacts {
@@ -103,24 +99,39 @@ export class JoinedSources implements Layer {
     this.local.onChange((kinds) => this.changed(kinds));
   }
 
+  /** Adds the sources of a program, in order. */
+  addGiven(sources: unknown): void {
+    if (!Array.isArray(sources)) {
+      throw new McpError("invalid_definition", "`sources` of the server is not an array", {
+        fix: "Pass `sources: [source]`.",
+      });
+    }
+    for (const [index, source] of (sources as Source[]).entries()) {
+      this.add(checkedSource(source, `\`sources[${index}]\``, this.local, this.#facts));
+    }
+  }
+
   /** Adds a source, in front of those that were added with a lower `rank`. Returns what takes it away. */
-  add(source: Source, rank = 0): () => void {
-    const plain = source instanceof LocalSource ? source : plainSource(source, this.local, this.#facts);
+  add(source: PlainSource, rank = 0): () => void {
+    const plain = completed(source, this.#facts);
     this.#ranks.set(plain, rank);
     const rest = [...this.#sources.slice(1), plain].sort(
       (a, b) => (this.#ranks.get(b) ?? 0) - (this.#ranks.get(a) ?? 0),
     );
     this.#sources = [this.local, ...rest];
     const end = source.onChange?.((kinds) => this.changed(kinds));
+    if (end !== undefined) this.#ends.add(end);
     this.changed(ALL_OFFER_KINDS);
     return () => {
-      end?.();
+      if (end !== undefined && this.#ends.delete(end)) end();
       this.#sources = this.#sources.filter((known) => known !== plain);
       this.changed(ALL_OFFER_KINDS);
     };
   }
 
   readonly #ranks = new WeakMap<PlainSource, number>();
+  /** Ends the notifications of sources. */
+  readonly #ends = new Set<() => void>();
 
   /** The offers of sources have changed: those of these kinds, or capabilities alone. */
   changed(kinds: readonly OfferKind[]): void {
@@ -164,6 +175,8 @@ export class JoinedSources implements Layer {
   }
 
   async close(): Promise<void> {
+    for (const end of this.#ends) callHook(this.#facts.platform, "the end of onChange", end);
+    this.#ends.clear();
     await Promise.all(this.#sources.map(async (source) => source.close?.()));
   }
 
@@ -310,7 +323,8 @@ export class JoinedSources implements Layer {
   /** The error for a name that this caller sees nothing under, with the nearest one that it does see. */
   #unknown(kind: OfferKind, name: string, call: ServerCall): McpError {
     if (kind === "resources") return resourceNotFound(name);
-    const listed = this.list(kind, call);
+    // Other sources may be slow.
+    const listed = this.local.list(kind, call);
     const names = isThenable(listed) ? [] : listed.items.map((item) => item.name);
     const nearest = nearestName(name, names);
     const meant = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
@@ -347,28 +361,8 @@ export class JoinedSources implements Layer {
   }
 }
 
-/** A source of a program: its values compiled, its capabilities completed. */
-function plainSource(source: Source, local: LocalSource, { options }: ServerFacts): PlainSource {
-  const isOffer = (value: object): value is Offer => "kind" in value && "definition" in value;
-  const lists = new WeakMap<object, OfferList>();
-  const list = (kind: OfferKind, call: SourceCall) =>
-    whenReady(source.list(kind, call), (listed): OfferList => {
-      if (!Array.isArray(listed)) return listed as OfferList;
-      let known = lists.get(listed);
-      if (known === undefined) {
-        known = {
-          items: (listed as (Item | Offer)[]).map((each) => (isOffer(each) ? local.compile(each).item : each)),
-        };
-        lists.set(listed, known);
-      }
-      return known;
-    });
-  const inList = (kind: OfferKind, name: string, call: SourceCall) =>
-    whenReady(source.list(kind, call), (listed): Offer | undefined =>
-      Array.isArray(listed)
-        ? (listed as (Item | Offer)[]).find((each): each is Offer => isOffer(each) && each.name === name)
-        : undefined,
-    );
+/** A source with its capabilities completed. */
+function completed(source: PlainSource, { options }: ServerFacts): PlainSource {
   return {
     capabilities(revision) {
       const declared = source.capabilities(revision);
@@ -384,11 +378,8 @@ function plainSource(source: Source, local: LocalSource, { options }: ServerFact
       }
       return all;
     },
-    list,
-    find: (kind, name, call) =>
-      whenReady(source.find === undefined ? inList(kind, name, call) : source.find(kind, name, call), (found) =>
-        found !== undefined && isOffer(found) ? local.compile(found) : (found as FoundOffer | undefined),
-      ),
+    list: (kind, call) => source.list(kind, call),
+    find: (kind, name, call) => source.find(kind, name, call),
     ...(source.page && {
       page: (kind: OfferKind, cursor: string | undefined, call: SourceCall) =>
         // Only called where there is one.

@@ -307,11 +307,25 @@ export class LocalSource implements Source {
     return found !== undefined || kind !== "resources" ? found : (this.#member(name, call) ?? this.#stored(name, call));
   }
 
+  /** Whether this caller sees an offer that `compile` made. */
+  allows(kind: OfferKind, offer: ServedOffer, call: SourceCall): boolean {
+    return this.#catalogue(kind).allows(offer, call);
+  }
+
+  /** A resource of a template that `compile` made, if the URI matches and this caller sees the template. */
+  memberOf(offer: ServedOffer, uri: string, call: SourceCall): FoundOffer | undefined {
+    // Only offers of this kind are given.
+    const template = offer as ServedTemplate;
+    const variables = template.match(uri);
+    if (variables === undefined || !this.#templates.allows(template, call)) return undefined;
+    return member(template, uri, variables);
+  }
+
   /** A resource of the first template, in order of registration, that matches the URI and that this caller sees. */
   #member(uri: string, call: SourceCall): FoundOffer | undefined {
     for (const template of this.#templates.all()) {
-      const variables = template.match(uri);
-      if (variables !== undefined && this.#templates.allows(template, call)) return member(template, uri, variables);
+      const found = this.memberOf(template, uri, call);
+      if (found !== undefined) return found;
     }
     return undefined;
   }
