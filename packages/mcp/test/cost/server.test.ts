@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { nearestName } from "../../src/encoding/nearest-name.js";
 import { promptTemplate } from "../../src/server/prompts/template.js";
+import { Server } from "../../src/server/server.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import { countSteps, growthOf } from "./cost.js";
 
@@ -32,4 +33,13 @@ it("a busy ring log of the memory storage has a constant cost", () => {
   expect(countSteps(append(20_000))).toBeLessThanOrEqual(60 * 20_000);
   // Appending moves no entries: that would be the runtime's work, which is not counted.
   expect(growthOf(append(2_000), append(16_000), 24)).toBeLessThanOrEqual(24);
+});
+
+it("a tool costs the same however many a server has", () => {
+  const add = (count: number) => () => {
+    const server = new Server({ name: "many", version: "1" });
+    for (let index = 0; index < count; index++) server.tool(`tool-${index}`, () => "");
+  };
+  expect(countSteps(add(2_000))).toBeLessThanOrEqual(9 * countSteps(add(250)));
+  expect(growthOf(add(250), add(2_000), 24)).toBeLessThanOrEqual(24);
 });
