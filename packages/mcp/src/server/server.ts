@@ -288,9 +288,11 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    */
   async close(): Promise<void> {
     this.endSubscriptions();
-    const closing = this.#isClosed ? [] : this.#layers.all().filter(({ close }) => close !== undefined);
-    this.#isClosed = true;
-    this.#layers.add({ name: "closed", stage: "closed", around: () => Promise.reject(serverClosed()) });
+    const closing = this.#isClosed ? [] : this.#layers.all();
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#layers.add({ name: "closed", stage: "closed", around: () => Promise.reject(serverClosed()) });
+    }
     const ends = [this.#hub.close(), ...closing.map(async (layer) => layer.close?.())];
     for (const outcome of await Promise.allSettled(ends)) if (outcome.status === "rejected") throw outcome.reason;
   }
@@ -328,7 +330,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     prefix: X,
     other: Server<E, U, Q>,
   ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
-    const unmount = mountServer(this.#parts, prefix, other.#parts);
+    mountServer(this.#parts, prefix, other.#parts);
     other.#users.add(this);
     this.#layers.add({
       name: `mount ${prefix}`,
@@ -337,7 +339,6 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
         return other.#layers.all().some(({ endsObjects }) => endsObjects);
       },
       close: () => {
-        unmount();
         other.#users.delete(this);
         return other.#users.size === 0 ? other.close() : undefined;
       },
