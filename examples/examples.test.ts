@@ -7,7 +7,7 @@ import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 const run = promisify(execFile);
 
 /** Stories for a Node that has `node:sqlite`. */
-const NEEDS_SQLITE = new Set(["cores"]);
+const NEEDS_SQLITE = new Set(["cores", "sqlite-source"]);
 
 /** What each story prints, line by line. */
 const STORIES: Record<string, readonly string[]> = {
@@ -86,6 +86,24 @@ const STORIES: Record<string, readonly string[]> = {
     "read     ## {version}",
     "refused  skill://release-notes/templates/notes.md cannot be used: it has 22 bytes, and the entry says 25",
     "again    ## {version}: {title}",
+  ],
+  "sqlite-source": [
+    "speaks   2025-11-25",
+    "tools    books_set, books_find",
+    "page     100 rows, then more: true",
+    "rows     250",
+    "written  table:///books/123",
+    'changed  {"isbn":"123","title":"Seen in 2025-11-25","year":2026}',
+    'found    [{"isbn":"123","title":"Seen in 2025-11-25","year":2026}]',
+    'refused  Invalid arguments for tool "books_set": must have the property "title"; /year: must be integer, not string',
+    "speaks   2026-07-28",
+    "tools    books_set, books_find",
+    "page     100 rows, then more: true",
+    "rows     250",
+    "written  table:///books/123",
+    'changed  {"isbn":"123","title":"Seen in 2026-07-28","year":2026}',
+    'found    [{"isbn":"123","title":"Seen in 2026-07-28","year":2026}]',
+    'refused  Invalid arguments for tool "books_set": must have the property "title"; /year: must be integer, not string',
   ],
   tasks: [
     "speaks   2025-11-25",
