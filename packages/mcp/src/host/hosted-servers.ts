@@ -7,6 +7,7 @@ import { OFFER_CAPABILITIES, type OfferCapability } from "../protocol/features/o
 import { SavedCatalogue } from "./catalogue/catalogue-store.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
+import type { RemoteServer } from "./connection/remote-server.js";
 import type { HostedState, HostListeners } from "./host-events.js";
 import { HostedServer } from "./hosted-server.js";
 import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
@@ -25,6 +26,8 @@ export class HostedServers {
   readonly #platform: Platform;
   /** The lists of all servers as one. */
   readonly catalogue: HostCatalogue;
+  /** The servers at which each client of a gateway has its own connection. */
+  isolated: readonly RemoteServer[] = [];
   readonly #listeners: HostListeners;
   readonly #servers = new Map<string, HostedServer>();
   /** Servers that are not started, and whether each is required. */
@@ -120,6 +123,7 @@ export class HostedServers {
     });
     this.catalogue.add(name, server.parts.prefix);
     this.#servers.set(name, server);
+    if (parts.isolation === "client") this.isolated = [...this.isolated, server.remote];
     return server;
   }
 
@@ -134,6 +138,7 @@ export class HostedServers {
     if (this.#disabled.delete(name)) return;
     const server = this.get(name);
     this.#servers.delete(name);
+    this.isolated = this.isolated.filter((remote) => remote !== server.remote);
     this.catalogue.remove(name);
     this.#saved?.delete(name);
     this.#announce(OFFER_CAPABILITIES);

@@ -6,12 +6,15 @@ import type { Question } from "../era/era.js";
 import { DriftPolicy } from "../lock/drift-policy.js";
 import { onAbort } from "../platform/on-abort.js";
 import type { Platform } from "../platform/platform.js";
+import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import { serverKey } from "./catalogue/catalogue-store.js";
 import type { PassedCall } from "./connection/remote-connection.js";
-import { ANY_QUESTION } from "./gateway/askable.js";
 import type { HostedServerParts } from "./hosted-server.js";
 import type { HostedHere, HostOptions, HostServer } from "./options.js";
+
+/** What every caller together might be asked for: what a connection declares that all of them share. */
+const ANY_QUESTION: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 
 const START_MS = 30_000;
 const WAIT_MS = 10_000;

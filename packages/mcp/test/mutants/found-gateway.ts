@@ -6,7 +6,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
     name: "gateway-passes-unexpected-errors",
     recreates: "newcomer H4: strangers read the texts of unexpected errors of servers behind a gateway",
     file: "host/gateway/passed-error.ts",
-    search: 'return masksErrors(call) ? mark["reference"].slice(0, LONGEST_REFERENCE) : undefined;',
+    search: 'return masksErrors(call) ? mark["reference"].slice(0, MAX_REFERENCE) : undefined;',
     replace: "return undefined;",
     tests: ["test/host/gateway/strangers.test.ts"],
   },
@@ -30,7 +30,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
   {
     name: "isolated-lists-pass-errors",
     recreates: "host M1: a list of a server that does not start for its client has the command line in its error",
-    file: "host/gateway/remote-offers.ts",
+    file: "host/gateway/host-source.ts",
     search: "throw passedError(error, call, { server: server.name, names: undefined, connected: false });",
     replace: "throw error;",
     tests: ["test/host/gateway/neutral-errors.test.ts"],
@@ -62,9 +62,9 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
   {
     name: "roots-asked-of-the-application",
     recreates: "newcomer M11: roots of a client never reach a server that asks for them outside of a call",
-    file: "host/gateway/client-connection.ts",
-    search: "server.answersOutside(peer, outsideCall(call, peer));",
-    replace: "outsideCall(call, peer);",
+    file: "host/gateway/pass-on.ts",
+    search: "if (peer?.session !== undefined) server.answersOutside(peer, outsideCall(call, peer));",
+    replace: "if (peer?.session !== undefined) outsideCall(call, peer);",
     tests: ["test/host/gateway/declared-questions.test.ts"],
   },
 ];

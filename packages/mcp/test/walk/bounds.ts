@@ -17,6 +17,6 @@ export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision
   plain: { "2026-07-28": { files: 24, reentries: 24 }, "2025-11-25": { files: 27, reentries: 23 } },
   progress: { "2026-07-28": { files: 30, reentries: 49 }, "2025-11-25": { files: 36, reentries: 66 } },
   elicit: { "2026-07-28": { files: 43, reentries: 143 }, "2025-11-25": { files: 48, reentries: 120 } },
-  gateway: { "2026-07-28": { files: 41, reentries: 108 }, "2025-11-25": { files: 44, reentries: 109 } },
+  gateway: { "2026-07-28": { files: 36, reentries: 78 }, "2025-11-25": { files: 39, reentries: 79 } },
   task: { "2026-07-28": { files: 44, reentries: 133 }, "2025-11-25": { files: 59, reentries: 142 } },
 };

@@ -11,6 +11,7 @@ export interface HostOffer<K extends OfferKind = OfferKind> {
   readonly server: string;
   /** The name, URI or template as the server knows it. */
   readonly inner: string;
+  readonly owner: ListedServer;
   /** As clients see it. */
   readonly item: Item<K>;
 }
@@ -18,7 +19,9 @@ export interface HostOffer<K extends OfferKind = OfferKind> {
 /** Items of all servers of one kind; bounds memory when servers list without end. */
 const MAX_ITEMS = 100_000;
 
-interface ListedServer {
+/** A server in a catalogue. */
+export interface ListedServer {
+  /** The names that clients see. */
   readonly names: OfferNames;
   /** What stands before its URIs; undefined for none. */
   readonly uris: string | undefined;
@@ -109,17 +112,18 @@ export class HostCatalogue {
   }
 
   /** The server of any URI, also of one that it did not list, and the URI as the server knows it. */
-  ownerOf(uri: string): { server: string; inner: string } | undefined {
+  ownerOf(uri: string): Omit<HostOffer, "item"> | undefined {
     const known = this.find("resources", uri);
     if (known !== undefined) return known;
     const split = splitUri(uri);
-    let unnamed: string | undefined;
-    for (const [server, { uris, lists }] of this.#members) {
-      if (split !== undefined && uris === split.prefix) return { server, inner: split.inner };
+    let unnamed: Omit<HostOffer, "item"> | undefined;
+    for (const [server, owner] of this.#members) {
+      const { uris, lists } = owner;
+      if (split !== undefined && uris === split.prefix) return { server, inner: split.inner, owner };
       const has = lists.resources.length > 0 || lists.resourceTemplates.length > 0;
-      if (uris === undefined && (unnamed === undefined || has)) unnamed = server;
+      if (uris === undefined && (unnamed === undefined || has)) unnamed = { server, inner: uri, owner };
     }
-    return unnamed === undefined ? undefined : { server: unnamed, inner: uri };
+    return unnamed;
   }
 
   /** Whether a server lists a URI, as it knows it, as a resource. */
@@ -133,7 +137,8 @@ export class HostCatalogue {
     if (index !== undefined) return index;
     index = new Map<string, HostOffer>();
     const idOf = OFFER_KINDS[kind].key;
-    for (const [server, { names, uris, lists }] of this.#members) {
+    for (const [server, member] of this.#members) {
+      const { names, uris, lists } = member;
       for (const item of lists[kind]) {
         if (index.size >= MAX_ITEMS) break;
         const listed = item as unknown as Record<string, unknown>;
@@ -144,9 +149,9 @@ export class HostCatalogue {
         const key = outer[idOf] as string;
         const inner = (item as unknown as Record<string, string>)[idOf] ?? key;
         // The first server of a name keeps it, but none without a prefix takes a name of one that has it.
-        const owner = index.get(key)?.server;
-        const isFree = owner === undefined || (uris !== undefined && this.#members.get(owner)?.uris === undefined);
-        if (isFree) index.set(key, { server, inner, item: outer as unknown as Item<OfferKind> });
+        const owner = index.get(key)?.owner;
+        const isFree = owner === undefined || (uris !== undefined && owner.uris === undefined);
+        if (isFree) index.set(key, { server, inner, owner: member, item: outer as unknown as Item<OfferKind> });
       }
     }
     this.#offered.set(kind, index);

@@ -96,7 +96,7 @@ describe("outer URIs", () => {
           const outer = catalogue.names(server)?.uri(uri) ?? "";
           expect(outer).toMatch(/^[a-z][a-z0-9-]{0,31}\+/);
           for (const sent of [outer, outer.slice(0, 1).toUpperCase() + outer.slice(1)]) {
-            expect(catalogue.ownerOf(sent)).toEqual({ server, inner: uri });
+            expect(catalogue.ownerOf(sent)).toMatchObject({ server, inner: uri });
           }
         }
         expect(catalogue.ownerOf("of-nobody-here+file:///x")).toBeUndefined();

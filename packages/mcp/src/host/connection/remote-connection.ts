@@ -126,16 +126,19 @@ export class RemoteConnection {
   ): Promise<Record<string, unknown> | InterimResult> {
     if (forwarded.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(forwarded.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
-      let token: Id | undefined;
-      const sent = (id: Id) => {
-        token = id;
-        onSent(id);
-      };
-      const own: CallExtras = { forwarded, onSent: sent };
+      const own: CallExtras = { forwarded, onSent };
       // Tools have headers to repeat, which only their lists tell.
       if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
-      const starting = call.task === undefined ? options : this.#starting(call, call.task, options, () => token);
+      let starting = options;
+      if (call.task !== undefined) {
+        let token: Id | undefined;
+        own.onSent = (id) => {
+          token = id;
+          onSent(id);
+        };
+        starting = this.#starting(call, call.task, options, () => token);
+      }
       // The answer is an object, or a round of questions: that is checked on the way.
       return requestToolAnswer(this.#parts.tools, name, args, starting, own) as Promise<Record<string, unknown>>;
     });

@@ -6,14 +6,17 @@ import { announcedLists, fetchLists } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
 import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
-import { askableOf } from "./askable.js";
-import { clientConnection } from "./client-connection.js";
-import type { OfferView } from "./host-source.js";
+import { answerOutside, askableOf, callerOf } from "./pass-on.js";
+import type { ShownTools } from "./remote-offer.js";
+
+/** The offers of one server over a connection that one client has for itself. */
+export interface OfferView extends ShownTools {
+  readonly catalogue: HostCatalogue;
+}
 
 /** Where clients' own views come from. */
 interface ViewSource {
   readonly catalogue: HostCatalogue;
-  server(name: string): RemoteServer | undefined;
   /** The tools of a server as clients may see them. */
   filtered(server: string, tools: readonly Tool[]): FilteredTools;
   /** Called when a list has changed at one of the connections. */
@@ -29,16 +32,11 @@ export class ClientViews {
     this.#source = source;
   }
 
-  /** The servers at which each client has its own connection. */
-  servers(): RemoteServer[] {
-    const all = [...this.#source.catalogue.servers()].map((name) => this.#source.server(name));
-    return all.filter((server) => server?.parts.isolation === "client") as RemoteServer[];
-  }
-
   /** What the caller sees of one of them. */
   async of(server: RemoteServer, call: ServerCall): Promise<OfferView> {
     const askable = askableOf(call, server.parts.options.extensions);
-    const connection = await clientConnection(server, call, askable);
+    answerOutside(server, call);
+    const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
     let known = this.#known.get(connection);
     if (known === undefined) {
       known = this.#fetched(server.name, connection);
@@ -55,7 +53,7 @@ export class ClientViews {
     const lists = await fetchLists(client, OFFER_CAPABILITIES, {});
     const filtered = this.#source.filtered(server, lists.tools ?? []);
     catalogue.set(server, { ...lists, tools: filtered.tools });
-    return { catalogue, innerCall: (_server, name, args) => filtered.innerCall(name, args) };
+    return { catalogue, tools: filtered };
   }
 
   /** Lists again after a change, when somebody wants to know. */

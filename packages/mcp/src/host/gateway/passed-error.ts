@@ -48,10 +48,10 @@ export function passedError(error: unknown, call: ServerCall, { server, names, c
 /** The reference of an unexpected error whose text this caller must not get; servers of this library mark such texts. */
 export function hiddenReference(call: ServerCall, mark: unknown): string | undefined {
   if (!isObject(mark) || typeof mark["reference"] !== "string" || typeof mark["kind"] !== "string") return undefined;
-  return masksErrors(call) ? mark["reference"].slice(0, LONGEST_REFERENCE) : undefined;
+  return masksErrors(call) ? mark["reference"].slice(0, MAX_REFERENCE) : undefined;
 }
 
-const LONGEST_REFERENCE = 64;
+const MAX_REFERENCE = 64;
 
 /** The data of an error, with the wait that its HTTP response asked for. */
 function withWait(error: McpError): unknown {

@@ -1,12 +1,12 @@
 import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import type { Question } from "../../era/era.js";
+import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { isInputRequired } from "../../server/call/input-required.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { PassedCall } from "../connection/remote-connection.js";
 import type { CallTask } from "./call-task.js";
-import type { ParkedCalls } from "./parked-calls.js";
 
 /** A question that the caller has not answered yet. */
 interface OpenQuestion {
@@ -71,7 +71,7 @@ export class RunningCall implements PassedCall {
   }
 
   /** What the round of `call` gives: its questions as `settle` puts them, or the result, of the task if the call became one. */
-  async outcome(call: ServerCall, parked: ParkedCalls<RunningCall>, already: boolean): Promise<object> {
+  async outcome(call: ServerCall, parked: ParkedCalls, already: boolean): Promise<object> {
     const result = await this.settle(call, parked, already);
     return this.task?.isStarted === true ? this.task.follow(call) : result;
   }
@@ -80,7 +80,7 @@ export class RunningCall implements PassedCall {
    * The outcome for the round of `call`, which is parked `already` if it found this one by its id. Rejects with the signal of an
    * unanswered question where another round follows.
    */
-  async settle(call: ServerCall, parked: ParkedCalls<RunningCall>, already: boolean): Promise<object> {
+  async settle(call: ServerCall, parked: ParkedCalls, already: boolean): Promise<object> {
     this.#round = call;
     let kept = already;
     const { signal } = call;
@@ -116,7 +116,7 @@ export class RunningCall implements PassedCall {
   }
 
   /** Keeps the call for later rounds, if its caller answers in such. */
-  async #park(call: ServerCall, parked: ParkedCalls<RunningCall>): Promise<void> {
+  async #park(call: ServerCall, parked: ParkedCalls): Promise<void> {
     await withAsking(async () => {
       const { asker } = call;
       if (asker.recorded !== undefined) await asker.step(PARKED, () => parked.keep(this));
@@ -155,4 +155,99 @@ export function parkedId(call: ServerCall): Promise<string | undefined> {
     const id = record !== undefined && "value" in record ? record.value : undefined;
     return typeof id === "string" ? id : undefined;
   });
+}
+
+/** Calls that wait for the answers of their callers at the same time; each holds a running call at a server. */
+const MAX_PARKED = 1000;
+
+/** How long the outcome of a call is kept for a round that is sent again. */
+const REPEAT_MS = 30_000;
+
+interface Parked {
+  readonly call: RunningCall;
+  readonly expiry: Timer;
+  readonly isOver: boolean;
+}
+
+/** Calls that go on running between the rounds of their callers. */
+export class ParkedCalls {
+  readonly #platform: Platform;
+  readonly #answerMs: number;
+  readonly #randomId: () => string;
+  readonly #parked = new Map<string, Parked>();
+
+  constructor(platform: Platform, answerMs: number, randomId: () => string) {
+    this.#platform = platform;
+    this.#answerMs = answerMs;
+    this.#randomId = randomId;
+  }
+
+  /** Keeps a call until `take`, or ends it when its caller does not come back in time. Gives its id, which nobody can guess. */
+  keep(call: RunningCall): string {
+    if (this.#parked.size >= MAX_PARKED) this.#forgetOver();
+    if (this.#parked.size >= MAX_PARKED) {
+      throw new McpError("limit_exceeded", `${MAX_PARKED} calls already wait for answers of their callers`, {
+        data: { limit: "parkedCalls", value: MAX_PARKED },
+      });
+    }
+    const id = this.#randomId();
+    this.#hold(id, call);
+    return id;
+  }
+
+  /** The call that an earlier round left running. Stays kept, because the caller may send the same round again. */
+  take(id: string): RunningCall {
+    const parked = this.#parked.get(id);
+    if (parked === undefined) {
+      throw new McpError("question_changed", "the call that asked this is no longer running here", {
+        fix: "Call again from the start; the gateway was restarted, the answer came too late, or another process got it.",
+      });
+    }
+    if (parked.isOver) return parked.call;
+    parked.expiry.cancel();
+    this.#hold(id, parked.call);
+    return parked.call;
+  }
+
+  /** A call is over. It is kept a little longer, for a caller that lost the answer and sends its last round again. */
+  over(call: RunningCall): void {
+    for (const [id, parked] of this.#parked) {
+      if (parked.call !== call) continue;
+      parked.expiry.cancel();
+      const expiry = this.#platform.timer(REPEAT_MS, () => this.#parked.delete(id));
+      this.#parked.set(id, { call, expiry, isOver: true });
+    }
+  }
+
+  /** Outcomes give way to calls that wait. */
+  #forgetOver(): void {
+    for (const { call, isOver } of this.#parked.values()) if (isOver) this.#drop(call);
+  }
+
+  #drop(call: RunningCall): void {
+    for (const [id, parked] of this.#parked) {
+      if (parked.call !== call) continue;
+      parked.expiry.cancel();
+      this.#parked.delete(id);
+    }
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    for (const { call } of this.#parked.values()) {
+      call.ending.abort(new McpError("connection_closed", "the gateway was closed"));
+      this.#drop(call);
+    }
+  }
+
+  #hold(id: string, call: RunningCall): void {
+    const late = new McpError("timeout", `the caller did not answer within ${this.#answerMs} ms`, {
+      data: { limit: "answerMs", ms: this.#answerMs },
+    });
+    const expiry = this.#platform.timer(this.#answerMs, () => {
+      this.#parked.delete(id);
+      call.ending.abort(late);
+    });
+    this.#parked.set(id, { call, expiry, isOver: false });
+  }
 }

@@ -39,8 +39,7 @@ interface ToolFacts {
 const TOOL_FACTS = new WeakMap<object, ToolFacts>();
 
 /** Reads the entry of a tool, once. */
-function toolFacts(item: Item | undefined): ToolFacts | undefined {
-  if (item === undefined) return undefined;
+export function toolFacts(item: Item): ToolFacts {
   let known = TOOL_FACTS.get(item);
   if (known === undefined) {
     const { inputSchema, outputSchema } = item as Tool;
@@ -208,7 +207,9 @@ export class JoinedSources implements Layer {
 
   /** The offer with this name, URI or template, if this caller sees one: of the first source that has it. */
   find(kind: OfferKind, name: string, call: SourceCall, from = 0): MaybePromise<FoundOffer | undefined> {
-    for (let index = from; index < this.#sources.length; index++) {
+    // A server without tools of its own, as a gateway, does not look for them.
+    const first = from === 0 && kind === "tools" && !this.local.used.has(kind) ? 1 : from;
+    for (let index = first; index < this.#sources.length; index++) {
       const found = this.#sources[index]?.find(kind, name, call);
       if (isThenable(found)) return found.then((settled) => settled ?? this.find(kind, name, call, index + 1));
       if (found !== undefined) return found;
@@ -284,12 +285,12 @@ export class JoinedSources implements Layer {
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;
     found.check?.(call);
-    this.#checkHeaders(found, call);
+    if (found.headers?.length !== 0) this.#checkHeaders(found, call);
   }
 
   #checkHeaders(found: FoundOffer, call: ServerCall): void {
     const { http } = call.exchange;
-    const { headers = toolFacts(found.item)?.headers ?? [] } = found;
+    const { item, headers = item === undefined ? [] : toolFacts(item).headers } = found;
     const args = call.request.params["arguments"] ?? {};
     if (headers.length > 0 && http !== undefined && isObject(args))
       call.request.era.checkArguments(headers, args, http);
@@ -315,8 +316,10 @@ export class JoinedSources implements Layer {
   #run(kind: OfferKind, name: string, found: FoundOffer, call: ServerCall): MaybePromise<object> {
     if (found.scopes !== undefined && found.scopes.length > 0) checkScopes(LABELS[kind], name, found.scopes, call);
     if (found.cache !== undefined) call.cache = found.cache;
-    if (kind === "tools" && (found.wrapsOutput ?? toolFacts(found.item)?.wrapsOutput) === true)
-      call.root.request.wrapsOutput = true;
+    if (kind === "tools") {
+      const { item, wrapsOutput = item !== undefined && toolFacts(item).wrapsOutput } = found;
+      if (wrapsOutput) call.root.request.wrapsOutput = true;
+    }
     return found.run(call);
   }
 
@@ -370,12 +373,13 @@ function completed(source: PlainSource, { options }: ServerFacts): PlainSource {
       for (const name of ["tools", "prompts", "resources"] as const) {
         if (declared[name] === undefined) continue;
         const changes = source.onChange !== undefined && options.listChanged !== false ? { listChanged: true } : {};
-        const subscribe =
-          name === "resources" && source.watchOf !== undefined && options.subscribe !== false
-            ? { subscribe: true }
-            : {};
-        all[name] = { ...changes, ...subscribe, ...declared[name] };
+        all[name] = { ...changes, ...declared[name] };
       }
+      const { resources } = all;
+      // A source that cannot watch any of its resources now says so itself.
+      if (resources === undefined || resources.subscribe === true) return all;
+      const { subscribe = source.watchOf !== undefined && options.subscribe !== false, ...rest } = resources;
+      all.resources = subscribe ? { ...rest, subscribe } : rest;
       return all;
     },
     list: (kind, call) => source.list(kind, call),

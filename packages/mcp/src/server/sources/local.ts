@@ -157,14 +157,14 @@ export class LocalSource implements Source {
   readonly #templates: Catalogue<ResourceTemplate, ServedTemplate>;
   readonly #listeners = new Set<(kinds: readonly OfferKind[]) => void>();
   /** Kinds stay in use after their last offer is removed, because clients that saw the capability may still list. */
-  readonly #used: Set<string>;
+  readonly used: Set<string>;
   readonly #compiled = new WeakMap<Offer, ServedOffer>();
 
   constructor(facts: ServerFacts, layers: Layers) {
     this.#facts = facts;
     this.#layers = layers;
     this.toolCalls = new ToolCalls(facts);
-    this.#used = new Set(facts.options.declare);
+    this.used = new Set(facts.options.declare);
     const { hints } = facts;
     this.#tools = new Catalogue(facts, "tool", hints.tools);
     this.#prompts = new Catalogue(facts, "prompt", hints.prompts);
@@ -175,11 +175,11 @@ export class LocalSource implements Source {
   capabilities(): ServerCapabilities {
     const { listChanged, subscribe } = this.#facts.options;
     const changes = listChanged === false ? {} : { listChanged: true };
-    const resources = this.#used.has("resources") || this.toolCalls.overflow.inUse;
+    const resources = this.used.has("resources") || this.toolCalls.overflow.inUse;
     return {
-      ...(this.#used.has("tools") && { tools: changes }),
+      ...(this.used.has("tools") && { tools: changes }),
       ...(resources && { resources: { ...(subscribe === false ? {} : { subscribe: true }), ...changes } }),
-      ...(this.#used.has("prompts") && { prompts: changes }),
+      ...(this.used.has("prompts") && { prompts: changes }),
       ...(this.#completes() && { completions: {} }),
     };
   }
@@ -368,7 +368,7 @@ export class LocalSource implements Source {
   }
 
   #changed(kind: OfferKind): void {
-    this.#used.add(OFFER_KINDS[kind].capability);
+    this.used.add(OFFER_KINDS[kind].capability);
     for (const listener of this.#listeners) listener([kind]);
   }
 }

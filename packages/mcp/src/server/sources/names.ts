@@ -60,7 +60,12 @@ function withPageUri(item: Members, names: OfferNames): Members {
 
 /** A result with its URIs as clients see them; the same object when it has none. */
 export function outerResult(names: OfferNames, method: string, result: object): object {
-  const serves = names.serving();
+  // Most results have no link.
+  let check: ((uri: string) => boolean) | undefined;
+  const serves = (uri: string) => {
+    check ??= names.serving();
+    return check(uri);
+  };
   if (method === "tools/call") return withList(result, "content", (block) => outerBlock(names, serves, block));
   if (method === "prompts/get") {
     return withList(result, "messages", (message) => {
