@@ -16,10 +16,9 @@ import { asJson } from "../../server/questions/state.js";
 import { StorageError } from "../../storage/storage.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
-import { StatusMessage } from "./status-message.js";
 import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
 import { STORAGE_MS, type TaskStore } from "./stored/task-store.js";
-import { askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
+import { askedTooEarly, type BegunRun, StatusMessage, TaskAsker } from "./task-asker.js";
 import { TaskCall } from "./task-call.js";
 
 /** Pauses between attempts to store something, from the first to the longest. */

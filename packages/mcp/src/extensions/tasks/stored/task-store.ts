@@ -298,7 +298,7 @@ export class TooManyTasks extends McpError {
 }
 
 /** The same answer, or a rejection when it does not come in time. */
-export function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS): MaybePromise<T> {
+function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS): MaybePromise<T> {
   if (!isThenable(answer)) return answer;
   return new Promise<T>((resolve, reject) => {
     const late = () => {
