@@ -79,9 +79,9 @@ describe("the library's sources", () => {
     expect(binFileNames(all)).toEqual([]);
   });
 
-  it("offer at most 30 values and 45 types at the root, and exactly the names of the snapshot", async () => {
+  it("offer at most 30 values and 52 types at the root, and exactly the names of the snapshot", async () => {
     const index = scanSource("index.ts", readFileSync(join(root, "index.ts"), "utf8"));
-    expect(tooManyExports(index, { values: 30, types: 45 })).toEqual([]);
+    expect(tooManyExports(index, { values: 30, types: 52 })).toEqual([]);
     const lines = [
       ...index.exportedValues.toSorted().map((name) => `value ${name}`),
       ...index.exportedTypes.toSorted().map((name) => `type ${name}`),

@@ -10,6 +10,7 @@ import { CONFIG_TRIALS } from "./config-trials.js";
 import { EXTENSION_ANSWER_TRIALS } from "./extension-trials.js";
 import { HOST_ANSWER_TRIALS } from "./host-trials.js";
 import { REGISTRY_ANSWER_TRIALS } from "./registry-trials.js";
+import { SOURCE_ANSWER_TRIALS } from "./source-trials.js";
 import { SUPERVISION_ANSWER_TRIALS } from "./supervision-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
@@ -311,6 +312,7 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
   ],
   ...APP_ANSWER_TRIALS,
   ...EXTENSION_ANSWER_TRIALS,
+  ...SOURCE_ANSWER_TRIALS,
   ...SUPERVISION_ANSWER_TRIALS,
   ...REGISTRY_ANSWER_TRIALS,
   ...HOST_ANSWER_TRIALS,

@@ -184,7 +184,7 @@ export const AUTH_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Principal.onRevoked, stream": (onRevoked) => streaming({ authenticate: () => ({ key: "ada", onRevoked }) }),
   "Principal.onRevoked, removal from a stream": (fail) =>
     streaming({ authenticate: () => ({ key: "ada", onRevoked: revokedAtOnce(fail) }) }),
-  "VerifiedToken.onRevoked": async (onRevoked) => {
+  "ResourceServerOptions.verify, onRevoked": async (onRevoked) => {
     const port = await freePort();
     const resource = `http://127.0.0.1:${port}/mcp`;
     const issuer = "http://127.0.0.1:1";

@@ -62,6 +62,8 @@ class Reader {
   }
 
   #readMethod(owner: string, member: ts.Symbol): void {
+    // Private members are called by the class alone.
+    if (member.name.includes("#")) return;
     for (const signature of this.#checker.getTypeOfSymbol(member).getCallSignatures()) {
       this.#readSignature(`${owner}.${member.name}`, signature);
     }

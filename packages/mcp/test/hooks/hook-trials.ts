@@ -13,6 +13,7 @@ import { AUTH_HOOK_TRIALS } from "./auth-trials.js";
 import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
 import { HOST_HOOK_TRIALS } from "./host-trials.js";
 import { REGISTRY_HOOK_TRIALS } from "./registry-trials.js";
+import { SOURCE_HOOK_TRIALS } from "./source-trials.js";
 import { SUPERVISION_HOOK_TRIALS } from "./supervision-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
@@ -159,6 +160,7 @@ async function throughStdio(fail: Failing): Promise<string> {
 export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   ...APP_HOOK_TRIALS,
   ...EXTENSION_HOOK_TRIALS,
+  ...SOURCE_HOOK_TRIALS,
   ...SUPERVISION_HOOK_TRIALS,
   ...REGISTRY_HOOK_TRIALS,
   ...HOST_HOOK_TRIALS,

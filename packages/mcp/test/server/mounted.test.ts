@@ -1,4 +1,4 @@
-import { type Client, type ClientOptions, connect, McpError, resource, Server, type Source } from "@parley/mcp";
+import { type Client, type ClientOptions, connect, McpError, resource, Server, type Source, tool } from "@parley/mcp";
 import { apps } from "@parley/mcp/apps";
 import { Host } from "@parley/mcp/host";
 import { serveHttp } from "@parley/mcp/node";
@@ -153,6 +153,41 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a mounted server, in %s", 
       "inner outgoing notifications/message",
     ]);
     expect(seen.indexOf(`inner outgoing ${both[0]}`)).toBeLessThan(seen.indexOf(`outer outgoing ${both[0]}`));
+  });
+
+  it("has unknown names refused by the name that the caller sent", async () => {
+    const inner = new Server(INFO)
+      .tool("add", () => "3")
+      .prompt("hello", {}, () => "hello")
+      .resource("r:b", {}, () => "b");
+    const one = await client(new Server(INFO).mount("m", inner));
+    expect(await outcome(one.callTool("m_sub"))).toMatch(/^invalid_params: unknown tool: m_sub/);
+    expect(await outcome(one.getPrompt("m_bye"))).toMatch(/^invalid_params: unknown prompt: m_bye/);
+    expect(await outcome(one.readResource("m+r:a"))).toBe("resource_not_found: resource not found: m+r:a");
+  });
+
+  it("and offers of its own and of sources stand beside a gateway and a handler object", async () => {
+    const source: Source = {
+      capabilities: () => ({ tools: {} }),
+      list: (kind) => (kind === "tools" ? [tool("sourced", {}, () => "of a source")] : []),
+    };
+    const host = new Host({ servers: { behind: new Server(INFO).tool("far", () => "far") } });
+    open.push(() => host.close());
+    await host.start();
+    const handler = {
+      listTools: () => [{ name: "held", inputSchema: { type: "object" as const } }],
+      callTool: (name: string) => name,
+    };
+    const ends = [
+      [host.asServer({ server: { sources: [source] } }), expect.stringContaining("far")],
+      [Server.from(handler, INFO, { sources: [source] }), "held"],
+    ] as const;
+    for (const [server, other] of ends) {
+      const one = await client(server.tool("own", () => "own"));
+      const names = (await one.allTools()).map(({ name }) => name);
+      expect([...names].sort()).toEqual([other, "own", "sourced"].sort());
+      for (const name of names) expect((await one.callTool(name)).isError ?? false).toBe(false);
+    }
   });
 
   it("brings the offers of its sources", async () => {
