@@ -51,7 +51,7 @@ import { handlerObjects } from "./handler/handler-objects.js";
 import { HandlerSource, handlerArounds, handlerOptions } from "./handler/handler-source.js";
 import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
 import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
-import { MAKERS } from "./questions/call-context.js";
+import { contextOf, usualAsker } from "./questions/call-context.js";
 import { replayed } from "./questions/replayed.js";
 import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
 import { JoinedSources } from "./sources/joined.js";
@@ -109,7 +109,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#logging = new Logging(facts, this.#peers);
     this.#parts = {
       facts,
-      makers: MAKERS,
+      contextOf,
+      usualAsker,
       straight: true,
       get notifications() {
         return layers.all().flatMap((layer) => layer.notifications ?? []);

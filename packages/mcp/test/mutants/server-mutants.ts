@@ -18,7 +18,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "state-of-another-request",
     recreates: "hardening Q: the state of one request is taken with another",
-    file: "server/questions/state.ts",
+    file: "server/questions/by-replay.ts",
     search: "  if (bound !== binding(call))\n",
     replace: "  if (false)\n",
     tests: ["test/questions/sealed-state.test.ts"],
@@ -26,7 +26,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "state-of-another-principal",
     recreates: "hardening 6.3: the state of one caller is taken from another",
-    file: "server/questions/state.ts",
+    file: "server/questions/by-replay.ts",
     search: "const text = canonicalJson([principal, request.method, params]);",
     replace: "const text = canonicalJson([request.method, params]);",
     tests: ["test/questions/sealed-state.test.ts"],
@@ -34,7 +34,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "state-never-expires",
     recreates: "hardening Q: a state is good for ever",
-    file: "server/questions/state.ts",
+    file: "server/questions/by-replay.ts",
     search: 'if (until < platform.now()) throw refused("has expired", "Call again without it.");',
     replace: "",
     tests: ["test/questions/sealed-state.test.ts"],

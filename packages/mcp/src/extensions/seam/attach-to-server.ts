@@ -157,7 +157,7 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
       return owner && ("match" in owner ? "resourceTemplate" : "resource");
     },
     // Safe: only a server makes such calls.
-    usualAsker: (call) => parts.makers.asker(call as ServerCall),
+    usualAsker: (call) => parts.usualAsker(call as ServerCall),
     withdraw: (kind, name) => local.remove(kind, name),
     changed: () => layers.changed(),
     publish: (change) => hub.publish(change),
@@ -191,7 +191,12 @@ async function runAgain(
   if (route === undefined) {
     throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
   }
-  const owner: CallOwner = { facts: parts.facts, makers: parts.makers, straight: false };
+  const owner: CallOwner = {
+    facts: parts.facts,
+    contextOf: parts.contextOf,
+    usualAsker: parts.usualAsker,
+    straight: false,
+  };
   const call = new ServerCall(owner, request, route.row, exchange);
   const prepared = Object.assign(call, { detach: () => observed(parts, call) });
   const outside = route.steps.findIndex(({ layer }) => layer.stage === "extension" && layer.name === id);

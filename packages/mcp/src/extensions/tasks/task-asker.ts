@@ -4,10 +4,10 @@ import { RpcError } from "../../jsonrpc/error.js";
 import { onAbort } from "../../platform/on-abort.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
-import { type Asker, type PreparedQuestion, QuestionNames, type StepRecord } from "../../server/call/asker.js";
+import type { Asker, PreparedQuestion, StepRecord } from "../../server/call/asker.js";
 import { requireCapabilities } from "../../server/call/can-ask.js";
+import { nextName, recordFailure, reviveFailure } from "../../server/questions/by-replay.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
-import { recordFailure, reviveFailure } from "../../server/questions/state.js";
 import type { Exchange } from "../../transport/transport.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./stored/task-record.js";
 import type { TaskSlot } from "./task-call.js";
@@ -33,7 +33,7 @@ interface AskingRun {
 
 /** What a run of the handler begins with; names and keys where it began as a plain call. */
 export interface BegunRun extends Pick<TaskRecord, "answers" | "steps"> {
-  readonly names?: QuestionNames;
+  readonly names?: Map<string, number>;
   readonly stepKeys?: Set<string>;
 }
 
@@ -48,7 +48,7 @@ export class TaskAsker implements Asker {
   readonly #asking: AskingCall;
   readonly #platform: Platform;
   readonly #answerMs: number | undefined;
-  #names: QuestionNames | undefined;
+  readonly #names: Map<string, number>;
   readonly #answers: Map<string, TaskAnswer>;
   readonly #steps: Map<string, StepRecord>;
   readonly #stepKeys: Set<string>;
@@ -71,7 +71,7 @@ export class TaskAsker implements Asker {
     this.#asking = asking;
     this.#platform = platform;
     this.#answerMs = answerMs;
-    this.#names = recorded.names;
+    this.#names = recorded.names ?? new Map();
     this.#stepKeys = recorded.stepKeys ?? new Set();
     this.#answers = new Map(Object.entries(recorded.answers));
     // A run never begins with a step that has only begun; `resumed` sees to it.
@@ -86,7 +86,7 @@ export class TaskAsker implements Asker {
 
   repeat(): void {
     this.repeats++;
-    this.#names = undefined;
+    this.#names.clear();
     this.#stepKeys.clear();
   }
 
@@ -95,8 +95,7 @@ export class TaskAsker implements Asker {
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
-    this.#names ??= new QuestionNames(this.#platform);
-    const name = this.#names.next(question, key);
+    const name = nextName(this.#names, question, key, this.#platform);
     const known = this.#answers.get(name);
     if (known !== undefined) return readAnswer(known);
     requireCapabilities(this.#asking, needs);

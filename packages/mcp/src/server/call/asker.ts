@@ -1,10 +1,6 @@
-import { toBase64Url } from "../../encoding/base64.js";
-import { canonicalJson } from "../../encoding/canonical-json.js";
 import type { AskedQuestion, Question } from "../../era/era.js";
-import type { Platform } from "../../platform/platform.js";
-import { type ErrorKind, McpError } from "../../protocol/error.js";
+import type { ErrorKind } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
-import type { InputOutcome } from "./input-required.js";
 
 /** A question in the form of the client's revision. */
 export interface PreparedQuestion extends AskedQuestion {
@@ -16,7 +12,7 @@ export interface RecordedAnswers {
   readonly answers: Record<string, unknown>;
   readonly steps: Record<string, StepRecord>;
   /** The names of its questions and the keys of its steps so far, for what goes on with the same run of the handler. */
-  readonly names: QuestionNames;
+  readonly names: Map<string, number>;
   readonly stepKeys: Set<string>;
 }
 
@@ -46,31 +42,21 @@ export interface StepFailure {
   tool?: { content?: readonly ContentBlock[] | undefined };
 }
 
-/** Names the questions of one run of a handler, the same in every run: by their own keys, or by what they ask. */
-export class QuestionNames {
-  readonly #platform: Platform;
-  readonly #counts = new Map<string, number>();
-  readonly #keys = new Set<string>();
+/** The outcome of a call that must ask the client first. Private, so that a copy made by middleware holds nothing of it. */
+export class InputOutcome {
+  readonly #questions: Record<string, Question>;
+  readonly #state: string | undefined;
 
-  constructor(platform: Platform) {
-    this.#platform = platform;
+  constructor(questions: Record<string, Question>, state: string | undefined) {
+    this.#questions = questions;
+    this.#state = state;
   }
 
-  /** The name of the next question. Throws when its key was used before. */
-  next(question: Question, key: string | undefined): string {
-    if (key !== undefined) {
-      if (this.#keys.has(key)) {
-        throw new McpError("misuse", `the question key "${key}" was used twice in one call`, {
-          fix: "Use a different key for each question.",
-        });
-      }
-      this.#keys.add(key);
-      return key;
-    }
-    const text = canonicalJson([question.method, question.params ?? {}]);
-    const digest = toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
-    const count = this.#counts.get(digest) ?? 0;
-    this.#counts.set(digest, count + 1);
-    return count === 0 ? digest : `${digest}.${count}`;
+  get questions(): Record<string, Question> {
+    return this.#questions;
+  }
+
+  get state(): string | undefined {
+    return this.#state;
   }
 }

@@ -6,8 +6,8 @@ import { type Session, usedEarly } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
-import { endOf, publicFailure } from "./call-failure.js";
-import { InputOutcome } from "./input-required.js";
+import { InputOutcome } from "./asker.js";
+import { endOf, nameOf, publicFailure } from "./call-failure.js";
 import type { LayerStep, Layers, Route } from "./layers.js";
 import type { Observers } from "./observers.js";
 import { type CallOwner, ExtensionResult, type MethodHandler, ServerCall } from "./server-call.js";
@@ -189,8 +189,20 @@ function failure(call: ServerCall, error: unknown): Answer {
   return { ...answer, scopes, status, retryAfterMs };
 }
 
-function answering({ beforeAnswer }: ServerCall, ok: boolean): void {
+function answering(call: ServerCall, ok: boolean): void {
+  const { beforeAnswer, unsettled } = call;
+  // An interrupted handler cannot wait.
+  const ended = ok && call.interruption?.interim === undefined && call.failure === undefined;
+  if (ended && unsettled?.[0] !== undefined) warnUnawaited(call, unsettled[0]);
   if (beforeAnswer !== undefined) for (const act of beforeAnswer) act(ok);
+}
+
+/** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
+function warnUnawaited(call: ServerCall, name: string): void {
+  const what = nameOf(call) ?? call.request.method;
+  call.facts.warnOnce(
+    `\`ctx.${name}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
+  );
 }
 
 /** Runs a call through the layers of a server, from one of them on, and then by its handler. */

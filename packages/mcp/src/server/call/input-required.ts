@@ -1,5 +1,3 @@
-import type { Question } from "../../era/era.js";
-
 const BRAND = Symbol.for("@parley/mcp/input-required");
 
 /** Interrupts a handler whose question has no answer yet; the handler runs again with the answer. */
@@ -15,23 +13,4 @@ export class InputRequired extends Error {
 /** True for the signal that interrupts a handler; a `catch` around a question must rethrow it. */
 export function isInputRequired(error: unknown): boolean {
   return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
-}
-
-/** The outcome of a call that must ask the client first. Private, so that a copy made by middleware holds nothing of it. */
-export class InputOutcome {
-  readonly #questions: Record<string, Question>;
-  readonly #state: string | undefined;
-
-  constructor(questions: Record<string, Question>, state: string | undefined) {
-    this.#questions = questions;
-    this.#state = state;
-  }
-
-  get questions(): Record<string, Question> {
-    return this.#questions;
-  }
-
-  get state(): string | undefined {
-    return this.#state;
-  }
 }

@@ -9,18 +9,11 @@ import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { CallEnd, CallFollower } from "../contract/observer.js";
 import type { FoundOffer, SourceCall } from "../contract/source.js";
-import type { Asker, RecordedAnswers } from "./asker.js";
+import type { Asker, InputOutcome, RecordedAnswers } from "./asker.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerFacts } from "./facts.js";
-import type { InputOutcome } from "./input-required.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
-
-/** Creates the parts of a call that rooms above this one define. */
-export interface CallMakers {
-  context(call: ServerCall): HandlerContext;
-  asker(call: ServerCall): Asker;
-}
 
 /** Serves one method. The result goes through the layers of the server and is then encoded by the era. */
 export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
@@ -28,7 +21,8 @@ export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
 /** The parts of a server that each of its calls has. */
 export interface CallOwner {
   readonly facts: ServerFacts;
-  readonly makers: CallMakers;
+  readonly contextOf: (call: ServerCall) => HandlerContext;
+  readonly usualAsker: (call: ServerCall) => Asker;
   /** True if no middleware can change the results of handlers. */
   straight: boolean;
   /** The middleware around notifications. Only read where the server is mounted: else it is around the endpoint. */
@@ -59,10 +53,15 @@ export interface Admission {
 
 /** The state of a handler that questions without an answer interrupt. */
 export interface Interruption {
+  /** Settles when the handler ends. */
+  readonly handler: Promise<unknown>;
+  /** True from the first unanswered question on: the handler's own outcome counts no more. */
+  interrupted: boolean;
   /** The questions to send instead of a result, whatever middleware makes of it. */
   interim: InputOutcome | undefined;
-  /** Called when an unanswered question interrupts the handler. */
-  interrupt(): void;
+  /** Settle the call in place of the handler. */
+  resolve(interim: InputOutcome): void;
+  reject(reason: unknown): void;
 }
 
 /** One call to the server. What few calls need is created on first use. */
@@ -95,11 +94,14 @@ export class ServerCall implements SourceCall {
   /** Reports the end to observers; only if there are any. */
   ended: ((end: CallEnd, length: number) => void) | undefined;
   interruption: Interruption | undefined;
+  /** Carries questions and steps to the client; undefined before the first. */
+  carrier: Asker | undefined;
+  /** Names of the questions and steps that have not settled yet. Of the root. */
+  unsettled: string[] | undefined;
   /** Of the root. */
   admission: Admission | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
   beforeAnswer: ((ok: boolean) => void)[] | undefined;
-  #asker: Asker | undefined;
   #controller: AbortController | undefined;
   #callId: string | undefined;
 
@@ -115,7 +117,7 @@ export class ServerCall implements SourceCall {
     this.exchange = exchange;
     this.cache = this.facts.hints.read;
     this.followers = outer?.followers;
-    this.ctx = owner.makers.context(this);
+    this.ctx = owner.contextOf(this);
   }
 
   /** Creates a call to a mounted server, on behalf of the same client. */
@@ -152,7 +154,7 @@ export class ServerCall implements SourceCall {
   /** Sets the id and the asker of a call that goes on with an earlier one. */
   resume(id: string | undefined, asker: Asker | undefined): void {
     if (id !== undefined) this.#callId = id;
-    if (asker !== undefined) this.#asker = asker;
+    if (asker !== undefined) this.carrier = asker;
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */
@@ -162,7 +164,9 @@ export class ServerCall implements SourceCall {
 
   /** Aborts the handler's signal without notifying the peer. */
   abort(reason: unknown): void {
-    this.#abortable().abort(reason);
+    // An aborted signal need not follow that of the exchange.
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 
   #abortable(): AbortController {
@@ -175,15 +179,15 @@ export class ServerCall implements SourceCall {
     return controller;
   }
 
-  /** Sends questions to the client; created by the first question or step. */
+  /** Carries questions and steps to the client; created on first use. */
   get asker(): Asker {
-    this.#asker ??= this.outer?.asker ?? this.owner.makers.asker(this);
-    return this.#asker;
+    this.carrier ??= this.outer?.asker ?? this.owner.usualAsker(this);
+    return this.carrier;
   }
 
   /** The answers and steps that a later run of the handler need not ask or do again. */
   async recorded(): Promise<RecordedAnswers | undefined> {
-    return this.#asker?.recorded?.();
+    return this.carrier?.recorded?.();
   }
 
   /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */

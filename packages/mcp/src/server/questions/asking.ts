@@ -1,17 +1,186 @@
 // All that asks a client, as one part that the first question of a process loads; see `with-asking.ts`.
-import type { McpError } from "../../protocol/error.js";
+import type { AskedQuestion, Question } from "../../era/era.js";
+import { answerTo, questionFor } from "../../era/question.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { checkListRootsResult } from "../../protocol/checks/check-answers.js";
+import { compileSchema } from "../../protocol/compile-schema.js";
+import { McpError } from "../../protocol/error.js";
+import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
+import type { Root } from "../../protocol/features/roots.js";
+import type { CreateMessageResult } from "../../protocol/features/sampling.js";
+import { standardFormats } from "../../schema/json-schema/formats.js";
+import { describeIssues, type Parser } from "../../schema/parse.js";
+import type { AnySchema } from "../../schema/standard.js";
 import type { Asker } from "../call/asker.js";
 import type { ServerCall } from "../call/server-call.js";
 import { visitsOf } from "../call/url-required.js";
+import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../contract/context.js";
 import { Replay } from "./by-replay.js";
 import { requestAsker } from "./by-request.js";
-import { elicitUrl } from "./questions.js";
+import { toForm } from "./form.js";
+import { readSample, sampleQuestion } from "./sampling.js";
 
 export { openReplay } from "./by-replay.js";
-export { elicit, elicitUrl, forwardQuestion, roots, sample, tryElicit } from "./questions.js";
 
-/** What carries the questions of a call that brings no answers. */
+/** Asks the user to fill in a form. Throws when the user does not. */
+export async function elicit(
+  call: ServerCall,
+  message: string,
+  schema: AnySchema,
+  options: QuestionOptions,
+): Promise<unknown> {
+  const reply = await tryElicit(call, message, schema, options);
+  if (reply.action === "accept") return reply.content;
+  throw refusal(
+    reply.action,
+    `the user ${reply.action === "decline" ? "declined to answer" : "dismissed"}: ${message}`,
+  );
+}
+
+/** Asks the user to fill in a form, and returns what the user did. */
+export async function tryElicit(
+  call: ServerCall,
+  message: string,
+  schema: AnySchema,
+  options: QuestionOptions,
+): Promise<ElicitReply<unknown>> {
+  const form = formOf(call, schema);
+  const params = { message, requestedSchema: form.requestedSchema };
+  const question: Question = { method: "elicitation/create", params };
+  return readElicitReply(await ask(call, { question, needs: ["elicitation.form"] }, options), form);
+}
+
+/** Asks the user to open a page. Resolves when the user agrees, not when the visit is over. */
+export async function elicitUrl(
+  call: ServerCall,
+  message: string,
+  url: string,
+  options: UrlQuestionOptions,
+): Promise<void> {
+  if (!URL.canParse(url)) {
+    throw new McpError("misuse", `"${url}" is not a valid URL`, { fix: "Pass an absolute URL." });
+  }
+  const elicitationId = options.elicitationId ?? call.facts.randomId();
+  const question: Question = { method: "elicitation/create", params: { mode: "url", message, url, elicitationId } };
+  const { answer } = await ask(call, { question, needs: ["elicitation.url"] }, options);
+  const action = isObject(answer) ? answer["action"] : undefined;
+  if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
+}
+
+/** Asks the client's model. */
+export async function sample(
+  call: ServerCall,
+  request: SampleRequest,
+  options: QuestionOptions,
+): Promise<CreateMessageResult> {
+  const { answer } = await ask(call, sampleQuestion(request), options);
+  return readSample(answer);
+}
+
+/** Asks which folders the client works in. */
+export async function roots(call: ServerCall, options: QuestionOptions): Promise<Root[]> {
+  const { answer } = await ask(call, { question: { method: "roots/list" }, needs: ["roots"] }, options);
+  const { result, problems } = checkListRootsResult(answer);
+  if (result !== undefined) return result.roots;
+  throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
+}
+
+/** Puts a question of another server to the client; the answer is in the form of the newest revision. */
+export async function forwardQuestion(call: ServerCall, question: Question, key: string): Promise<unknown> {
+  return (await ask(call, { question, needs: needsOf(question) }, { key })).answer;
+}
+
+function needsOf({ method, params = {} }: Question): string[] {
+  if (method === "roots/list") return ["roots"];
+  if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];
+  const usesTools = params["tools"] !== undefined || params["toolChoice"] !== undefined;
+  return usesTools ? ["sampling", "sampling.tools"] : ["sampling"];
+}
+
+/** Asks in the form of the client's revision, and returns the answer in the form of the newest one. */
+async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOptions): Promise<Answered> {
+  const { revision } = call.request;
+  const { question, needs } = questionFor(asked, revision);
+  // The time that the user takes does not count for the tool's timeout.
+  const deadline = call.root.admission?.deadline;
+  deadline?.pause();
+  try {
+    const answer = await askerOf(call).ask({ question, needs, key });
+    return { answer: answerTo(asked.question, answer, revision), shown: question };
+  } finally {
+    deadline?.resume();
+  }
+}
+
+/** The client's answer, and the question in the form that the client got. */
+interface Answered {
+  readonly answer: unknown;
+  readonly shown: Question;
+}
+
+/** A compiled schema and the form that asks for it. */
+interface Form {
+  readonly parser: Parser;
+  readonly requestedSchema: ElicitRequestedSchema;
+}
+
+/** Forms by server and schema object, so that a schema at module scope is converted once, by each server as its options say. */
+const forms = new WeakMap<object, WeakMap<object, Form>>();
+
+/** The form for a schema. Throws when a form cannot express it. */
+function formOf(call: ServerCall, schema: AnySchema): Form {
+  const own = forms.get(call.facts) ?? new WeakMap<object, Form>();
+  forms.set(call.facts, own);
+  const known = own.get(schema);
+  if (known !== undefined) return known;
+  const parser = compileSchema(schema, {
+    io: "input",
+    what: "a question",
+    adapter: call.facts.options.toJsonSchema,
+    formats: standardFormats,
+  });
+  const form = { parser, requestedSchema: toForm(parser.jsonSchema) };
+  own.set(schema, form);
+  return form;
+}
+
+/**
+ * The user's reply, checked against the schema.
+ *
+ * Spec: Elicitation, "Response Actions",
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions
+ */
+async function readElicitReply({ answer, shown }: Answered, form: Form): Promise<ElicitReply<unknown>> {
+  const action = isObject(answer) ? answer["action"] : undefined;
+  if (action === "decline" || action === "cancel") return { action };
+  if (!isObject(answer) || action !== "accept") {
+    throw new McpError("invalid_params", "the `action` of an answer must be accept, decline or cancel");
+  }
+  const parsed = await form.parser.parse(answer["content"] ?? {});
+  if (parsed.ok) return { action, content: parsed.value };
+  throw new McpError(
+    "invalid_params",
+    `an answer does not fit the requested schema: ${describeIssues(parsed.issues)}`,
+    {
+      data: { requestedSchema: shown.params?.["requestedSchema"] },
+    },
+  );
+}
+
+function refusal(action: "decline" | "cancel", message: string): McpError {
+  return new McpError(action === "decline" ? "declined" : "dismissed", message, {
+    fix: "Catch this kind of error, or use `ctx.tryElicit`, to continue without the answer.",
+  });
+}
+
+/** What carries the questions of a call, made by its first question or step. Mounted servers ask through the outer call. */
 export function askerOf(call: ServerCall): Asker {
+  call.carrier ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
+  return call.carrier;
+}
+
+/** Creates what carries the questions of a call that brings no answers. */
+export function usualAsker(call: ServerCall): Asker {
   return call.replays ? new Replay(call, undefined, {}) : requestAsker(call);
 }
 
@@ -26,14 +195,15 @@ export async function askForVisits<T = never>(
   run?: () => T | Promise<T>,
 ): Promise<T> {
   const visits = visitsOf(error);
-  const { repeats } = call.asker;
+  const asker = askerOf(call);
+  const { repeats } = asker;
   const isOver = repeats !== undefined && (run === undefined || repeats >= call.facts.limits.rounds);
   if (visits.length === 0 || isOver) throw error;
   // What was answered before the last run resolves at once.
   for (let asked = 0; repeats === undefined || asked <= repeats; asked++) {
     await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
   }
-  call.asker.repeat?.();
+  asker.repeat?.();
   // Safe: without it the error was thrown above, or the loop never ends.
   return (run as () => T | Promise<T>)();
 }

@@ -1,21 +1,27 @@
+import { toBase64Url } from "../../encoding/base64.js";
+import { canonicalJson } from "../../encoding/canonical-json.js";
+import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { neverUnhandled } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/pause.js";
-import type { Timer } from "../../platform/platform.js";
+import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { readTrace } from "../../protocol/trace-context.js";
 import {
   type Asker,
+  InputOutcome,
   type PreparedQuestion,
-  QuestionNames,
   type RecordedAnswers,
+  type StepFailure,
   type StepRecord,
 } from "../call/asker.js";
 import { requireCapabilities } from "../call/can-ask.js";
-import { InputOutcome, InputRequired, isInputRequired } from "../call/input-required.js";
-import type { ServerCall } from "../call/server-call.js";
+import { InputRequired, isInputRequired } from "../call/input-required.js";
+import type { Interruption, ServerCall } from "../call/server-call.js";
+import { ToolError } from "../contract/tool.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
-import { openState, type QuestionState, recordFailure, reviveFailure, sealState } from "./state.js";
 
 /** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;
@@ -40,25 +46,22 @@ export class Replay implements Asker {
   /** Answers in this request whose questions the handler has not asked yet. */
   readonly #unclaimed: Set<string>;
   readonly #broughtAnswers: boolean;
-  readonly #names: QuestionNames;
+  readonly #names = new Map<string, number>();
   readonly #stepKeys = new Set<string>();
   readonly #noted = new Map<string, Question>();
   readonly #waiters: ((signal: InputRequired) => void)[] = [];
   readonly #stepsInFlight = new Map<string, Promise<unknown>>();
-  readonly #signal = new InputRequired();
   #claimed = 0;
   #considering = false;
   /** Runs while answers of this request are still unclaimed. */
   #claiming: Timer | undefined;
-  #interrupted = false;
+  /** Rejects the questions without an answer, from the interruption on. */
+  #signal: InputRequired | undefined;
   #late = 0;
   #fatal: McpError | undefined;
 
   constructor(call: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
     this.#call = call;
-    this.#names = new QuestionNames(call.facts.platform);
-    call.facts.platform.guardRejections?.(isInputRequired);
-    if (state !== undefined) call.resume(state.id, undefined);
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
@@ -74,13 +77,13 @@ export class Replay implements Asker {
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
-    const name = this.#names.next(question, key);
+    const name = nextName(this.#names, question, key, this.#call.facts.platform);
     if (this.#answers.has(name)) {
       this.#claim(name);
       return this.#answers.get(name);
     }
     requireCapabilities(this.#call, needs);
-    if (this.#interrupted) return this.#lateSignal();
+    if (this.#signal !== undefined) return this.#lateSignal(this.#signal);
     this.#checkLimits();
     this.#noted.set(name, question);
     return new Promise((_resolve, reject) => {
@@ -100,7 +103,7 @@ export class Replay implements Asker {
       if (!("failure" in record)) return record.value;
       throw reviveFailure(record.failure);
     }
-    if (this.#interrupted) return this.#lateSignal();
+    if (this.#signal !== undefined) return this.#lateSignal(this.#signal);
     const running = this.#runStep(key, work);
     this.#stepsInFlight.set(key, running);
     return neverUnhandled(running).finally(() => this.#stepsInFlight.delete(key));
@@ -129,6 +132,21 @@ export class Replay implements Asker {
     return { answers, steps, names: this.#names, stepKeys: this.#stepKeys };
   }
 
+  /** Settles the call with its interim result. */
+  async #settle(interruption: Interruption): Promise<void> {
+    interruption.interrupted = true;
+    try {
+      // An extension may have replaced the asker since the question.
+      const interim = await (this.#call.carrier ?? this).conclude(interruption.handler);
+      this.#call.admission?.release?.();
+      interruption.interim = interim;
+      interruption.resolve(interim);
+    } catch (error) {
+      this.#call.admission?.release?.();
+      interruption.reject(error);
+    }
+  }
+
   /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     if (this.#stepsInFlight.size > 0) await this.#stepsToEnd();
@@ -142,9 +160,11 @@ export class Replay implements Asker {
       asked: [...this.#noted.keys()],
     });
     this.#call.abort(this.#signal);
+    const questions = Object.fromEntries(this.#noted);
     // Added only now, because the trace differs from round to round and must not change the question's key.
-    const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#call, question)] as const);
-    return new InputOutcome(Object.fromEntries(questions), state);
+    const trace = readTrace(this.#call.request.params["_meta"]);
+    if (trace !== undefined) for (const [key, question] of this.#noted) questions[key] = traced(question, trace);
+    return new InputOutcome(questions, state);
   }
 
   /** A step without a record would run again in the next round, so the call fails instead. */
@@ -187,39 +207,168 @@ export class Replay implements Asker {
   }
 
   #interrupt(): void {
-    if (this.#interrupted) return;
-    this.#interrupted = true;
+    if (this.#signal !== undefined) return;
+    const signal = new InputRequired();
+    this.#signal = signal;
+    this.#call.facts.platform.guardRejections?.(isInputRequired);
     this.#claiming?.cancel();
     if (this.#broughtAnswers && this.#claimed === 0) {
       this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered");
     }
-    this.#call.interruption?.interrupt();
-    for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
+    const { interruption } = this.#call;
+    if (interruption !== undefined) void this.#settle(interruption);
+    for (const interrupt of this.#waiters.splice(0)) interrupt(signal);
   }
 
-  #lateSignal(): Promise<never> {
+  #lateSignal(signal: InputRequired): Promise<never> {
     if (++this.#late > LATE_LIMIT) return new Promise(() => {});
     return new Promise((_resolve, reject) => {
-      this.#call.facts.platform.defer(() => reject(this.#signal));
+      this.#call.facts.platform.defer(() => reject(signal));
     });
   }
 }
 
 /**
- * Creates the replay of a call whose request has answers. Throws `invalid_params` for malformed answers.
+ * Resumes a call whose request has answers. Throws `invalid_params` for malformed answers.
  *
  * Spec: Multi Round-Trip Requests, "Error Handling",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#error-handling
  */
-export async function openReplay(call: ServerCall): Promise<Replay> {
+export async function openReplay(call: ServerCall): Promise<void> {
   const { responses, state } = call.request.inputs ?? {};
   if (responses !== undefined && !isObject(responses)) {
     throw new McpError("invalid_params", "`inputResponses` is not an object");
   }
   for (const answer of Object.values(responses ?? {})) if (!isObject(answer)) throw malformedAnswer("a question");
-  return new Replay(call, state === undefined ? undefined : await openState(call, state), responses ?? {});
+  const opened = state === undefined ? undefined : await openState(call, state);
+  call.resume(opened?.id, new Replay(call, opened, responses ?? {}));
 }
 
 function tooMany(what: string): McpError {
   return new McpError("too_many_questions", `a call asked ${what}`);
+}
+
+/**
+ * Names the next question of one run of a handler, the same in every run: by its own key, or by what it asks. `names` counts
+ * those before it. Throws when its key was used before.
+ */
+export function nextName(
+  names: Map<string, number>,
+  question: Question,
+  key: string | undefined,
+  platform: Platform,
+): string {
+  if (key !== undefined) {
+    if (names.has(key)) {
+      throw new McpError("misuse", `the question key "${key}" was used twice in one call`, {
+        fix: "Use a different key for each question.",
+      });
+    }
+    names.set(key, 1);
+    return key;
+  }
+  const text = canonicalJson([question.method, question.params ?? {}]);
+  const digest = toBase64Url(platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
+  const count = names.get(digest) ?? 0;
+  names.set(digest, count + 1);
+  return count === 0 ? digest : `${digest}.${count}`;
+}
+
+/** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
+interface QuestionState {
+  /** Identifies the call in all its rounds. */
+  id: string;
+  round: number;
+  answers: Record<string, unknown>;
+  steps: Record<string, StepRecord>;
+  /** Keys of the questions that this round asked. */
+  asked: string[];
+}
+
+interface Sealed {
+  /** When it expires, in milliseconds since the epoch. */
+  until: number;
+  /** Digest of the caller, the method and the params, so that a state is valid for its own request only. */
+  bound: string;
+  state: QuestionState;
+}
+
+/**
+ * Seals a state for the same caller and the same request.
+ *
+ * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
+ */
+async function sealState(call: ServerCall, state: QuestionState): Promise<string> {
+  const { platform, limits, secrets } = call.facts;
+  const payload: Sealed = { until: platform.now() + limits.answerMs, bound: binding(call), state };
+  const text = JSON.stringify(payload);
+  if (utf8Bytes(text) > limits.stateBytes) {
+    throw new McpError(
+      "limit_exceeded",
+      `answers and steps of ${call.request.method} exceed ${limits.stateBytes} bytes`,
+      {
+        fix: "Return less from `ctx.step`, or raise `limits.stateBytes`.",
+      },
+    );
+  }
+  return secrets.seal("state", text);
+}
+
+/** Opens a state from the client. Throws when this server did not seal it for this request, or when it has expired. */
+async function openState(call: ServerCall, sealed: unknown): Promise<QuestionState> {
+  const { platform, limits, secrets } = call.facts;
+  if (typeof sealed !== "string") throw refused("is not a string", "Send it back unchanged.");
+  // Base64 and encryption add about a third.
+  if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Send it back unchanged.");
+  const opened = await secrets.open("state", sealed);
+  if ("fault" in opened) {
+    const foreign = opened.fault === "foreign";
+    throw refused(
+      foreign ? "was sealed with another secret" : "was altered",
+      foreign ? "Give every process of this server the same `secret`." : "Send it back unchanged.",
+    );
+  }
+  // The seal proves that `sealState` wrote it.
+  const { until, bound, state } = JSON.parse(opened.text) as Sealed;
+  if (until < platform.now()) throw refused("has expired", "Call again without it.");
+  if (bound !== binding(call))
+    throw refused("belongs to another request", "Send it only with the request that it was returned for.");
+  return state;
+}
+
+function refused(what: string, fix: string): McpError {
+  return new McpError("invalid_params", `\`requestState\` ${what}`, { fix });
+}
+
+function binding({ request, exchange, facts }: ServerCall): string {
+  const { _meta, inputResponses, requestState, ...params } = request.params;
+  const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
+  const text = canonicalJson([principal, request.method, params]);
+  return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
+}
+
+/** The record of an error that a step threw. */
+export function recordFailure(error: unknown): StepFailure {
+  const common = { name: error instanceof Error ? error.name : "Error", message: thrownMessage(error) };
+  if (ToolError.is(error)) return { ...common, tool: { content: error.content } };
+  if (!McpError.is(error)) return common;
+  const { kind, code, data } = error;
+  return { ...common, mcp: { kind, code, data: asJson(data) } };
+}
+
+/** The error that a later round throws for a recorded failure. */
+export function reviveFailure({ name, message, mcp, tool }: StepFailure): Error {
+  if (mcp !== undefined) return new McpError(mcp.kind, message, { code: mcp.code, data: mcp.data });
+  if (tool !== undefined) return new ToolError(message, tool.content === undefined ? {} : { content: tool.content });
+  return Object.assign(new Error(message), { name });
+}
+
+/** The data as JSON; undefined when it cannot be written, because the failure matters more than its data. */
+export function asJson(data: unknown): unknown {
+  try {
+    return data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null");
+  } catch {
+    return undefined;
+  }
 }

@@ -23,7 +23,9 @@ export function requestAsker(call: ServerCall): Asker {
       if (isEarly(call)) await untilInitialized(call);
       const id = call.facts.nextQuestionId();
       const followed = followQuestion(call, { method: question.method, requestId: id });
-      const ask = () => askUntilSettled(call, id, traced(call, question, followed?.trace), open);
+      const trace = followed?.trace ?? readTrace(call.request.params["_meta"]);
+      const sent = trace === undefined ? question : traced(question, trace);
+      const ask = () => askUntilSettled(call, id, sent, open);
       return followed === undefined ? ask() : followed.send(ask);
     },
     async step(key, work) {
@@ -112,13 +114,8 @@ export function unanswered(method: string, ms: number): McpError {
   });
 }
 
-/** Adds a trace to a question, the caller's unless another is given, so that the client's work for it belongs to it. */
-export function traced(
-  call: ServerCall,
-  question: Question,
-  trace = readTrace(call.request.params["_meta"]),
-): Question {
-  if (trace === undefined) return question;
+/** Adds a trace to a question, so that the client's work for it belongs to it. */
+export function traced(question: Question, trace: TraceContext): Question {
   const { params = {} } = question;
   const own = isObject(params["_meta"]) ? params["_meta"] : {};
   return { ...question, params: { ...params, _meta: { ...own, ...traceMeta(trace) } } };

@@ -8,10 +8,10 @@ import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import { readTrace, type TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../../schema/standard.js";
-import { nameOf } from "../call/call-failure.js";
+import type { Asker } from "../call/asker.js";
 import { canAsk } from "../call/can-ask.js";
 import { ProgressReporter } from "../call/progress.js";
-import type { CallMakers, ServerCall } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import type {
   ClientFacts,
   ElicitReply,
@@ -22,7 +22,7 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../contract/context.js";
-import { type Asking, asking, askWith, withAsking } from "./with-asking.js";
+import { type Asking, asking, askWith, loadedAsking } from "./with-asking.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 class CallContext implements HandlerContext {
@@ -30,8 +30,6 @@ class CallContext implements HandlerContext {
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
   #progress: ProgressReporter | undefined;
-  /** Names of the questions and steps that have not settled yet. */
-  #open: string[] | undefined;
 
   constructor(call: ServerCall) {
     this.#call = call;
@@ -177,40 +175,24 @@ class CallContext implements HandlerContext {
 
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
-    const call = this.#call;
-    if (call.row.mayAsk !== true) return this.#mayNotAsk();
-    return this.#watched(
-      "step",
-      withAsking(() => call.asker.step(key, work)),
-    );
+    return this.#ask("step", (asking, call) => asking.askerOf(call).step(key, work));
   }
 
-  /** Rejects instead of throwing, because a `.catch` of the handler would miss a synchronous throw. */
+  /**
+   * Asks, and notes that the question is open until it settles. Rejects instead of throwing, because a `.catch` of the handler
+   * would miss a synchronous throw.
+   */
   #ask<T>(name: string, question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
     if (call.row.mayAsk !== true) return this.#mayNotAsk();
-    return this.#watched(
-      name,
-      askWith(call, (asking) => question(asking, call)),
-    );
-  }
-
-  /** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
-  #watched<T>(name: string, asked: Promise<T>): Promise<T> {
-    const { root, facts } = this.#call;
-    const open = this.#open ?? [];
-    if (this.#open === undefined) {
-      this.#open = open;
-      root.whenAnswered((ok) => {
-        if (!ok || open.length === 0 || root.interruption?.interim !== undefined || root.failure !== undefined) return;
-        const what = nameOf(root) ?? root.request.method;
-        facts.warnOnce(
-          `\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
-        );
-      });
-    }
-    open.push(name);
-    const settled = () => void open.splice(open.indexOf(name), 1);
+    call.root.unsettled ??= [];
+    const { unsettled } = call.root;
+    unsettled.push(name);
+    const asked =
+      loadedAsking === undefined
+        ? askWith(call, (asking) => question(asking, call))
+        : neverUnhandled(question(loadedAsking, call));
+    const settled = () => void unsettled.splice(unsettled.indexOf(name), 1);
     asked.then(settled, settled);
     return asked;
   }
@@ -220,8 +202,15 @@ class CallContext implements HandlerContext {
   }
 }
 
-/** Creates contexts and askers of calls. */
-export const MAKERS: CallMakers = { context: (call) => new CallContext(call), asker: (call) => asking().askerOf(call) };
+/** Creates the context of a call. */
+export function contextOf(call: ServerCall): HandlerContext {
+  return new CallContext(call);
+}
+
+/** What carries questions as the era of a call does; only after the first question of the process. */
+export function usualAsker(call: ServerCall): Asker {
+  return asking().usualAsker(call);
+}
 
 function clientFacts(call: ServerCall): ClientFacts {
   const { clientInfo, clientCapabilities } = call.request;

@@ -3,7 +3,7 @@ import type { Layer } from "../call/layers.js";
 import type { Interruption, MethodHandler, ServerCall } from "../call/server-call.js";
 import { inLayer } from "../call/spans.js";
 import { isUrlRequired } from "../call/url-required.js";
-import { withAsking } from "./with-asking.js";
+import { loadedAsking, withAsking } from "./with-asking.js";
 
 /**
  * The layer around every handler: runs it, by replay in revisions where questions are part of an interim result. The calls of
@@ -24,40 +24,28 @@ export const replayed: Layer = {
 function replay(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   if (call.row.mayAsk !== true || !call.replays) return run(call);
   if (call.request.inputs === undefined) return interruptible(call, run);
-  return withAsking(({ openReplay }) => openReplay(call)).then((opened) => {
-    call.resume(undefined, opened);
-    return interruptible(call, run);
-  });
+  const opened =
+    loadedAsking === undefined ? withAsking(({ openReplay }) => openReplay(call)) : loadedAsking.openReplay(call);
+  return opened.then(() => interruptible(call, run));
 }
 
 /** The handler's outcome, or the interim result when one of its questions has no answer yet. */
 function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   const started = start(call, run);
   if (!isThenable(started)) return started;
-  const running = Promise.resolve(started);
+  const handler = Promise.resolve(started);
   return new Promise((resolve, reject) => {
-    let interrupted = false;
-    const interruption: Interruption = {
-      interim: undefined,
-      interrupt() {
-        interrupted = true;
-        call.asker
-          .conclude(running)
-          .finally(() => call.admission?.release?.())
-          .then((interim) => {
-            interruption.interim = interim;
-            resolve(interim);
-          }, reject);
-      },
-    };
+    const interruption: Interruption = { handler, interrupted: false, interim: undefined, resolve, reject };
     call.interruption = interruption;
     const failed = (error: unknown) => {
-      if (interrupted) return;
+      if (interruption.interrupted) return;
       // A page that the user must visit first becomes a question like any other.
       if (!isUrlRequired(error)) return reject(error);
-      withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) => interrupted || reject(refused));
+      withAsking(({ askForVisits }) => askForVisits(call, error)).catch(
+        (refused) => interruption.interrupted || reject(refused),
+      );
     };
-    running.then((result) => interrupted || resolve(result), failed);
+    handler.then((result) => interruption.interrupted || resolve(result), failed);
   });
 }
 

@@ -5,13 +5,14 @@ import type { ServerCall } from "../call/server-call.js";
 /** The part of the library that asks clients. */
 export type Asking = typeof import("./asking.js");
 
-let loaded: Asking | undefined;
+/** Undefined before the first question. */
+export let loadedAsking: Asking | undefined;
 let loading: Promise<Asking> | undefined;
 
 /** Loads the code that asks clients. It is loaded by the first question, because most servers never ask. */
 export function loadAsking(): Promise<Asking> {
   loading ??= import("./asking.js").then((asking) => {
-    loaded = asking;
+    loadedAsking = asking;
     return asking;
   });
   return loading;
@@ -19,8 +20,8 @@ export function loadAsking(): Promise<Asking> {
 
 /** The loaded code, for functions that run only after a question. Throws before the first one. */
 export function asking(): Asking {
-  if (loaded === undefined) throw new McpError("internal_error", "nothing has been asked yet");
-  return loaded;
+  if (loadedAsking === undefined) throw new McpError("internal_error", "nothing has been asked yet");
+  return loadedAsking;
 }
 
 /**
@@ -28,12 +29,12 @@ export function asking(): Asking {
  * never reported as unhandled, because a handler may drop the promise.
  */
 export function withAsking<T>(use: (asking: Asking) => Promise<T>): Promise<T> {
-  return neverUnhandled(loaded === undefined ? loadAsking().then(use) : use(loaded));
+  return neverUnhandled(loadedAsking === undefined ? loadAsking().then(use) : use(loadedAsking));
 }
 
 /** Does the same for a question of a call, and rejects if the call has ended before the code is loaded. */
 export function askWith<T>(call: ServerCall, use: (asking: Asking) => Promise<T>): Promise<T> {
-  if (loaded !== undefined) return withAsking(use);
+  if (loadedAsking !== undefined) return withAsking(use);
   let ended = false;
   call.root.whenAnswered(() => {
     ended = true;
