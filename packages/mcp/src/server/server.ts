@@ -51,8 +51,9 @@ import { handlerObjects } from "./handler/handler-objects.js";
 import { HandlerSource, handlerArounds, handlerOptions } from "./handler/handler-source.js";
 import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
 import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
-import { contextOf, usualAsker } from "./questions/call-context.js";
+import { contextOf } from "./questions/call-context.js";
 import { replayed } from "./questions/replayed.js";
+import { asking } from "./questions/with-asking.js";
 import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
 import { JoinedSources } from "./sources/joined.js";
 import { mountServer, type ServerParts } from "./sources/prefixed.js";
@@ -110,7 +111,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#parts = {
       facts,
       contextOf,
-      usualAsker,
+      usualAsker: (call) => asking().usualAsker(call),
       straight: true,
       get notifications() {
         return layers.all().flatMap((layer) => layer.notifications ?? []);

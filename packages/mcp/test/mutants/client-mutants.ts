@@ -13,7 +13,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "accepted-request-pending",
     recreates: "a request that is answered with 202 stays pending",
-    file: "transport/http/client/exchange.ts",
+    file: "transport/http/client/client.ts",
     search: "return this.refuse(this.#wrong(",
     replace: "return void ((error: unknown) => error)(this.#wrong(",
     tests: ["test/http-client/hostile-answer.test.ts"],
@@ -21,7 +21,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "foreign-answer-ignored",
     recreates: "an answer with another id leaves the request pending",
-    file: "transport/http/client/exchange.ts",
+    file: "transport/http/client/client.ts",
     search: "    if (!matches) {\n",
     replace: "    if (!matches) {\n      return;\n",
     tests: ["test/http-client/hostile-answer.test.ts"],
@@ -101,7 +101,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "session-of-a-failed-probe",
     recreates: "typescript-sdk 9b41b56: the session id of a refused probe is kept",
-    file: "transport/http/client/exchange.ts",
+    file: "transport/http/client/client.ts",
     search: "        this.#offered = sessionOf(response);",
     replace: "        this.#facts.session ??= sessionOf(response);",
     tests: ["test/http-client/session.test.ts"],

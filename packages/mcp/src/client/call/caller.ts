@@ -175,11 +175,11 @@ export class Caller implements Requester {
   }
 
   /** Waits for `work`, or until the call is stopped. */
-  #during<T>(call: PendingCall, work: Promise<T>): Promise<T> {
+  #during<T>(call: PendingCall, work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       call.interrupt = reject;
       if (call.stopped !== undefined) reject(call.stopped);
-      work.then(resolve, reject);
+      work().then(resolve, reject);
     }).finally(() => {
       call.interrupt = undefined;
     });
@@ -190,7 +190,7 @@ export class Caller implements Requester {
     const ended = new AbortController();
     call.paused++;
     try {
-      return await this.#during(call, work(ended.signal));
+      return await this.#during(call, () => work(ended.signal));
     } catch (error) {
       ended.abort(error);
       throw error;
@@ -268,7 +268,7 @@ export class Caller implements Requester {
     try {
       const current = call.extras.recovering === true ? connection.last : connection.current;
       if (current === undefined) {
-        return this.#during(call, connection.ready() ?? Promise.resolve()).then(
+        return this.#during(call, () => connection.ready() ?? Promise.resolve()).then(
           () => this.#send(call),
           (error) => this.#fail(call, error),
         );
@@ -372,7 +372,7 @@ export class Caller implements Requester {
       const again = waitBeforeResend(this.#connection, call, error, reason);
       if (again === undefined) return this.#fail(call, error);
       call.resent = true;
-      return this.#during(call, again).then(
+      return this.#during(call, () => again).then(
         () => this.#send(call),
         // What ended the wait says more than the loss only when it was the caller or a deadline.
         (late) => this.#fail(call, isOwnEnd(late) ? late : error),

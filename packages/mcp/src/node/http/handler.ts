@@ -62,6 +62,21 @@ export function handlerAndCore(
   return { handler: Object.assign(handler, ends), core };
 }
 
+/** Serves requests of these paths by the handler, and others by `elsewhere`. */
+export function listenerOf(
+  handler: NodeHandler,
+  { state }: HttpCore,
+  paths: ReadonlySet<string>,
+  elsewhere: (request: IncomingMessage, response: ServerResponse) => void,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    if (state.closesConnections) response.shouldKeepAlive = false;
+    // Nearly all requests have the plain path and need no parsing.
+    if (paths.has(request.url ?? "")) handler(request, response);
+    else elsewhere(request, response);
+  };
+}
+
 /**
  * Writes the replies of one turn of the event loop together, after all its requests were read. Under load this gives about a
  * third more throughput: reads and writes do not alternate, so caches stay warm and clients wake up once for many replies.

@@ -21,7 +21,7 @@ import { endedOnSignals } from "../end-on-signals.js";
 import { watchEventLoop } from "../event-loop-delay.js";
 import { platform } from "../platform.js";
 import { bind, withBoundHost } from "./bind.js";
-import { authenticationRequest, handlerAndCore, type NodeHandler } from "./handler.js";
+import { authenticationRequest, handlerAndCore, listenerOf, type NodeHandler } from "./handler.js";
 
 /** Options for `serveHttp`. */
 export interface ServeHttpOptions extends HttpServerOptions {
@@ -82,7 +82,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const isHealthy = async () => !draining && ((await options.isHealthy?.()) ?? true) === true;
   const { handler, core } = handlerAndCore(servable, { ...withBoundHost(options), isHealthy });
   const metrics = watchedMetrics(options, core);
-  const listener = router(handler, servedPaths(path, options), options, core, metrics?.route);
+  const paths = servedPaths(path, options);
+  const listener = listenerOf(handler, core, paths, router(handler, paths, options, core, metrics?.route));
   const bound = await bind(() => configure(makeServer(options, listener), options), host, port);
   const end = async (graceMs = 0) => {
     draining = true;
@@ -172,6 +173,7 @@ function watchedMetrics(options: ServeHttpOptions, { state }: HttpCore): { route
   return { route: metricsRoute(metrics, options, options.platform ?? platform), stop };
 }
 
+/** Serves requests whose address is not exactly one of `paths`. */
 function router(
   handler: NodeHandler,
   paths: ReadonlySet<string>,
@@ -180,11 +182,7 @@ function router(
   metrics: Listener | undefined,
 ): Listener {
   return (request, response) => {
-    const url = request.url ?? "";
-    if (core.state.closesConnections) response.shouldKeepAlive = false;
-    // Nearly all requests have the plain path and need no parsing.
-    if (paths.has(url)) return handler(request, response);
-    const target = pathOf(url);
+    const target = pathOf(request.url ?? "");
     if (paths.has(target)) return handler(request, response);
     if (healthPath !== false && target === healthPath) {
       void core.isReady().then((ready) => replyHealth(response, ready));

@@ -8,7 +8,6 @@ import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import { readTrace, type TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../../schema/standard.js";
-import type { Asker } from "../call/asker.js";
 import { canAsk } from "../call/can-ask.js";
 import { ProgressReporter } from "../call/progress.js";
 import type { ServerCall } from "../call/server-call.js";
@@ -22,7 +21,7 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../contract/context.js";
-import { type Asking, asking, askWith, loadedAsking } from "./with-asking.js";
+import { type Asking, askWith, loadedAsking } from "./with-asking.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 class CallContext implements HandlerContext {
@@ -205,11 +204,6 @@ class CallContext implements HandlerContext {
 /** Creates the context of a call. */
 export function contextOf(call: ServerCall): HandlerContext {
   return new CallContext(call);
-}
-
-/** What carries questions as the era of a call does; only after the first question of the process. */
-export function usualAsker(call: ServerCall): Asker {
-  return asking().usualAsker(call);
 }
 
 function clientFacts(call: ServerCall): ClientFacts {

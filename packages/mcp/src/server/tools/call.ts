@@ -165,12 +165,15 @@ export class ToolCalls {
       tool.limit?.leave();
     };
     const end = call.root.admission?.slot?.hold(() => this.#enter(tool, call), free) ?? free;
-    return () => {
+    const leave = () => {
       if (over) return;
       over = true;
-      call.root.admission?.deadline?.end();
+      const { admission } = call.root;
+      if (admission?.release === leave) admission.release = undefined;
+      admission?.deadline?.end();
       end();
     };
+    return leave;
   }
 
   #failed(tool: RunnableTool, args: unknown, error: unknown, call: ServerCall): MaybePromise<CallToolResult> {

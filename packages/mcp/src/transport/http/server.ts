@@ -1,5 +1,4 @@
 import { guarded, isThenable, whenReady } from "../../encoding/maybe-promise.js";
-import type { Accepted } from "../../era/era.js";
 import { opensSessions, sessionRevision, takesBatches } from "../../era/session.js";
 import type { ServerAuthorization } from "../../http/authentication.js";
 import { sortBatch } from "../../jsonrpc/batch.js";
@@ -17,7 +16,7 @@ import { HttpExchange } from "./server/exchange.js";
 import type { Incoming } from "./server/incoming.js";
 import type { HttpServerOptions } from "./server/options.js";
 import { forbidden, type Refusal, refusal, refusedBy } from "./server/refusal.js";
-import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./server/reply-rules.js";
+import { ALONE, WITHOUT_SESSION } from "./server/reply-rules.js";
 import { ServerState } from "./server/state.js";
 import { createSessionRoutes, type Received, type SessionRoutes } from "./session/routes.js";
 
@@ -232,7 +231,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   }
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
-    if (!accepted.inSession) return runAlone(exchange, accepted, ALONE);
+    if (!accepted.inSession) return exchange.runAlone(accepted, ALONE);
     const alone = letIn && (!accepted.opensSession || endpoint.sessionless?.() === true);
     if (sessions === undefined || alone) return withoutSession(exchange, { kind: "request", accepted });
     return sessions.post(exchange, { kind: "request", accepted });
@@ -261,7 +260,7 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
   const { protocolVersion } = exchange.http.protocolHeaders;
   // The handshake itself names its version in the body. It must not promise what only a session can keep.
   if (item.kind === "request" && item.accepted.opensSession)
-    return runAlone(exchange, { ...item.accepted, opensSession: false }, WITHOUT_SESSION);
+    return exchange.runAlone({ ...item.accepted, opensSession: false }, WITHOUT_SESSION);
   const revision = sessionRevision(protocolVersion, endpoint.revisions);
   if (item.kind === "notification" && (protocolVersion === undefined || !McpError.is(revision))) {
     endpoint.notification(item.message);
@@ -269,7 +268,7 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
   }
   if (McpError.is(revision))
     return exchange.refuse(refusedBy(revision, item.kind === "request" ? item.accepted.message.id : undefined));
-  if (item.kind === "request") return runAlone(exchange, item.accepted, WITHOUT_SESSION);
+  if (item.kind === "request") return exchange.runAlone(item.accepted, WITHOUT_SESSION);
   if (item.kind === "batch" && takesBatches(revision) && item.items.length > 0) {
     const { requests, notifications, refused } = sortBatch(item.items);
     for (const message of notifications) endpoint.notification(message);
@@ -277,12 +276,6 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
     return runBatch(exchange, requests, refused);
   }
   exchange.refuse(refusal(400, NOT_TAKEN[item.kind === "batch" ? "batch" : "answer"]));
-}
-
-function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules): void {
-  const limit = exchange.admit(1);
-  if (limit !== undefined) return exchange.busy(limit, accepted.message.id);
-  exchange.run(accepted, rules);
 }
 
 /** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */

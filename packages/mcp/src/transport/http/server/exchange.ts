@@ -96,6 +96,13 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     return this.#abort.signal;
   }
 
+  /** Runs the one request of this POST, unless a limit forbids it. */
+  runAlone(accepted: Accepted, rules: ReplyRules): void {
+    const limit = this.admit(1);
+    if (limit === undefined) this.run(accepted, rules);
+    else this.busy(limit, accepted.message.id);
+  }
+
   /** Runs the one request of this POST. */
   run(accepted: Accepted, rules: ReplyRules): void {
     this.#rules = rules;
@@ -224,19 +231,19 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   #outlive(): void {
     if (this.settled || this.#running) return;
     this.#running = true;
-    this.state.started(this);
     this.#outer.#wait(this);
+    if (!this.settled) this.state.started(this);
   }
 
   /** Keeps the reply open for a request that has no answer yet. */
   #wait(request: HttpExchange): void {
     if (this.#done) return this.#rules.leavingCancels ? request.cancel(closedByClient()) : undefined;
+    request.recount();
     if (this.#waiting === undefined) {
       this.#waiting = [];
       if (this.#stream === undefined) this.http.onLeave(() => this.#leave());
     }
     this.#waiting.push(request);
-    request.recount();
   }
 
   #write(text: string): void {
