@@ -51,7 +51,7 @@ import { handlerObjects } from "./handler/handler-objects.js";
 import { HandlerSource, handlerArounds, handlerOptions } from "./handler/handler-source.js";
 import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
 import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
-import { contextOf } from "./questions/call-context.js";
+import { callContext } from "./questions/call-context.js";
 import { replayed } from "./questions/replayed.js";
 import { asking } from "./questions/with-asking.js";
 import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
@@ -110,7 +110,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#logging = new Logging(facts, this.#peers);
     this.#parts = {
       facts,
-      contextOf,
+      contextOf: callContext,
       usualAsker: (call) => asking().usualAsker(call),
       straight: true,
       get notifications() {

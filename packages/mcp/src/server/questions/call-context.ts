@@ -202,7 +202,7 @@ class CallContext implements HandlerContext {
 }
 
 /** Creates the context of a call. */
-export function contextOf(call: ServerCall): HandlerContext {
+export function callContext(call: ServerCall): HandlerContext {
   return new CallContext(call);
 }
 
