@@ -1,3 +1,4 @@
+import { whenReady } from "../../encoding/maybe-promise.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
@@ -59,13 +60,16 @@ function searchedSource(source: HostSource, { catalogue }: GatewayHost): PlainSo
     watchOf: (uri) => source.watchOf(uri),
     close: () => source.close(),
     list(kind, call) {
-      if (kind !== "tools") return source.list(kind, call as ServerCall);
-      const tools = catalogue.all("tools");
-      if (tools !== indexed) {
-        indexed = tools;
-        listed = { items: meta.tools() };
-      }
-      return listed;
+      const all = source.list(kind, call as ServerCall);
+      if (kind !== "tools") return all;
+      return whenReady(all, ({ cache }) => {
+        const tools = catalogue.all("tools");
+        if (tools !== indexed || listed.cache !== cache) {
+          indexed = tools;
+          listed = { items: meta.tools(), cache };
+        }
+        return listed;
+      });
     },
     find(kind, name, call) {
       if (kind !== "tools" || !meta.has(name)) return source.find(kind, name, call as ServerCall);
