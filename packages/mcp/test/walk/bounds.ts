@@ -14,9 +14,9 @@ export interface WalkBounds {
 
 /** The most that one call may enter: measured numbers, which a change may lower and never raise. */
 export const WALK_BOUNDS: Readonly<Record<WalkLane, Readonly<Record<WalkRevision, WalkBounds>>>> = {
-  plain: { "2026-07-28": { files: 24, reentries: 24 }, "2025-11-25": { files: 27, reentries: 23 } },
-  progress: { "2026-07-28": { files: 30, reentries: 49 }, "2025-11-25": { files: 36, reentries: 66 } },
-  elicit: { "2026-07-28": { files: 43, reentries: 143 }, "2025-11-25": { files: 48, reentries: 120 } },
-  gateway: { "2026-07-28": { files: 36, reentries: 78 }, "2025-11-25": { files: 39, reentries: 79 } },
-  task: { "2026-07-28": { files: 44, reentries: 133 }, "2025-11-25": { files: 59, reentries: 142 } },
+  plain: { "2026-07-28": { files: 22, reentries: 22 }, "2025-11-25": { files: 24, reentries: 21 } },
+  progress: { "2026-07-28": { files: 28, reentries: 47 }, "2025-11-25": { files: 33, reentries: 63 } },
+  elicit: { "2026-07-28": { files: 32, reentries: 89 }, "2025-11-25": { files: 41, reentries: 104 } },
+  gateway: { "2026-07-28": { files: 34, reentries: 70 }, "2025-11-25": { files: 36, reentries: 70 } },
+  task: { "2026-07-28": { files: 42, reentries: 126 }, "2025-11-25": { files: 56, reentries: 135 } },
 };

@@ -50,9 +50,10 @@ describe("one tools/call", () => {
       const enters = (lane: WalkLane, path: string) =>
         find(lane, revision).visits.some(({ file }) => file.startsWith(path));
       expect(enters("elicit", "client/answers/")).toBe(true);
+      expect(enters("elicit", "server/questions/asking.ts")).toBe(true);
       expect(enters("gateway", "host/gateway/")).toBe(true);
       expect(enters("task", "extensions/tasks/")).toBe(true);
-      expect(enters("plain", "server/questions/")).toBe(false);
+      expect(enters("plain", "server/questions/asking.ts")).toBe(false);
     }
   });
 

@@ -112,6 +112,8 @@ class TurnQueue {
   }
 
   push(item: AfterTurn): void {
+    // A request waits for its body, and often in the same turn for its handler.
+    if (this.#items.at(-1) === item) return;
     if (this.#items.push(item) === 1) this.#platform.defer(this.#flush);
   }
 }

@@ -119,7 +119,10 @@ function dispatch(
   }
   let outcome: MaybePromise<object>;
   try {
-    outcome = runCall(route.steps, call, route.handler);
+    const [only, another] = route.steps;
+    // Most servers have one layer around a handler.
+    const isOne = only !== undefined && another === undefined;
+    outcome = isOne ? only.around(call, route.handler) : runCall(route.steps, call, route.handler);
   } catch (error) {
     return failure(call, error);
   }
