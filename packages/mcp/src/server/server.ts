@@ -125,7 +125,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     PARTS.set(this, this.#parts);
     for (const layer of [
       ...[this.#observers, middleware, replayed],
-      ...[this.#peers, this.#subscriptions, this.#logging, source],
+      ...[this.#peers, source, this.#subscriptions, this.#logging],
     ]) {
       layers.add(layer);
     }

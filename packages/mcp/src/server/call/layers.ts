@@ -196,6 +196,8 @@ export class Layers {
 export function joinCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];
+    // An earlier one withholds it.
+    if (known === undefined && Object.hasOwn(all, name)) continue;
     all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }
 }
