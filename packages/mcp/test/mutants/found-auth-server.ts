@@ -69,9 +69,9 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "resource-scopes-unchecked",
     recreates: "scopes protect tools only: a resource is read without them",
-    file: "server/sources/local.ts",
-    search: 'checkScopes("resource", uri, resource.scopes, call);',
-    replace: "",
+    file: "server/sources/joined.ts",
+    search: "if (found.scopes !== undefined && found.scopes.length > 0)",
+    replace: 'if (kind === "tools" && found.scopes !== undefined)',
     tests: ["test/auth/resource-answers.test.ts"],
   },
   {

@@ -29,8 +29,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "middleware-swallows-question",
     recreates: "defect D6: what middleware makes of an interim result is sent as a complete result",
-    file: "server/call/endpoint.ts",
-    search: "          call.interim = interim;\n",
+    file: "server/questions/replayed.ts",
+    search: "            interruption.interim = interim;\n",
     replace: "",
     tests: ["test/scenarios/scenarios.test.ts"],
   },
@@ -70,7 +70,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "status-decided-late",
     recreates: "rule HTTP26-09: what HTTP refuses by its status is decided behind middleware",
     file: "server/call/endpoint.ts",
-    search: "    if (exchange.http !== undefined) route.check?.(call);\n",
+    search: "    if (http !== undefined) route.check?.(call);\n",
     replace: "",
     tests: ["test/http/decided-early.test.ts"],
   },
@@ -78,8 +78,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "mounted-status-decided-late",
     recreates: "rule HTTP26-09: calls of mounted tools are not checked early",
     file: "server/sources/prefixed.ts",
-    search: "    route?.check?.(call.inner(facts, route.row, { ...params, name: target.rest }));\n",
-    replace: "    void [facts, route, params];\n",
+    search: "...(check && {",
+    replace: "...(check === undefined && {",
     tests: ["test/http/decided-early.test.ts"],
   },
   {
@@ -157,9 +157,9 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "unknown-tool-without-suggestion",
     recreates: "newcomer B14: an unknown tool is refused without the nearest name",
-    file: "server/sources/local.ts",
-    search: "const visible = call.outer === undefined ? this.visible(call) : [];",
-    replace: "const visible = call.outer === call ? this.visible(call) : [];",
+    file: "server/sources/joined.ts",
+    search: "const nearest = nearestName(name, names);",
+    replace: "const nearest = nearestName(name, names.slice(names.length));",
     tests: ["src/server/sources/refused-params.test.ts"],
   },
   {

@@ -53,9 +53,9 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
   {
     name: "layers-not-reported",
     recreates: "the layers of a running call cannot be seen",
-    file: "server/call/observers.ts",
+    file: "server/call/spans.ts",
     search: "      const end = follower.layer?.(layer, name);",
-    replace: "      const end = follower.layer === undefined ? undefined : (() => {});",
+    replace: "      const end = follower.layer === undefined ? undefined : () => {};",
     tests: ["test/telemetry/trace-calls.test.ts"],
   },
   {

@@ -88,8 +88,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "traversal-allowed",
     recreates: "CVE-2026-32871: `../` in a template's variable leaves the folder",
     file: "server/sources/local.ts",
-    search: "  if (template.allowTraversal) return undefined;",
-    replace: "  return undefined;",
+    search: "  if (allowTraversal) return undefined;\n",
+    replace: "  if (allowTraversal || variables !== undefined) return undefined;\n",
     tests: ["src/server/sources/resources.test.ts", "test/scenarios/scenarios.test.ts"],
   },
   {
