@@ -169,7 +169,7 @@ interface Planning {
 }
 
 /** Finds the places where a schema does not allow strings; undefined when there are none. */
-export function planCoercion(schema: JsonSchemaObject): CoercionPlan | undefined {
+function planCoercion(schema: JsonSchemaObject): CoercionPlan | undefined {
   const plan = planFor(schema, { root: schema, known: new Map() });
   return prune(plan, new Map()) ? plan : undefined;
 }

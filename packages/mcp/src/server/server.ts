@@ -56,7 +56,8 @@ import { replayed } from "./questions/replayed.js";
 import { asking } from "./questions/with-asking.js";
 import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
 import { JoinedSources } from "./sources/joined.js";
-import { mountServer, type ServerParts } from "./sources/prefixed.js";
+import { mountServer } from "./sources/mount.js";
+import type { ServerParts } from "./sources/prefixed.js";
 import { resourceUpdated } from "./sources/watch.js";
 
 /** By server, because its parts are not members that users see. */

@@ -77,7 +77,7 @@ export type MatchedVariables = Record<string, string | string[]>;
 /** The named variables of a template by separator and decoded name; one expression may contain another's parameters. */
 export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
 
-export function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
+function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
   const named = new Map<string, TemplateVariable>();
   for (const part of parts) {
     if (part.kind === "literal" || part.operator === "" || !";?&".includes(part.operator)) continue;
@@ -95,7 +95,7 @@ export function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
  * Moves forward only to positions from which the rest is known to match, so it never backtracks. Returns `undefined` if
  * two values of one variable differ or a named value is too long.
  */
-export function readVariables(
+function readVariables(
   program: MatchProgram,
   text: string,
   reach: Reachability,

@@ -53,7 +53,7 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
   {
     name: "layers-not-reported",
     recreates: "the layers of a running call cannot be seen",
-    file: "server/call/spans.ts",
+    file: "server/call/in-layer.ts",
     search: "      const end = follower.layer?.(layer, name);",
     replace: "      const end = follower.layer === undefined ? undefined : () => {};",
     tests: ["test/telemetry/trace-calls.test.ts"],

@@ -35,7 +35,7 @@ export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): Lowe
 const SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
 
 /** A copy of a schema; one without arguments in place of a schema that is too large. */
-export function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
+function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
   try {
     // Safe: a copy of an object.
     return snapshot(schema, SIZE) as SchemaNode;
@@ -46,7 +46,7 @@ export function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
 }
 
 /** The schema of arguments without `$ref`, `allOf`, `anyOf` and `oneOf` at its top, where no provider accepts them. */
-export function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
+function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
   const { allOf: _allOf, $ref: _$ref, ...own } = schema;
   const merged = plainSchema(schema, schema, new Set());
   if (merged === undefined) lost.push("the arguments: allOf");

@@ -241,7 +241,7 @@ interface Property {
 }
 
 /** Objects with named properties; one with names of any kind becomes JSON text. */
-export function lowerObject(lowering: Lowering, node: SchemaNode, place: Place): Lowered {
+function lowerObject(lowering: Lowering, node: SchemaNode, place: Place): Lowered {
   const { additionalProperties: more, patternProperties } = node;
   const isMap = (isObject(more) && Object.keys(more).length > 0) || patternProperties !== undefined;
   const names = namesOf(node);

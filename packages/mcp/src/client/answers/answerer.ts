@@ -218,7 +218,7 @@ function refuse(message: string): McpError {
  *
  * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */
-export function elicitResult(question: ElicitRequestParams, answer: object): ElicitResult {
+function elicitResult(question: ElicitRequestParams, answer: object): ElicitResult {
   // The application may be written without types.
   const { action, content = {} } = answer as ElicitResult;
   if (action !== "accept" && action !== "decline" && action !== "cancel") {

@@ -9,7 +9,7 @@ import type { Tool } from "../../protocol/features/tools.js";
 import { publicError, runCall, runInner } from "../../server/call/endpoint.js";
 import type { Around } from "../../server/call/layers.js";
 import { type CallOwner, type MethodHandler, ServerCall } from "../../server/call/server-call.js";
-import { inLayer } from "../../server/call/spans.js";
+import { inLayer } from "../../server/call/in-layer.js";
 import type { ListenFilter } from "../../server/changes/listen.js";
 import type { ToolOffer } from "../../server/contract/tool.js";
 import type { ServerParts } from "../../server/sources/prefixed.js";

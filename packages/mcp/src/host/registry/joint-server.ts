@@ -1,6 +1,6 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { partsOf, type Server } from "../../server/server.js";
-import { mountServer } from "../../server/sources/prefixed.js";
+import { mountServer } from "../../server/sources/mount.js";
 import type { Registered } from "./registry-http.js";
 
 /** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */

@@ -360,7 +360,7 @@ const WATCHED_BYTES = 16 * 1024;
  * Complete replies that clients have not read. When they hold more than `maxBytes`, the connection that has waited longest is
  * closed: one client that does not read must not cost the memory of all.
  */
-export class UnsentReplies {
+class UnsentReplies {
   readonly #maxBytes: number;
   readonly #cut: () => void;
   /** In the order in which they were written. */

@@ -189,7 +189,7 @@ const WINDOWS_NAMES = [
  * A server is third-party code, so it does not inherit the secrets in this process's environment unless they are named.
  * `inherit` adds names; `true` inherits everything.
  */
-export function childEnvironment(
+function childEnvironment(
   env: Readonly<Record<string, string>> = {},
   inherit: boolean | readonly string[] = false,
   parent: NodeJS.ProcessEnv = process.env,

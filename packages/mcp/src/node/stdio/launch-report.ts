@@ -210,7 +210,7 @@ class StderrRing {
  * Where the system would find `command`: its path, or the list of places that were searched.
  * For error messages only; `spawn` does its own search.
  */
-export function findProgram(
+function findProgram(
   command: string,
   env: Readonly<Record<string, string>>,
   cwd: string = process.cwd(),

@@ -72,7 +72,7 @@ const EVERY_MS = 500;
  * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, as when a wrapper
  * script between a host and its server is killed.
  */
-export function watchParent(platform: Platform, gone: () => void): () => void {
+function watchParent(platform: Platform, gone: () => void): () => void {
   const parent = process.ppid;
   let timer: Timer | undefined;
   const look = () => {
@@ -103,7 +103,7 @@ function isGone(parent: number): boolean {
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-export function guardStdout(): void {
+function guardStdout(): void {
   const { stdout } = process;
   // Files have no such count.
   const before = (stdout as { bytesWritten?: number }).bytesWritten ?? 0;

@@ -180,7 +180,7 @@ function failType(mask: number, value: unknown, run: Validation): false {
 }
 
 /** Groups of keywords that are compiled together, one bit each. */
-export const KIND = {
+const KIND = {
   definitions: 1,
   reference: 2,
   value: 4,
@@ -214,7 +214,7 @@ const KIND_OF = new Map<string, number>(
  *
  * Most schemas are leaves with one or two keywords, so looking up all sixty would be most of the work of compiling.
  */
-export function kindsIn(schema: JsonSchemaObject): number {
+function kindsIn(schema: JsonSchemaObject): number {
   let kinds = 0;
   for (const keyword of Object.keys(schema)) kinds |= KIND_OF.get(keyword) ?? 0;
   return kinds;

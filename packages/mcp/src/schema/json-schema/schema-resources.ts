@@ -211,7 +211,7 @@ export type Dialect = "2020-12" | "draft-07";
  * A schema without `$schema` has the dialect of its parent resource; for a whole document that is 2020-12.
  * Spec: Overview, "JSON Schema Usage", https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
-export function dialectOf($schema: unknown, around: Dialect, path: string): Dialect {
+function dialectOf($schema: unknown, around: Dialect, path: string): Dialect {
   if ($schema === undefined) return around;
   if (typeof $schema !== "string") throw new SchemaError("invalid_schema", "$schema must be a string.", { path });
   if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)) return "2020-12";

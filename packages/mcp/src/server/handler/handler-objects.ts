@@ -7,7 +7,7 @@ import { McpError } from "../../protocol/error.js";
 import type { EndReason, Peer } from "../../transport/transport.js";
 import type { Around, Layer } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
-import { inLayer } from "../call/spans.js";
+import { inLayer } from "../call/in-layer.js";
 import { type SessionInfo, sessionInfo } from "../contract/session-info.js";
 import { has, type ServerHandler, type ServerHandlerClass } from "./server-handler.js";
 

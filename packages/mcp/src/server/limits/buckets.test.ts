@@ -5,7 +5,7 @@ import type { KeyValue } from "../../storage/storage.js";
 import { memoryStorage } from "../../storage.js";
 import { fakeClock } from "../../testing/fake-clock.js";
 import type { FullRate } from "../contract/quota-options.js";
-import { NodeBuckets } from "./node-buckets.js";
+import { NodeBuckets } from "./counts.js";
 import { SharedBuckets } from "./shared-buckets.js";
 
 const rates = fc.record({

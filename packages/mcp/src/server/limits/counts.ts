@@ -1,12 +1,13 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import { KeyCounts } from "../../platform/key-counts.js";
 import type { Platform } from "../../platform/platform.js";
+import { takeToken } from "../../platform/token-bucket.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
 import type { FullRate, QuotaOptions } from "../contract/quota-options.js";
-import { NodeBuckets } from "./node-buckets.js";
 import { SessionPlaces } from "./session-places.js";
 import { SharedBuckets } from "./shared-buckets.js";
 import { SharedPlaces } from "./shared-places.js";
@@ -29,6 +30,31 @@ export interface Counts {
 
 const BUCKETS = 100_000;
 const LEASE_MS = 30_000;
+
+/** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
+export class NodeBuckets {
+  readonly #platform: Pick<Platform, "monotonic">;
+  /** When each is full again. */
+  readonly #fullAt: BoundedMap<string, number>;
+
+  constructor(platform: Pick<Platform, "monotonic">, most: number) {
+    this.#platform = platform;
+    this.#fullAt = new BoundedMap(most);
+  }
+
+  get size(): number {
+    return this.#fullAt.size;
+  }
+
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  take(key: string, rate: FullRate): number {
+    const now = this.#platform.monotonic();
+    const { waitMs, fullAt } = takeToken(this.#fullAt.get(key) ?? now, now, rate);
+    // A refused one too, so that a flood does not end in a fresh bucket.
+    this.#fullAt.set(key, fullAt);
+    return waitMs;
+  }
+}
 
 /** Counts on this node alone. */
 export function nodeCounts(platform: Platform, options: QuotaOptions): Counts {

@@ -1,5 +1,5 @@
 import { checkOptions } from "../../protocol/check-options.js";
-import { inLayer } from "../call/spans.js";
+import { inLayer } from "../call/in-layer.js";
 import { checkQuotas, type QuotaOptions, type Quotas } from "../contract/quota-options.js";
 import type { ServerParts } from "../sources/prefixed.js";
 import { CallQuotas } from "./call-quotas.js";

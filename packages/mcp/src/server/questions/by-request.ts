@@ -149,7 +149,7 @@ export interface FollowedQuestion {
 }
 
 /** Tells those who follow a call of a question that is about to be sent; undefined if none of them wants to follow it. */
-export function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
+function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
   const { platform } = call.facts;
   const followers: QuestionFollower[] = [];
   for (const ofCall of call.followers ?? []) {

@@ -11,7 +11,6 @@ import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/fea
 import type { Tool } from "../../protocol/features/tools.js";
 import { pageBefore } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
-import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import { joinCapabilities, type Layer, type Layers } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
@@ -362,6 +361,27 @@ export class JoinedSources implements Layer {
         : whenReady(this.find("resources", name, call), (found) => complete("resourceTemplates", found)),
     );
   }
+}
+
+/**
+ * Refuses a caller that lacks scopes of what it asks for, such as `the tool "a"`; the HTTP transport turns the refusal into a
+ * challenge.
+ *
+ * Spec: Tools, "Security Considerations",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
+ */
+function checkScopes(what: string, name: string, scopes: readonly string[] | undefined, call: ServerCall): void {
+  if (scopes === undefined || scopes.length === 0) return;
+  const { principal, peer, http } = call.exchange;
+  const auth = principal ?? peer?.principal;
+  // A pipe to a parent process has no authorization. Over HTTP, a request without it must not get past the check.
+  if (auth === undefined && http === undefined) return;
+  const missing = scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
+  if (missing.length === 0) return;
+  call.reply = { scopes: [...scopes] };
+  throw new McpError("insufficient_scope", `the ${what} "${name}" needs the scope ${missing.join(" ")}`, {
+    data: { scopes },
+  });
 }
 
 /** A source with its capabilities completed. */

@@ -2,7 +2,6 @@ import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-p
 import type { Call } from "../../era/era.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { McpError } from "../../protocol/error.js";
 import { changedKinds, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { TASKS } from "../../protocol/features/tasks.js";
 import type { Revision } from "../../protocol/revisions.js";
@@ -24,43 +23,11 @@ export interface ServerParts extends ServerCore {
   readonly mounted: Map<string, ServerParts>;
 }
 
-const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
-
-/** Mounts a server. Returns a function that takes it away, to be called once; its running calls go on. */
-export function mountServer(own: ServerParts, prefix: string, server: ServerParts): () => void {
-  if (!PREFIX.test(prefix)) {
-    throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
-      fix: "Use a letter, then letters, digits and hyphens, at most 32 characters.",
-    });
-  }
-  const key = prefix.toLowerCase();
-  if (own.mounted.has(key)) {
-    throw new McpError("invalid_definition", `the prefix "${prefix}" is already taken by a mounted server`);
-  }
-  if (server === own || includes(server, own)) {
-    throw new McpError("invalid_definition", `the server at "${prefix}" would contain itself`);
-  }
-  own.mounted.set(key, server);
-  // Behind other sources; if several prefixes match a name, the longest wins.
-  const unmount = own.source.add(new PrefixedSource(prefix, server), prefix.length - MOUNTS);
-  return () => {
-    own.mounted.delete(key);
-    unmount();
-  };
-}
-
-/** More than the longest prefix, so that mounts come after sources without a rank. */
-const MOUNTS = 100;
-
-function includes({ mounted }: ServerParts, other: ServerParts): boolean {
-  return [...mounted.values()].some((server) => server === other || includes(server, other));
-}
-
 /**
  * The offers of another server under a prefix. Calls go through that server's own layers; questions, progress, cancellation and
  * `ctx.data` are those of the outer call.
  */
-class PrefixedSource implements Source {
+export class PrefixedSource implements Source {
   readonly #prefix: string;
   readonly #server: ServerParts;
   readonly #lists = new WeakMap<object, OfferList["items"]>();

@@ -11,7 +11,7 @@ import { requireCapabilities } from "../call/can-ask.js";
 import type { ServerFacts } from "../call/facts.js";
 import { isInputRequired } from "../call/input-required.js";
 import type { Admission, ServerCall } from "../call/server-call.js";
-import { inLayer } from "../call/spans.js";
+import { inLayer } from "../call/in-layer.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { OverflowStore } from "./overflow-store.js";
@@ -309,7 +309,7 @@ export type ReadArguments =
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
 
 /** Coerces, parses and checks the arguments of a call. */
-export function readArguments(tool: ReadyTool, sent: object, call: ServerCall): ReadArguments | Promise<ReadArguments> {
+function readArguments(tool: ReadyTool, sent: object, call: ServerCall): ReadArguments | Promise<ReadArguments> {
   const { known } = tool;
   let args: unknown = known === undefined || tool.reportsUnknown ? sent : withoutUnknown(known, sent);
   if (tool.coerce !== undefined) {
@@ -359,7 +359,7 @@ function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: Parse
  *
  * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
  */
-export function refuseArguments(
+function refuseArguments(
   tool: ReadyTool,
   refused: ReadArguments & { ok: false },
   call: ServerCall,

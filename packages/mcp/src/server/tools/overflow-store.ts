@@ -17,7 +17,7 @@ interface Entry {
 }
 
 /** True for URIs of an overflow store. */
-export function isOverflowUri(uri: string): boolean {
+function isOverflowUri(uri: string): boolean {
   return uri.startsWith(SCHEME);
 }
 

@@ -158,7 +158,7 @@ type AsciiBits = readonly [number, number, number, number];
 const ASCII = 128;
 
 /** The set of a single character. */
-export function literalSet(text: string): CharSet {
+function literalSet(text: string): CharSet {
   const point = text.codePointAt(0) ?? 0;
   return { has: (other) => other === point, ascii: bitsOf((other) => other === point), beyond: point >= ASCII };
 }

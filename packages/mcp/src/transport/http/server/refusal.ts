@@ -53,7 +53,7 @@ export function answerHead(
 }
 
 /** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
-export function challengeHeaders(
+function challengeHeaders(
   platform: Platform,
   options: ChallengeOptions,
   scopes: readonly string[],

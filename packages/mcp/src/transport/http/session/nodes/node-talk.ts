@@ -130,13 +130,13 @@ interface Envelope {
   message: NodeMessage;
 }
 
-export function encodeNodeMessage(from: string, message: NodeMessage): string {
+function encodeNodeMessage(from: string, message: NodeMessage): string {
   const envelope: Envelope = { from, message };
   return JSON.stringify(envelope);
 }
 
 /** The message of another node; undefined for a node's own. Trusts its input, because only our nodes publish there. */
-export function decodeNodeMessage(ownNode: string, text: string): NodeMessage | undefined {
+function decodeNodeMessage(ownNode: string, text: string): NodeMessage | undefined {
   const { from, message } = JSON.parse(text) as Envelope;
   return from === ownNode ? undefined : message;
 }

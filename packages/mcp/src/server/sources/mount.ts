@@ -1,0 +1,34 @@
+import { McpError } from "../../protocol/error.js";
+import { PrefixedSource, type ServerParts } from "./prefixed.js";
+
+const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
+
+/** Mounts a server. Returns a function that takes it away, to be called once; its running calls go on. */
+export function mountServer(own: ServerParts, prefix: string, server: ServerParts): () => void {
+  if (!PREFIX.test(prefix)) {
+    throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
+      fix: "Use a letter, then letters, digits and hyphens, at most 32 characters.",
+    });
+  }
+  const key = prefix.toLowerCase();
+  if (own.mounted.has(key)) {
+    throw new McpError("invalid_definition", `the prefix "${prefix}" is already taken by a mounted server`);
+  }
+  if (server === own || includes(server, own)) {
+    throw new McpError("invalid_definition", `the server at "${prefix}" would contain itself`);
+  }
+  own.mounted.set(key, server);
+  // Behind other sources; if several prefixes match a name, the longest wins.
+  const unmount = own.source.add(new PrefixedSource(prefix, server), prefix.length - MOUNTS);
+  return () => {
+    own.mounted.delete(key);
+    unmount();
+  };
+}
+
+/** More than the longest prefix, so that mounts come after sources without a rank. */
+const MOUNTS = 100;
+
+function includes({ mounted }: ServerParts, other: ServerParts): boolean {
+  return [...mounted.values()].some((server) => server === other || includes(server, other));
+}
