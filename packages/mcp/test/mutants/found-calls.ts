@@ -94,8 +94,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "mounted-progress-apart",
     recreates: "rule PROG-03: a mounted server reports progress of its own for the same token",
     file: "server/questions/call-context.ts",
-    search: "    if (outer !== undefined) return outer.ctx.progress(progress, options);\n",
-    replace: "    void outer;\n",
+    search: "    if (outer !== undefined) {\n      this.#innerProgress(",
+    replace: "    if (outer === this.#call) {\n      this.#innerProgress(",
     tests: ["src/server/sources/mounted-calls.test.ts"],
   },
   {

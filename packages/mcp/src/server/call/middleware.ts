@@ -11,9 +11,9 @@ import type { Requests } from "../../protocol/features/method-types.js";
 import type { Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { RequestContext } from "../contract/context.js";
 import type { ServerCore } from "./endpoint.js";
+import { inLayer } from "./in-layer.js";
 import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
-import { inLayer } from "./in-layer.js";
 
 /** A call as middleware gets it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareCall<D = Record<string, unknown>> = {

@@ -5,9 +5,9 @@ import { atMost } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { EndReason, Peer } from "../../transport/transport.js";
+import { inLayer } from "../call/in-layer.js";
 import type { Around, Layer } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
-import { inLayer } from "../call/in-layer.js";
 import { type SessionInfo, sessionInfo } from "../contract/session-info.js";
 import { has, type ServerHandler, type ServerHandlerClass } from "./server-handler.js";
 

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { inLayer } from "../call/in-layer.js";
 import type { Layer } from "../call/layers.js";
 import type { Interruption, MethodHandler, ServerCall } from "../call/server-call.js";
-import { inLayer } from "../call/in-layer.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { loadedAsking, withAsking } from "./with-asking.js";
 

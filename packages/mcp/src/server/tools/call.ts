@@ -9,9 +9,9 @@ import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/
 import { CallDeadline } from "../call/call-deadline.js";
 import { requireCapabilities } from "../call/can-ask.js";
 import type { ServerFacts } from "../call/facts.js";
+import { inLayer } from "../call/in-layer.js";
 import { isInputRequired } from "../call/input-required.js";
 import type { Admission, ServerCall } from "../call/server-call.js";
-import { inLayer } from "../call/in-layer.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { OverflowStore } from "./overflow-store.js";
@@ -359,11 +359,7 @@ function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: Parse
  *
  * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
  */
-function refuseArguments(
-  tool: ReadyTool,
-  refused: ReadArguments & { ok: false },
-  call: ServerCall,
-): CallToolResult {
+function refuseArguments(tool: ReadyTool, refused: ReadArguments & { ok: false }, call: ServerCall): CallToolResult {
   const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
   if (call.facts.options.invalidArguments === "protocol") {
     throw new McpError("invalid_params", message, { data: { issues: refused.issues } });

@@ -16,11 +16,6 @@ interface Entry {
   readonly until: number;
 }
 
-/** True for URIs of an overflow store. */
-function isOverflowUri(uri: string): boolean {
-  return uri.startsWith(SCHEME);
-}
-
 /** Keeps results that are too large for their response for ten minutes, readable only by their caller. */
 export class OverflowStore {
   readonly #platform: Platform;
