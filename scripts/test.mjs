@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
-const report = join(root, "node_modules/.cache/parley/vitest.json");
 let passed = 0;
 let failed = 0;
 const failures = [];
@@ -25,7 +24,9 @@ await sideBySide(
     ["runtimes", npm("runtimes")],
   ],
 );
-vitest();
+// With coverage, which costs a third more processor time; the others measure, or run what it would not count.
+vitest("tests, and coverage", ["shared", "alone"], "--coverage");
+vitest("tests that measure or start programs", ["apart"]);
 await sideBySide([["conformance", npm("conformance")]], [["package", npm("check:package")]]);
 // Alone, because some of them build once more.
 await sideBySide([["commands", (print) => command(process.execPath, ["scripts/check-commands.mjs"], print)]], []);
@@ -119,16 +120,31 @@ function isShellsNode() {
   return shells === process.version;
 }
 
-function vitest() {
-  console.log("\n== tests");
+/** Runs the test files of some projects, and counts their tests. */
+function vitest(name, projects, ...more) {
+  console.log(`\n== ${name}`);
+  const started = Date.now();
+  const report = join(root, `node_modules/.cache/parley/vitest-${projects[0]}.json`);
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
-  const reporters = ["default", "json"].map((name) => `--reporter=${name}`);
-  const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, `--outputFile.json=${report}`];
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
-  if (!existsSync(report)) return count("tests: no report was written", false);
+  const reporters = ["default", "json"].map((reporter) => `--reporter=${reporter}`);
+  const args = [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    ...projects.map((one) => `--project=${one}`),
+    ...more,
+    ...reporters,
+  ];
+  const { status } = spawnSync(process.execPath, [...args, `--outputFile.json=${report}`], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (existsSync(report)) countTests(name, JSON.parse(readFileSync(report, "utf8")), status);
+  else count(`${name}: no report was written`, false);
+  console.log(`== ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
 
-  const result = JSON.parse(readFileSync(report, "utf8"));
+function countTests(name, result, status) {
   const brokenFiles = result.testResults.filter(
     (file) => file.status === "failed" && file.assertionResults.length === 0,
   );
@@ -140,6 +156,8 @@ function vitest() {
   }
   const left = result.numPendingTests + result.numTodoTests;
   if (left > 0) console.log(`${left} tests were skipped`);
-  // An unhandled rejection fails the run without failing a test.
-  if (status !== 0 && result.numFailedTests + brokenFiles.length === 0) count("tests: errors outside any test", false);
+  // An unhandled rejection fails the run without failing a test, and so does a coverage below its threshold.
+  if (status !== 0 && result.numFailedTests + brokenFiles.length === 0) {
+    count(`${name}: errors outside any test, or too few lines covered`, false);
+  }
 }
