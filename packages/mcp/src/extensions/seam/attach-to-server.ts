@@ -208,7 +208,7 @@ async function runAgain(
       await prepare?.(prepared);
       return runCall(steps, call, route.handler);
     }, call);
-    return call.interruption?.interim ?? result;
+    return call.questions?.interruption?.interim ?? result;
   } catch (error) {
     throw publicError(call, error);
   }

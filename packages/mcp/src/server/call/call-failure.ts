@@ -42,7 +42,7 @@ function isMeant(error: unknown): error is McpError | ToolError {
 /** How a call ended, for observers: with a result, which may hold a failure, or with an error. */
 export function endOf(call: ServerCall, ended: { readonly result: object } | { readonly error: unknown }): CallEnd {
   const error = "error" in ended ? ended.error : call.failure;
-  if (call.interruption?.interim !== undefined || isInputRequired(error)) {
+  if (call.questions?.interruption?.interim !== undefined || isInputRequired(error)) {
     return { outcome: "input_required", error, failure: undefined };
   }
   if ("error" in ended) return { outcome: "error", error, failure: failureKind(call, error) };

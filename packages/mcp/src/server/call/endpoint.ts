@@ -164,7 +164,7 @@ function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: n
 
 function success({ layers: { self } }: ServerCore, call: ServerCall, result: object): Answer {
   const { request, row, reply } = call;
-  const interim = result instanceof InputOutcome ? result : call.interruption?.interim;
+  const interim = result instanceof InputOutcome ? result : call.questions?.interruption?.interim;
   answering(call, true);
   let encoded: EncodedAnswer;
   try {
@@ -193,10 +193,11 @@ function failure(call: ServerCall, error: unknown): Answer {
 }
 
 function answering(call: ServerCall, ok: boolean): void {
-  const { beforeAnswer, unsettled } = call;
+  const { beforeAnswer, questions } = call;
   // An interrupted handler cannot wait.
-  const ended = ok && call.interruption?.interim === undefined && call.failure === undefined;
-  if (ended && unsettled?.[0] !== undefined) warnUnawaited(call, unsettled[0]);
+  const ended = ok && questions?.interruption?.interim === undefined && call.failure === undefined;
+  const unsettled = questions?.unsettled?.[0];
+  if (ended && unsettled !== undefined) warnUnawaited(call, unsettled);
   if (beforeAnswer !== undefined) for (const act of beforeAnswer) act(ok);
 }
 

@@ -64,6 +64,21 @@ export interface Interruption {
   reject(reason: unknown): void;
 }
 
+/** The questions of a call; created with the first of them, or by a handler that they may interrupt. */
+export interface QuestionState {
+  /** Sends questions and steps to the client. */
+  carrier?: Asker | undefined;
+  /** Names of the questions and steps that have not settled yet. Of the root. */
+  unsettled?: string[] | undefined;
+  interruption?: Interruption | undefined;
+}
+
+/** The questions of a call, to be changed. */
+export function questionsOf(call: { questions: QuestionState | undefined }): QuestionState {
+  call.questions ??= {};
+  return call.questions;
+}
+
 /** One call to the server. What few calls need is created on first use. */
 export class ServerCall implements SourceCall {
   readonly request: Call;
@@ -93,11 +108,7 @@ export class ServerCall implements SourceCall {
   followers: readonly CallFollower[] | undefined;
   /** Reports the end to observers; only if there are any. */
   ended: ((end: CallEnd, length: number) => void) | undefined;
-  interruption: Interruption | undefined;
-  /** Carries questions and steps to the client; undefined before the first. */
-  carrier: Asker | undefined;
-  /** Names of the questions and steps that have not settled yet. Of the root. */
-  unsettled: string[] | undefined;
+  questions: QuestionState | undefined;
   /** Of the root. */
   admission: Admission | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
@@ -154,7 +165,7 @@ export class ServerCall implements SourceCall {
   /** Sets the id and the asker of a call that goes on with an earlier one. */
   resume(id: string | undefined, asker: Asker | undefined): void {
     if (id !== undefined) this.#callId = id;
-    if (asker !== undefined) this.carrier = asker;
+    if (asker !== undefined) questionsOf(this).carrier = asker;
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */
@@ -181,13 +192,14 @@ export class ServerCall implements SourceCall {
 
   /** Carries questions and steps to the client; created on first use. */
   get asker(): Asker {
-    this.carrier ??= this.outer?.asker ?? this.owner.usualAsker(this);
-    return this.carrier;
+    const questions = questionsOf(this);
+    questions.carrier ??= this.outer?.asker ?? this.owner.usualAsker(this);
+    return questions.carrier;
   }
 
   /** The answers and steps that a later run of the handler need not ask or do again. */
   async recorded(): Promise<RecordedAnswers | undefined> {
-    return this.carrier?.recorded?.();
+    return this.questions?.carrier?.recorded?.();
   }
 
   /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */

@@ -175,8 +175,9 @@ function refusal(action: "decline" | "cancel", message: string): McpError {
 
 /** What carries the questions of a call, made by its first question or step. Mounted servers ask through the outer call. */
 export function askerOf(call: ServerCall): Asker {
-  call.carrier ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
-  return call.carrier;
+  call.questions ??= {};
+  call.questions.carrier ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
+  return call.questions.carrier;
 }
 
 /** Creates what carries the questions of a call that brings no answers. */

@@ -137,7 +137,7 @@ export class Replay implements Asker {
     interruption.interrupted = true;
     try {
       // An extension may have replaced the asker since the question.
-      const interim = await (this.#call.carrier ?? this).conclude(interruption.handler);
+      const interim = await (this.#call.questions?.carrier ?? this).conclude(interruption.handler);
       this.#call.admission?.release?.();
       interruption.interim = interim;
       interruption.resolve(interim);
@@ -215,7 +215,7 @@ export class Replay implements Asker {
     if (this.#broughtAnswers && this.#claimed === 0) {
       this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered");
     }
-    const { interruption } = this.#call;
+    const interruption = this.#call.questions?.interruption;
     if (interruption !== undefined) void this.#settle(interruption);
     for (const interrupt of this.#waiters.splice(0)) interrupt(signal);
   }

@@ -184,8 +184,9 @@ class CallContext implements HandlerContext {
   #ask<T>(name: string, question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
     if (call.row.mayAsk !== true) return this.#mayNotAsk();
-    call.root.unsettled ??= [];
-    const { unsettled } = call.root;
+    call.root.questions ??= {};
+    call.root.questions.unsettled ??= [];
+    const { unsettled } = call.root.questions;
     unsettled.push(name);
     const asked =
       loadedAsking === undefined

@@ -36,7 +36,8 @@ function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<objec
   const handler = Promise.resolve(started);
   return new Promise((resolve, reject) => {
     const interruption: Interruption = { handler, interrupted: false, interim: undefined, resolve, reject };
-    call.interruption = interruption;
+    if (call.questions === undefined) call.questions = { interruption };
+    else call.questions.interruption = interruption;
     const failed = (error: unknown) => {
       if (interruption.interrupted) return;
       // A page that the user must visit first becomes a question like any other.
