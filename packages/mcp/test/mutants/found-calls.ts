@@ -29,8 +29,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "middleware-swallows-question",
     recreates: "defect D6: what middleware makes of an interim result is sent as a complete result",
-    file: "server/questions/replayed.ts",
-    search: "            interruption.interim = interim;\n",
+    file: "server/questions/by-replay.ts",
+    search: "      interruption.interim = interim;\n",
     replace: "",
     tests: ["test/scenarios/scenarios.test.ts"],
   },
