@@ -106,6 +106,7 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
   return {
     request: (message, about) => parts().requests.answer(message, about),
     notification: (message, about) => admit(parts(), message, about),
+    late: (id, result) => parts().caller.late(id, result),
     fault: (error) => reportFault(parts(), error),
     userWait: (about) => parts().caller.userWait(about),
     missed() {

@@ -11,6 +11,7 @@ import {
   type ParseLimits,
   parseMessage,
   type RequestMessage,
+  type ResultMessage,
 } from "./message.js";
 import { LazyAbort, PendingAsks } from "./pending-asks.js";
 
@@ -27,6 +28,8 @@ export interface ConnectionHandler<P> {
   closed(reason: Error | undefined): void;
   /** Input that was not a message: garbage, an oversized frame, an answer to nothing, or one to `asked` that cannot be read. */
   fault?(error: Error, asked?: Id): void;
+  /** A result that nothing waits for: its request was given up, or never sent. */
+  late?(message: ResultMessage): void;
   /** Whether arrays of messages are understood at this moment. */
   acceptsBatch?(): boolean;
 }
@@ -114,7 +117,7 @@ export class Connection<P> {
     return this.#asks.ask(id, text, (message) => this.#channel.send(message), signal);
   }
 
-  /** Stops waiting for an answer; the promise of `ask` rejects with `reason` and a late answer is dropped. */
+  /** Stops waiting for an answer; the promise of `ask` rejects with `reason`, and `late` gets a result that comes yet. */
   forget(id: Id, reason: Error): void {
     this.#asks.take(id)?.reject(reason);
   }
@@ -155,8 +158,11 @@ export class Connection<P> {
         return this.#answer(item.message);
       case "notification":
         return this.#handler.notification(item.message);
-      case "result":
-        return this.#asks.take(item.message.id)?.resolve(item.message.result);
+      case "result": {
+        const asked = this.#asks.take(item.message.id);
+        if (asked === undefined) return this.#handler.late?.(item.message);
+        return asked.resolve(item.message.result);
+      }
       case "error":
         return this.#receiveError(item.message);
       case "batch":

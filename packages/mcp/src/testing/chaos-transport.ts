@@ -103,6 +103,7 @@ class Chaos implements ChaosTransport {
         const times = this.#happens(this.#options.repeatNotifications) ? 2 : 1;
         for (let time = 0; time < times; time++) void this.#arrive(() => receiver.notification(message, about));
       },
+      late: (id, result) => void this.#arrive(() => receiver.late?.(id, result)),
       fault: (error) => receiver.fault(error),
       missed: () => receiver.missed?.(),
       userWait: (about) => receiver.userWait?.(about) ?? (() => {}),

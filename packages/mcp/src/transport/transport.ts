@@ -198,6 +198,8 @@ export interface Receiver {
   request(message: RequestMessage, about?: Id): Promise<string>;
   /** `about` is the request on whose stream it arrived, if the transport knows. */
   notification(message: NotificationMessage, about?: Id): void;
+  /** A result that nothing waits for: the request with this id was abandoned, or never sent. */
+  late?(id: Id, result: unknown): void;
   /** Input that is not a message: garbage on stdout, an event that is not JSON. */
   fault(error: Error): void;
   /** Messages that belong to no request may have been lost: their stream broke and could not be resumed. */

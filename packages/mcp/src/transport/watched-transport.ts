@@ -73,6 +73,10 @@ function watchedReceiver(
       received(message, about);
       receiver.notification(message, about);
     },
+    late(id, result) {
+      received({ jsonrpc: "2.0", id, result });
+      receiver.late?.(id, result);
+    },
     fault: (error) => receiver.fault(error),
     missed: () => receiver.missed?.(),
     userWait: (about) => receiver.userWait?.(about) ?? (() => {}),

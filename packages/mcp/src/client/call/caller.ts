@@ -1,7 +1,8 @@
 import { printableMessage } from "../../encoding/printable.js";
-import type { Outcome } from "../../era/era.js";
+import type { ClientEra, Outcome } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
+import { BoundedMap } from "../../platform/bounded-map.js";
 import { callHook } from "../../platform/call-hook.js";
 import { onAbort } from "../../platform/on-abort.js";
 import { checkOptions } from "../../protocol/check-options.js";
@@ -37,6 +38,15 @@ type Result = Record<string, unknown>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_EXTRAS: CallExtras = Object.freeze({});
+/** Requests whose calls were given up that are remembered, in case their results come yet. */
+const MAX_GIVEN_UP = 1000;
+
+/** A call that was given up while a request of it was in flight. */
+interface GivenUp {
+  readonly method: string;
+  readonly era: ClientEra;
+  readonly reason: McpError;
+}
 
 /** The one path out and back: every request of the client goes through `call`. */
 export class Caller implements Requester {
@@ -49,6 +59,7 @@ export class Caller implements Requester {
   readonly #cache: CachedCalls | undefined;
   readonly #extensions: ClientExtensions;
   readonly #pending = new Map<Id, PendingCall>();
+  readonly #givenUp = new BoundedMap<Id, GivenUp>(MAX_GIVEN_UP);
   #draining = false;
 
   constructor(
@@ -128,6 +139,21 @@ export class Caller implements Requester {
     if (call !== undefined) call.heard = call.lastSign = this.#connection.platform.monotonic();
   }
 
+  /** Handles the result of a call that was given up: an extension ends what the server keeps for it, such as a task. */
+  late(id: Id, result: unknown): void {
+    const call = this.#givenUp.get(id);
+    if (call === undefined) return;
+    this.#givenUp.delete(id);
+    const { method, era, reason } = call;
+    (async () => {
+      const outcome = era.decode(method, result);
+      if (outcome.kind !== "extension") return;
+      const signal = AbortSignal.abort(reason);
+      const about = { method, params: undefined, options: NO_OPTIONS, signal, liftDeadline() {} };
+      await this.#extensions.complete({ ...about, resultType: outcome.type, result: outcome.result });
+    })().catch(() => {});
+  }
+
   /** Holds the deadlines of the call that waits for a user, for example for a login, until the returned function is called. */
   userWait(about: Id | undefined): () => void {
     const call = about === undefined ? undefined : this.#pending.get(about);
@@ -160,8 +186,11 @@ export class Caller implements Requester {
    */
   #stop(call: PendingCall, reason: McpError): void {
     const { id, connection } = call;
-    if (id === undefined || connection === undefined) return this.#interrupt(call, reason);
+    // Also with a request in flight: its result may have arrived in this turn, and may be none that ends the call.
+    this.#interrupt(call, reason);
+    if (id === undefined || connection === undefined) return;
     const { transport, era } = connection;
+    this.#givenUp.set(id, { method: call.out.method, era, reason });
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
     // A pipe that ended cannot be told, and need not be.
     if (notice !== undefined) (async () => transport.notify(notice))().catch(() => {});
@@ -332,6 +361,7 @@ export class Caller implements Requester {
   /** Answers a round of questions and sends the call again. */
   async #ask(call: PendingCall, outcome: Outcome & { kind: "input" }): Promise<Result> {
     try {
+      if (call.stopped !== undefined) throw call.stopped;
       call.out.inputs = await this.#aside(call, (signal) =>
         answerRound(this.#connection, this.#answerer, call, outcome, signal),
       );

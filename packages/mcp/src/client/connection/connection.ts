@@ -39,6 +39,8 @@ export interface ConnectionEvents {
   readonly notification: (message: NotificationMessage, about: Id | undefined) => void;
   /** Answers a request of the server; gives the text of the answer, or an empty one where none may be sent. */
   readonly request: (message: RequestMessage, about: Id | undefined) => Promise<string>;
+  /** Called with a result that nothing waits for. */
+  readonly late: (id: Id, result: unknown) => void;
   readonly fault: (error: Error) => void;
   /** Called when notifications may have been lost. */
   readonly missed: () => void;
@@ -318,6 +320,7 @@ export class ClientConnection {
     return {
       request: events.request,
       notification: events.notification,
+      late: events.late,
       missed: events.missed,
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);

@@ -43,7 +43,7 @@ export interface ExtendedOutcome {
   /** The result as the server sent it. */
   readonly result: Record<string, unknown>;
   readonly options: CallOptions;
-  /** Aborted when the caller gives up or a deadline of the call passes. */
+  /** Aborted when the caller gives up or a deadline of the call passes; before the result arrives, if the two cross. */
   readonly signal: AbortSignal;
   /** Lets the call outlast its total deadline, unless the caller set one for this call. */
   liftDeadline(): void;

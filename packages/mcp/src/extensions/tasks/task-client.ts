@@ -101,6 +101,11 @@ async function complete(
     });
   }
   const task = readTask(outcome.result);
+  if (outcome.signal.aborted) {
+    // The answer crossed the cancellation: nobody gets to know the task.
+    await new ClientTask(client, told, task.taskId, task).cancel();
+    throw outcome.signal.reason;
+  }
   const starts = (outcome.options as StartOptions)[STARTED];
   if (starts !== undefined) {
     starts.started(new ClientTask(answering(client, starts.answer), told, task.taskId, task));

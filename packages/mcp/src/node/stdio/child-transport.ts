@@ -100,6 +100,7 @@ class NoiseFilter implements Channel {
     return {
       request: (message, about) => receiver.request(message, about),
       notification: (message, about) => receiver.notification(message, about),
+      late: (id, result) => receiver.late?.(id, result),
       closed: (reason) => receiver.closed(reason),
       fault: (error) => {
         const line = this.#line;

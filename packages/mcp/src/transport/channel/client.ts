@@ -34,6 +34,7 @@ class ChannelTransport implements Transport {
             return { text };
           }),
         notification: (message) => receiver.notification(message),
+        late: ({ id, result }) => receiver.late?.(id, result),
         fault: (error, asked) => {
           if (asked !== undefined) this.#connection?.forget(asked, unusable(error, this.target));
           if (McpError.is(error) && error.kind === "oversized_frame") this.#skipped(error);
