@@ -1,9 +1,11 @@
 import { type Client, type ClientOptions, connect, McpError, Server } from "@parley/mcp";
 import { defineExtension, ExtensionResult, type ServedExtension } from "@parley/mcp/extension";
+import { quotas } from "@parley/mcp/limits";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ConnectedExtension } from "../../src/client/contract/extension.js";
 import { greetsIn, type Heard, scriptedPipe } from "../client/scripted-pipe.js";
+import { Drive, textOf } from "../server/drive.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -397,4 +399,25 @@ describe("what an extension adds to a client", () => {
       await expect(client.callTool("add")).rejects.toMatchObject({ kind: "invalid_response" });
     }
   });
+});
+
+it("a call that an extension runs is neither counted nor observed again, whatever methods the extension runs around", async () => {
+  const run = defineExtension({
+    id: "com.example/run",
+    settings: {},
+    methods: [request("com.example/run")],
+    server: (server) => ({
+      handlers: {
+        "com.example/run": (_params, { request: sent, exchange }) =>
+          server.run({ ...sent, method: "tools/call", params: { name: "t" } }, exchange),
+      },
+    }),
+  });
+  const limits = quotas({ perPrincipal: { rate: { calls: 2, perMs: 60_000 } } });
+  const server = new Server(INFO, { extensions: [run], quotas: limits }).tool("t", {}, () => "ran");
+  const seen: string[] = [];
+  server.observe({ started: ({ method }) => void seen.push(method) });
+  const drive = new Drive(server, { principal: { key: "a" }, capabilities: { extensions: { [run.id]: {} } } });
+  for (let call = 0; call < 2; call++) expect(textOf(await drive.send("com.example/run"))).toBe("ran");
+  expect(seen).toEqual(["com.example/run", "com.example/run"]);
 });

@@ -199,9 +199,11 @@ async function runAgain(
   };
   const call = new ServerCall(owner, request, route.row, exchange);
   const prepared = Object.assign(call, { detach: () => observed(parts, call) });
-  const outside = route.steps.findIndex(({ layer }) => layer.stage === "extension" && layer.name === id);
+  const all = parts.layers.all();
+  // Not by the steps of the route, because the extension may run around other methods only.
+  const outside = all.findIndex(({ stage, name }) => stage === "extension" && name === id);
   const steps = route.steps.filter(
-    ({ layer: { stage } }, index) => index > outside || stage === "closed" || stage === "prepared",
+    ({ layer }) => all.indexOf(layer) > outside || layer.stage === "closed" || layer.stage === "prepared",
   );
   try {
     const result = await runInner(async () => {

@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise, neverUnhandled, whenReady } from "../../encoding/maybe-promise.js";
 import type { Session } from "../../era/session.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
@@ -86,6 +86,8 @@ export class Subscriptions implements Layer {
   }
 
   #add(peer: Peer, session: Session, uri: string): object | Promise<object> {
+    // Another request may have added it while this one waited.
+    if (session.subscriptions.includes(uri)) return {};
     const all = [...session.subscriptions, uri];
     this.#checkSize(all, uri.length);
     session.subscriptions = all;
@@ -143,7 +145,12 @@ export class Subscriptions implements Layer {
     const uris = filter.get(RESOURCE_FILTER);
     if (uris === undefined || uris === true) return;
     this.#checkSize(uris);
-    const known = uris.map((uri) => this.#resources.knows(uri, call));
+    const known = uris.map((uri) => {
+      const one = this.#resources.knows(uri, call);
+      // A later one may throw.
+      if (isThenable(one)) neverUnhandled(Promise.resolve(one));
+      return one;
+    });
     const keep = (settled: readonly boolean[]) => {
       const left = uris.filter((_, index) => settled[index] === true);
       if (left.length > 0) filter.set(RESOURCE_FILTER, left);

@@ -105,29 +105,58 @@ export class CallQuotas {
   /** Serves a call by `next` if all limits allow it. What an era answers by itself is free. */
   serve(call: ServerCall, next: Next): MaybePromise<object> {
     if (call.request.own !== undefined) return next();
-    const passage: Passage = { limits: this.#limitsFor(call), caller: countedCaller(call.exchange), leaving: [] };
+    const passage: Passage = {
+      limits: this.#counted(this.#perPrincipal, call),
+      caller: countedCaller(call.exchange),
+      leaving: [],
+    };
+    // The caller's own limits come first, so that a flood does not use up what all callers share.
     const refused = this.#pass(passage, 0);
-    if (isThenable(refused)) return refused.then((settled) => this.#finish(call, settled, passage, next));
+    if (isThenable(refused)) return refused.then((settled) => this.#serveWithin(call, settled, passage, next));
+    return this.#serveWithin(call, refused, passage, next);
+  }
+
+  /** Serves a call that its caller's own limits allow if the other limits do. */
+  #serveWithin(call: ServerCall, own: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
+    if (own !== undefined) return this.#finish(call, own, passage, next);
+    const failed = (error: unknown): never => {
+      leave(passage);
+      throw error;
+    };
+    let refused: MaybePromise<QuotaRefusal | undefined>;
+    try {
+      refused = whenReady(this.#toolLimit(call), (tool) => {
+        const others = [...(tool === undefined ? [] : [tool]), ...this.#counted(this.#perServer, call)];
+        return this.#pass({ ...passage, limits: others }, 0);
+      });
+    } catch (error) {
+      return failed(error);
+    }
+    if (isThenable(refused)) return refused.then((settled) => this.#finish(call, settled, passage, next), failed);
     return this.#finish(call, refused, passage, next);
   }
 
-  /** The caller's own limits come first, so that a flood does not use up what all callers share. */
-  #limitsFor(call: ServerCall): Limit[] {
-    const { row } = call;
-    const tool = this.#toolLimit(call);
+  #counted(limits: readonly Limit[], { row }: ServerCall): readonly Limit[] {
     const kind = row.deadlineExempt === true ? "streams" : "calls";
-    return [...this.#perPrincipal, ...(tool === undefined ? [] : [tool]), ...this.#perServer].filter(
-      ({ counts }) => counts === "any" || counts === kind,
-    );
+    return limits.filter(({ counts }) => counts === "any" || counts === kind);
   }
 
-  #toolLimit(call: ServerCall): Limit | undefined {
+  #toolLimit(call: ServerCall): MaybePromise<Limit | undefined> {
     const { method, params } = call.request;
     const { name } = params;
     if (method !== "tools/call" || typeof name !== "string") return undefined;
     const found = call.offer ?? this.#offers.find("tools", name, call);
-    // Tools that take time to be found have no rate of their own.
-    if (found === undefined || isThenable(found) || found.rate === undefined) return undefined;
+    if (!isThenable(found)) return this.#limitOf(name, found);
+    // The handler waits for the same search, and answers if it fails.
+    call.offer = found;
+    return found.then(
+      (settled) => this.#limitOf(name, settled),
+      () => undefined,
+    );
+  }
+
+  #limitOf(name: string, found: FoundOffer | undefined): Limit | undefined {
+    if (found?.rate === undefined) return undefined;
     let limit = this.#tools.get(found.rate);
     if (limit === undefined) {
       limit = toolLimit(name, found.rate);

@@ -152,7 +152,9 @@ export class JoinedSources implements Layer {
   readonly #checks: NonNullable<Layer["checks"]> = { "tools/call": (call) => this.#check(call) };
 
   get needsSession(): boolean {
-    return !this.#sources.every((source) => source.sessionless ?? false);
+    // A server without offers of its own has what its sources have.
+    const first = this.#sources.length > 1 && !this.local.isUsed ? 1 : 0;
+    return !this.#sources.slice(first).every((source) => source.sessionless ?? false);
   }
 
   /** The instructions of the first source that has any. */

@@ -197,6 +197,11 @@ export class LocalSource implements Source {
     return [...this.#tools.all()].some(({ requires, headers }) => requires.length > 0 || headers.length > 0);
   }
 
+  /** Whether anything was registered or declared. */
+  get isUsed(): boolean {
+    return this.used.size > 0 || this.toolCalls.overflow.inUse;
+  }
+
   get sessionless(): boolean {
     const tools = [...this.#tools.all()];
     if (this.capabilities().resources?.subscribe === true || tools.length === 0) return false;

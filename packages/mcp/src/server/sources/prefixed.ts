@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise, neverUnhandled, whenReady } from "../../encoding/maybe-promise.js";
 import type { Call } from "../../era/era.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
@@ -127,10 +127,11 @@ export class PrefixedSource implements Source {
     route: Route,
     params: Params,
     handler: MethodHandler,
-    { cache }: FoundOffer,
+    found: FoundOffer,
   ): Promise<object> {
     const inner = this.#innerCall(call, route, params);
-    if (cache !== undefined) inner.cache = cache;
+    inner.offer = found;
+    if (found.cache !== undefined) inner.cache = found.cache;
     const result = await this.#run(call, inner, route, handler);
     call.cache = inner.cache;
     return outerResult(this.#names(call), call.request.method, result);
@@ -176,6 +177,7 @@ export class PrefixedSource implements Source {
   #serves(uri: string, call: ServerCall): boolean {
     const found = this.#server.source.find("resources", uri, call);
     if (found === undefined) return false;
+    if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     // Where it is not known which URIs are served, web addresses are left for the client to open.
     return !((isThenable(found) || found.assumed === true) && /^https?:/i.test(uri));
   }
