@@ -24,7 +24,7 @@ await sideBySide(
     ["runtimes", npm("runtimes")],
   ],
 );
-// With coverage, which costs a third more processor time; the others measure, or run what it would not count.
+// With coverage, which costs about half more processor time; the others measure, or run what it would not count.
 vitest("tests, and coverage", ["shared", "alone"], "--coverage");
 vitest("tests that measure or start programs", ["apart"]);
 await sideBySide([["conformance", npm("conformance")]], [["package", npm("check:package")]]);
