@@ -140,9 +140,9 @@ export class RemoteServer {
     this.#others.answering(caller, call);
   }
 
-  /** Closes the connections that a client of a gateway had for itself. */
-  left(caller: unknown): void {
-    this.#others.leave(caller);
+  /** Closes the connections that a client of a gateway had for itself: all, or those without a running call. */
+  left(caller: unknown, which: "all" | "idle" = "all"): void {
+    this.#others.leave(caller, which);
   }
 
   /** Sends a request for a client of a gateway, over `connection` first. */
@@ -326,8 +326,10 @@ class CallerConnections {
   }
 
   /** Closes the connections of a caller that is gone. */
-  leave(caller: unknown): void {
-    for (const { opened } of this.#kept.get(caller)?.values() ?? []) closeQuietly(opened);
+  leave(caller: unknown, which: "all" | "idle"): void {
+    for (const { opened, connection } of this.#kept.get(caller)?.values() ?? []) {
+      if (which === "all" || connection === undefined || connection.running === 0) closeQuietly(opened);
+    }
   }
 
   async close(): Promise<void> {

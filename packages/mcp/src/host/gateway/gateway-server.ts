@@ -59,6 +59,9 @@ function searchedSource(source: HostSource, { catalogue }: GatewayHost): PlainSo
     onChange: (listener) => source.onChange(listener),
     watchOf: (uri) => source.watchOf(uri),
     close: () => source.close(),
+    get opens() {
+      return source.opens;
+    },
     list(kind, call) {
       const all = source.list(kind, call as ServerCall);
       if (kind !== "tools") return all;

@@ -129,6 +129,10 @@ export class HostSource implements Source, PassedState {
     return watch;
   }
 
+  get opens(): boolean {
+    return this.#host.isolated.length > 0;
+  }
+
   list(kind: OfferKind, call: ServerCall): MaybePromise<OfferList> {
     const { isolated } = this.#host;
     return isolated.length === 0 ? this.#sharedList(kind) : this.#liveList(kind, isolated, call);
@@ -195,6 +199,7 @@ export class HostSource implements Source, PassedState {
       return this.#findIn(catalogue, kind, name);
     }
     let target: RemoteServer | undefined;
+    const answered = leaveWhenAnswered(call, isolated);
     try {
       for (const server of isolated) {
         const view = await this.#viewOf(server, call);
@@ -207,7 +212,7 @@ export class HostSource implements Source, PassedState {
     } finally {
       leaveUnknown(
         call,
-        isolated.filter((server) => server !== target),
+        isolated.filter((server) => server !== target || answered()),
       );
     }
   }
@@ -272,4 +277,19 @@ function sameHint(one: CacheHint | undefined, other: CacheHint): boolean {
 /** Closes the connections of a caller that is not known by the next request. */
 function leaveUnknown(call: ServerCall, servers: readonly RemoteServer[]): void {
   if (callerOf(call) === call.root) for (const server of servers) server.left(call.root);
+}
+
+/**
+ * Closes the idle connections of such a caller when its call is answered, because a call that is refused after its offer was found
+ * does not use them. Returns whether it has been answered.
+ */
+function leaveWhenAnswered(call: ServerCall, servers: readonly RemoteServer[]): () => boolean {
+  let isAnswered = false;
+  if (callerOf(call) === call.root) {
+    call.root.whenAnswered(() => {
+      isAnswered = true;
+      for (const server of servers) server.left(call.root, "idle");
+    });
+  }
+  return () => isAnswered;
 }

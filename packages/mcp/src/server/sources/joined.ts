@@ -151,6 +151,11 @@ export class JoinedSources implements Layer {
 
   readonly #checks: NonNullable<Layer["checks"]> = { "tools/call": (call) => this.#check(call) };
 
+  /** Whether finding an offer may open connections. */
+  get opens(): boolean {
+    return this.#sources.some(({ opens }) => opens === true);
+  }
+
   get needsSession(): boolean {
     // A server without offers of its own has what its sources have.
     const first = this.#sources.length > 1 && !this.local.isUsed ? 1 : 0;
@@ -207,12 +212,18 @@ export class JoinedSources implements Layer {
   }
 
   /** The offer with this name, URI or template, if this caller sees one: of the first source that has it. */
-  find(kind: OfferKind, name: string, call: SourceCall, from = 0): MaybePromise<FoundOffer | undefined> {
+  find(
+    kind: OfferKind,
+    name: string,
+    call: SourceCall,
+    from = 0,
+    until = this.#sources.length,
+  ): MaybePromise<FoundOffer | undefined> {
     // A server without tools of its own, as a gateway, does not look for them.
     const first = from === 0 && kind === "tools" && !this.local.used.has(kind) ? 1 : from;
-    for (let index = first; index < this.#sources.length; index++) {
+    for (let index = first; index < until; index++) {
       const found = this.#sources[index]?.find(kind, name, call);
-      if (isThenable(found)) return found.then((settled) => settled ?? this.find(kind, name, call, index + 1));
+      if (isThenable(found)) return found.then((settled) => settled ?? this.find(kind, name, call, index + 1, until));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -281,8 +292,11 @@ export class JoinedSources implements Layer {
 
   #check(call: ServerCall): void {
     const { name } = call.request.params;
-    const found = typeof name === "string" ? this.find("tools", name, call) : undefined;
-    call.offer = found;
+    const opening = this.#sources.findIndex(({ opens }) => opens === true);
+    const until = opening === -1 ? this.#sources.length : opening;
+    const found = typeof name === "string" ? this.find("tools", name, call, 0, until) : undefined;
+    // A search in some of the sources says nothing of the others.
+    if (opening === -1 || !isThenable(found)) call.offer = found;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;
     found.check?.(call);
@@ -416,6 +430,9 @@ function completed(source: PlainSource, { options }: ServerFacts): PlainSource {
     ...(source.close && { close: () => source.close?.() }),
     get sessionless() {
       return source.sessionless;
+    },
+    get opens() {
+      return source.opens;
     },
   };
 }

@@ -66,6 +66,10 @@ export class PrefixedSource implements Source {
     };
   }
 
+  get opens(): boolean {
+    return this.#server.source.opens;
+  }
+
   watchOf(uri: string): Watch | undefined {
     return this.#inner("uri", uri) === undefined ? undefined : this.#watch;
   }

@@ -1,5 +1,6 @@
-import { connect, Server, type ServerHandler } from "@parley/mcp";
+import { connect, McpError, Server, type ServerHandler } from "@parley/mcp";
 import { Host } from "@parley/mcp/host";
+import { quotas } from "@parley/mcp/limits";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
@@ -93,4 +94,31 @@ it("a client that is not known by its next request leaves no connection behind, 
   // Those that stay are the host's own.
   await expect.poll(() => counts.begun - counts.ended).toBe(2);
   expect(counts.begun).toBeGreaterThan(8);
+});
+
+it.each(["without", "with"])("a call that middleware refuses leaves no connection behind, %s quotas", async (which) => {
+  counts.begun = 0;
+  counts.ended = 0;
+  const server = Server.from(Numbered, { name: "numbered", version: "1" }, { perSession: true });
+  const host = new Host({
+    servers: { s: { server, isolation: "client" } },
+    client: { revisions: [NEWEST_STATEFUL] },
+  });
+  closers.push(() => host.close());
+  const front = host.asServer(which === "with" ? { server: { quotas: quotas() } } : {});
+  front.use((call, next) => {
+    if (call.method === "tools/call") throw new McpError("invalid_request", "not you");
+    return next();
+  });
+  await host.start();
+  const { url, close } = await serveHttp(front, { port: 0 });
+  closers.push(() => close());
+  const client = await connect(url as string, { revisions: [NEWEST_STATELESS] });
+  closers.push(() => client.close());
+  for (let call = 0; call < 3; call++) {
+    await expect(client.callTool("s__number" as never)).rejects.toThrow("not you");
+  }
+  // Quotas look for the rate of the tool.
+  expect(counts.begun).toBe(which === "with" ? 4 : 1);
+  await expect.poll(() => counts.begun - counts.ended).toBe(1);
 });
