@@ -1,8 +1,9 @@
 import { connect, McpError } from "@parley/mcp";
+import { fakeClock } from "@parley/mcp/testing";
 import { describe, expect, it } from "vitest";
 import type { ClientOptions } from "../../src/client/contract/options.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
-import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.js";
+import { greetsIn, type Heard, type Pipe, STATELESS, scriptedPipe } from "./scripted-pipe.js";
 
 const form = (properties: object, required: string[] = []) => ({ type: "object", properties, required });
 const ask = (requestedSchema: object, message = "?") => ({
@@ -367,5 +368,41 @@ describe("answers to forms", () => {
     };
     const opened = await inSession(url, { onElicit: () => ({ action: "accept", content: { a: "b" } }) });
     expect(opened.result).toEqual({ action: "accept" });
+  });
+});
+
+describe("a call whose user has answered", () => {
+  it("counts silence from the answer on, also while the connection is opened again", async () => {
+    const clock = fakeClock();
+    const server = scriptedPipe((message, pipe, connection) => {
+      if (greetsIn("stateless", message, pipe) || message.method !== "tools/call") return;
+      if (message.params?.["name"] === "silent") return;
+      if (connection > 1) pipe.answer(message, { resultType: "complete", content: [] });
+      else pipe.answer(message, { resultType: "input_required", inputRequests: { a: ask(form({})) } });
+    });
+    let answered = () => {};
+    const client = await connect(server, {
+      revisions: [STATELESS],
+      platform: clock.platform,
+      timeouts: { idleMs: 1000 },
+      resend: "always",
+      onElicit: () =>
+        new Promise((resolve) => {
+          answered = () => resolve({ action: "accept" });
+        }),
+    });
+    const asked = client.callTool("asks");
+    asked.catch(() => {});
+    await clock.advance(5000);
+    const other = client.callTool("silent");
+    other.catch(() => {});
+    await clock.advance(900);
+    server.pipes[0]?.end();
+    answered();
+    // The deadline of the other call passes, and looks at all calls.
+    await clock.advance(200);
+    await clock.advance(900);
+    expect(await asked).toMatchObject({ content: [] });
+    await client.close();
   });
 });

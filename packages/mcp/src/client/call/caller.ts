@@ -365,8 +365,9 @@ export class Caller implements Requester {
       call.out.inputs = await this.#aside(call, (signal) =>
         answerRound(this.#connection, this.#answerer, call, outcome, signal),
       );
-      // Silence counts again; the timer seldom has to fire earlier for it.
-      if (this.#connection.platform.monotonic() + call.idle < this.deadlines.wakesAt) this.deadlines.renew(call);
+      // Silence counts again from now on; the timer seldom has to fire earlier for it.
+      call.heard = this.#connection.platform.monotonic();
+      if (call.heard + call.idle < this.deadlines.wakesAt) this.deadlines.renew(call);
     } catch (error) {
       return this.#fail(call, error);
     }
