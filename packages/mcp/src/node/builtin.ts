@@ -1,5 +1,4 @@
 import { McpError } from "../protocol/error.js";
-import type { DecodeUtf8 } from "../transport/framing/frame-decoder.js";
 
 /** The versions that were found new enough, so that they are compared once. */
 let accepted: Versions | undefined;
@@ -43,13 +42,3 @@ function noBuiltins(version: string | undefined): McpError {
     fix: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`,
   });
 }
-
-const { isAscii, isUtf8 } = builtin("node:buffer");
-
-/** Strict decoding with Node's own routines, which do not create an exception for each invalid input. */
-export const decodeUtf8: DecodeUtf8 = (bytes, start, end) => {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
-  // For pure ASCII, Latin-1 gives the same text without a second scan.
-  if (isAscii(view)) return view.toString("latin1");
-  return isUtf8(view) ? view.toString("utf8") : undefined;
-};

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { describe, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { decodeUtf8 } from "../../src/node/builtin.js";
+import { decodeUtf8 } from "../../src/node/decode-utf8.js";
 import { platform } from "../../src/node/platform.js";
 import { framingNamed, socketStream } from "../../src/node/socket/socket-stream.js";
 import { type ChannelPair, type MakePair, transportContract } from "../../src/testing/transport-kit.js";

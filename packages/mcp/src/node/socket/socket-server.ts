@@ -13,7 +13,8 @@ import { type ServeStreamOptions, serveStream } from "../../transport/channel/st
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
 import { disposable, endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Endpoint, NetworkFacts } from "../../transport/transport.js";
-import { builtin, decodeUtf8 } from "../builtin.js";
+import { builtin } from "../builtin.js";
+import { decodeUtf8 } from "../decode-utf8.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { checkPort } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";

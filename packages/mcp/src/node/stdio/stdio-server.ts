@@ -3,7 +3,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { NetworkFacts } from "../../transport/transport.js";
-import { decodeUtf8 } from "../builtin.js";
+import { decodeUtf8 } from "../decode-utf8.js";
 import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";
 import { processStream } from "./process-stream.js";

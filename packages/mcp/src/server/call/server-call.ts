@@ -74,7 +74,7 @@ export interface QuestionState {
 }
 
 /** The questions of a call, to be changed. */
-export function questionsOf(call: { questions: QuestionState | undefined }): QuestionState {
+function questionsOf(call: { questions: QuestionState | undefined }): QuestionState {
   call.questions ??= {};
   return call.questions;
 }
