@@ -132,6 +132,9 @@ async function narrow(
 function extendedServer(parts: ServerParts, id: string): ExtendedServer {
   const { facts, layers, hub, source } = parts;
   const { local } = source;
+  // This extension and those around it.
+  const extensions = layers.all().filter(({ stage }) => stage === "extension");
+  const outside = new Set([...extensions.map(({ name }) => name), id]);
   let memory: Storage | undefined;
   return {
     info: facts.info,
@@ -175,14 +178,14 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);
     },
-    run: (request, exchange, prepare) => runAgain(parts, id, request, exchange, prepare),
+    run: (request, exchange, prepare) => runAgain(parts, outside, request, exchange, prepare),
   };
 }
 
-/** Runs a request through the layers inside of one extension, and those that prepare the server. */
+/** Runs a request through the layers inside of an extension, and those that prepare the server. */
 async function runAgain(
   parts: ServerParts,
-  id: string,
+  outside: ReadonlySet<string>,
   request: Call,
   exchange: Exchange,
   prepare: ((call: PreparedCall) => void) | undefined,
@@ -199,11 +202,8 @@ async function runAgain(
   };
   const call = new ServerCall(owner, request, route.row, exchange);
   const prepared = Object.assign(call, { detach: () => observed(parts, call) });
-  const all = parts.layers.all();
-  // Not by the steps of the route, because the extension may run around other methods only.
-  const outside = all.findIndex(({ stage, name }) => stage === "extension" && name === id);
-  const steps = route.steps.filter(
-    ({ layer }) => all.indexOf(layer) > outside || layer.stage === "closed" || layer.stage === "prepared",
+  const steps = route.steps.filter(({ layer: { stage, name } }) =>
+    stage === "extension" ? !outside.has(name) : stage !== "observed" && stage !== "limited",
   );
   try {
     const result = await runInner(async () => {

@@ -218,6 +218,16 @@ describe("a server made of one object", () => {
   });
 });
 
+it("the lists of a mounted object may be very long, and may be left out", async () => {
+  const tools = Array.from({ length: 150_000 }, (_, index) => ({ name: `t${index}`, inputSchema: schema }));
+  const listed = async (listTools: () => unknown) => {
+    const inner = Server.from({ listTools, callTool: () => "" } as ServerHandler, info);
+    return itemsOf(await new Drive(new Server(info).mount("in", inner)).send("tools/list"), "tools");
+  };
+  expect((await listed(() => tools)).length).toBe(tools.length);
+  expect(await listed(() => ({}))).toEqual([]);
+});
+
 describe("why a capability is on or off", () => {
   it("is told for every capability (B36)", () => {
     const why = (server: Server) =>

@@ -114,7 +114,8 @@ export class HandlerSource implements Source {
     let cursor: string | undefined;
     for (let count = 0; count < MAX_PAGES; count++) {
       const page = await this.page(kind, cursor, call);
-      items.push(...page.items);
+      // One by one, because a page may be longer than a call can have arguments, and the object may leave the list out.
+      for (const item of page.items ?? []) items.push(item);
       cursor = page.next;
       if (cursor === undefined) return { items };
     }

@@ -128,11 +128,15 @@ export class JoinedSources implements Layer {
   }
 
   readonly #ranks = new WeakMap<PlainSource, number>();
+  /** How many sources can be searched before a call is admitted, if not all. */
+  #quick: number | undefined;
   /** Ends the notifications of sources. */
   readonly #ends = new Set<() => void>();
 
   /** The offers of sources have changed: those of these kinds, or capabilities alone. */
   changed(kinds: readonly OfferKind[]): void {
+    const opening = this.#sources.findIndex(({ opens }) => opens === true);
+    this.#quick = opening === -1 ? undefined : opening;
     this.#layers.changed();
     if (kinds.includes("resources") || kinds.includes("resourceTemplates")) this.#watches.refresh();
     for (const list of new Set(kinds.map((kind) => OFFER_KINDS[kind].capability))) this.#hub.listChanged(list);
@@ -292,11 +296,10 @@ export class JoinedSources implements Layer {
 
   #check(call: ServerCall): void {
     const { name } = call.request.params;
-    const opening = this.#sources.findIndex(({ opens }) => opens === true);
-    const until = opening === -1 ? this.#sources.length : opening;
+    const until = this.#quick;
     const found = typeof name === "string" ? this.find("tools", name, call, 0, until) : undefined;
     // A search in some of the sources says nothing of the others.
-    if (opening === -1 || !isThenable(found)) call.offer = found;
+    if (until === undefined || !isThenable(found)) call.offer = found;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;
     found.check?.(call);
