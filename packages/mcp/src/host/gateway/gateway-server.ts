@@ -59,8 +59,8 @@ function searchedSource(source: HostSource, { catalogue }: GatewayHost): PlainSo
     onChange: (listener) => source.onChange(listener),
     watchOf: (uri) => source.watchOf(uri),
     close: () => source.close(),
-    get opens() {
-      return source.opens;
+    get connects() {
+      return source.connects;
     },
     list(kind, call) {
       const all = source.list(kind, call as ServerCall);

@@ -129,7 +129,7 @@ export class HostSource implements Source, PassedState {
     return watch;
   }
 
-  get opens(): boolean {
+  get connects(): boolean {
     return this.#host.isolated.length > 0;
   }
 

@@ -18,7 +18,7 @@ export interface PlainSource extends Omit<Source, "list" | "find"> {
   list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList>;
   find(kind: OfferKind, name: string, call: SourceCall): MaybePromise<FoundOffer | undefined>;
   /** True while `find` may open connections, so that it is not called before the call is admitted. */
-  readonly opens?: boolean | undefined;
+  readonly connects?: boolean | undefined;
 }
 
 type Item = OfferItems[OfferKind];

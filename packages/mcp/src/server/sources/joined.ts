@@ -135,7 +135,7 @@ export class JoinedSources implements Layer {
 
   /** The offers of sources have changed: those of these kinds, or capabilities alone. */
   changed(kinds: readonly OfferKind[]): void {
-    const opening = this.#sources.findIndex(({ opens }) => opens === true);
+    const opening = this.#sources.findIndex(({ connects }) => connects === true);
     this.#quick = opening === -1 ? undefined : opening;
     this.#layers.changed();
     if (kinds.includes("resources") || kinds.includes("resourceTemplates")) this.#watches.refresh();
@@ -156,8 +156,8 @@ export class JoinedSources implements Layer {
   readonly #checks: NonNullable<Layer["checks"]> = { "tools/call": (call) => this.#check(call) };
 
   /** Whether finding an offer may open connections. */
-  get opens(): boolean {
-    return this.#sources.some(({ opens }) => opens === true);
+  get connects(): boolean {
+    return this.#sources.some(({ connects }) => connects === true);
   }
 
   get needsSession(): boolean {
@@ -434,8 +434,8 @@ function completed(source: PlainSource, { options }: ServerFacts): PlainSource {
     get sessionless() {
       return source.sessionless;
     },
-    get opens() {
-      return source.opens;
+    get connects() {
+      return source.connects;
     },
   };
 }

@@ -66,8 +66,8 @@ export class PrefixedSource implements Source {
     };
   }
 
-  get opens(): boolean {
-    return this.#server.source.opens;
+  get connects(): boolean {
+    return this.#server.source.connects;
   }
 
   watchOf(uri: string): Watch | undefined {
