@@ -55,16 +55,23 @@ export function authenticationOf(
 
 /** A request as `authenticate` gets it: its functions can be taken out of it, as by `({ header }) => …`. */
 class SenderRequest implements AuthenticationRequest {
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-  readonly remoteAddress: string | undefined;
   readonly #request: AuthenticationRequest;
 
   constructor(request: AuthenticationRequest) {
-    this.method = request.method;
-    this.path = request.path;
-    this.remoteAddress = request.remoteAddress;
     this.#request = request;
+  }
+
+  get method(): string | undefined {
+    return this.#request.method;
+  }
+
+  // Some runtimes parse the whole address for it.
+  get path(): string | undefined {
+    return this.#request.path;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.remoteAddress;
   }
 
   // Bound when read, because most checks read one of them.
