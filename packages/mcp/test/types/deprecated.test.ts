@@ -9,7 +9,7 @@ const MEMBERS: Record<string, string[]> = {
   "client/client.ts": ["setLogLevel(level", "get roots()", "setRoots(roots"],
   "client/contract/options.ts": ["onSample?:", "sampleTools?:", "roots?:", "logLevel?:", "onLog?:"],
   "protocol/features/sampling.ts": ["includeContext?:"],
-  "transport/http/server/contract/options.ts": ["legacySse?:", "export interface LegacySseOptions"],
+  "transport/http/server/options.ts": ["legacySse?:", "export interface LegacySseOptions"],
 };
 
 describe("what the protocol deprecates", () => {

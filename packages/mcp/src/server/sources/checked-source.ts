@@ -372,7 +372,7 @@ const END = "Return a function that ends the notifications.";
 function checkMembers(source: unknown, name: string): void {
   const wrong = (problem: string) =>
     new McpError("invalid_definition", `${name} ${problem}`, {
-      fix: "Pass objects with `capabilities` and `list`, as the type `Source` says.",
+      fix: "Pass objects with `capabilities` and `list`.",
     });
   if (typeof source !== "object" || source === null) throw wrong(`is ${described(source)}, not a source`);
   for (const member of ["capabilities", "list", "page", "find", "instructions", "watchOf", "onChange", "close"]) {

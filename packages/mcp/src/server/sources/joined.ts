@@ -319,8 +319,10 @@ export class JoinedSources implements Layer {
     const { key } = OFFER_KINDS[kind];
     const named = call.request.params[key];
     const name = typeof named === "string" ? named : call.stringParam(key);
-    if (offer !== undefined && !isThenable(offer)) return this.#run(kind, name, offer, call);
-    const found = offer ?? this.find(kind, name, call);
+    if (offer !== undefined && !isThenable(offer) && (offer.item === undefined || offer.item.name === name))
+      return this.#run(kind, name, offer, call);
+    // Looked for again where middleware has changed the name.
+    const found = isThenable(offer) ? offer : this.find(kind, name, call);
     if (isThenable(found)) return found.then((settled) => this.#runFound(kind, name, settled, call));
     return this.#runFound(kind, name, found, call);
   }
