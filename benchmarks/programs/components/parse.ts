@@ -1,6 +1,6 @@
 // From bytes to classified messages: the line decoder and the message reader that every pipe uses.
 import { parseMessage } from "../../../packages/mcp/src/jsonrpc/message.js";
-import { decodeUtf8 } from "../../../packages/mcp/src/node/builtin.js";
+import { decodeUtf8 } from "../../../packages/mcp/src/node/decode-utf8.js";
 import { LineDecoder } from "../../../packages/mcp/src/transport/framing/lines.js";
 import { answerRounds, repeatNow } from "../../rounds.mjs";
 
