@@ -1,4 +1,4 @@
-/** What a column of SQLite holds here. */
+/** A value of a column. */
 export type Value = string | number | null;
 export type Row = Readonly<Record<string, Value>>;
 

@@ -146,7 +146,7 @@ async function handshake(
   return connection;
 }
 
-/** Who the server says it is. */
+/** The name and version that the server declares. */
 interface ExaminedServer {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
@@ -224,7 +224,7 @@ function padded(shown: Shown, width: number): Shown {
   return show`${shown}${" ".repeat(Math.max(0, width - shown.plain.length))}`;
 }
 
-/** What takes less needs no mention. */
+/** Steps that take less are printed without their time. */
 const SLOW_MS = 100;
 
 interface OtherFinding {

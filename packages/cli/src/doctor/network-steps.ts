@@ -170,12 +170,12 @@ export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }
 
-/** What is wrong with the certificate of a connection; undefined if it is good. */
+/** Finds the fault of a connection's certificate; undefined if it is good. */
 export function certificateFinding(socket: TLSSocket, host: string): Finding | undefined {
   const certificate = socket.getPeerCertificate();
   const error = socket.authorized ? undefined : codeOfAuthorization(socket.authorizationError);
   if (error === undefined || error === "ERR_TLS_CERT_ALTNAME_INVALID") return wrongName(host, certificate);
-  // Of several faults the first is reported; a new certificate must be got first, whoever signs it.
+  // An expired certificate has to be replaced in any case, so it is reported before an unknown signer.
   if (Date.parse(certificate.valid_to) < Date.now()) return expired(certificate, host);
   return (UNTRUSTED[error] ?? otherwise(error))(certificate, host);
 }

@@ -148,14 +148,14 @@ function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): st
 /** Lines of a server's stderr that are shown. */
 const SHOWN_LINES = 10;
 
-/** What a failed connection to a program says about it; undefined if the failure is another. */
+/** The report of a program that an error carries; undefined for other errors. */
 function launchReportOf(error: unknown): LaunchReportData | undefined {
   if (!McpError.is(error) || typeof error.data !== "object" || error.data === null) return undefined;
   // Only errors about a process have both members.
   return "reason" in error.data && "nonJsonLines" in error.data ? (error.data as LaunchReportData) : undefined;
 }
 
-/** What is wrong with a program that did not become a server, and what a person at a shell changes. */
+/** Explains why a program did not become a server, and what to change in the command. */
 function launchFinding(data: LaunchReportData): Finding {
   const { reason } = data;
   // The inner frames of a stack say nothing about the server.

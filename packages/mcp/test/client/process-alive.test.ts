@@ -78,7 +78,8 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("a server in the same proce
       open.push(client);
       // Longer than one turn of the event loop may go on with deliveries.
       const end = performance.now() + 20;
-      while (performance.now() < end) expect(await client.call("hello")).toBe("hello");
+      do expect(await client.call("hello")).toBe("hello");
+      while (performance.now() < end);
     } finally {
       vi.useRealTimers();
     }

@@ -11,7 +11,7 @@ import { isInputRequired } from "../call/input-required.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import type { Watch } from "../contract/resource.js";
 import type { FoundOffer, Offer, OfferItems, OfferList, OfferPage, Source, SourceCall } from "../contract/source.js";
-import type { LocalSource, ServedOffer } from "./local.js";
+import { KIND_OF_VALUE, type LocalSource, type ServedOffer } from "./local.js";
 
 /** A source whose lists and offers have one form. */
 export interface PlainSource extends Omit<Source, "list" | "find"> {
@@ -77,7 +77,8 @@ class CheckedSource {
     this.#local = local;
     this.#facts = facts;
     // A source that cannot say what it has fails where its author sees it.
-    for (const revision of facts.revisions.slice(-1)) this.capabilities(revision);
+    const revision = facts.revisions.at(-1);
+    if (revision !== undefined) this.capabilities(revision);
   }
 
   capabilities(revision: Revision): ServerCapabilities {
@@ -253,7 +254,7 @@ class CheckedSource {
   }
 
   #compile(method: string, kind: OfferKind, offer: Offer): ServedOffer {
-    if (VALUES[kind] === offer.kind) return this.#local.compile(offer);
+    if (KIND_OF_VALUE[offer.kind] === kind) return this.#local.compile(offer);
     throw this.#misuse(method, `returned a ${String(offer.kind)} for ${kind}`, `Return ${kind} for "${kind}" alone.`);
   }
 
@@ -352,13 +353,6 @@ class CheckedSource {
   }
 }
 
-const VALUES: Readonly<Record<OfferKind, Offer["kind"]>> = {
-  tools: "tool",
-  prompts: "prompt",
-  resources: "resource",
-  resourceTemplates: "resourceTemplate",
-};
-
 const CAPABILITIES = "Return an object at once, such as `{ tools: {} }`.";
 const LISTED = "Return an array of entries and of values made by `tool` and its siblings, or an object with `items`.";
 const ENTRY =
@@ -368,7 +362,7 @@ const CURSOR = "Return the cursor of the next page as a string, or no `next` on 
 const KINDS = `Call it with an array of ${ALL_OFFER_KINDS.map((kind) => `"${kind}"`).join(", ")}.`;
 const END = "Return a function that ends the notifications.";
 
-/** Throws for what is no source, when the server is made. */
+/** Throws for a value that is not a source, when the server is made. */
 function checkMembers(source: unknown, name: string): void {
   const wrong = (problem: string) =>
     new McpError("invalid_definition", `${name} ${problem}`, {
@@ -391,7 +385,7 @@ function isAnswer(member: unknown): boolean {
   return Array.isArray(member) || isObject(member);
 }
 
-/** What a value is, without its contents. */
+/** Describes a value without its contents. */
 function described(value: unknown): string {
   if (isThenable(value)) return "a promise";
   if (value === null || value === undefined) return String(value);

@@ -19,7 +19,7 @@ import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "../contract/resource.js";
 import type { FoundOffer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
 import { checkedSource, type PlainSource } from "./checked-source.js";
-import { LocalSource } from "./local.js";
+import { LABELS, LocalSource } from "./local.js";
 import { PagedList, pageOf, wholeList } from "./pages.js";
 import { ResourceWatches } from "./watch.js";
 
@@ -29,7 +29,7 @@ const MAX_LISTS = 16;
 type Item = OfferItems[OfferKind];
 type Pages = PagedList<Item>;
 
-/** What calls of a tool need of its entry in the list. */
+/** The properties of a tool's entry in the list that calls depend on. */
 interface ToolFacts {
   readonly headers: readonly ParamHeader[];
   readonly wrapsOutput: boolean;
@@ -51,14 +51,6 @@ export function toolFacts(item: Item): ToolFacts {
   }
   return known;
 }
-
-/** The names of offers in errors, by kind. */
-const LABELS: Readonly<Record<OfferKind, string>> = {
-  tools: "tool",
-  prompts: "prompt",
-  resources: "resource",
-  resourceTemplates: "resource template",
-};
 
 /**
  * The offers of a server from all of its sources. The only place that joins lists, splits them into pages, completes arguments, checks

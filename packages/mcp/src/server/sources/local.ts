@@ -166,10 +166,10 @@ export class LocalSource implements Source {
     this.toolCalls = new ToolCalls(facts);
     this.used = new Set(facts.options.declare);
     const { hints } = facts;
-    this.#tools = new Catalogue(facts, "tool", hints.tools);
-    this.#prompts = new Catalogue(facts, "prompt", hints.prompts);
-    this.#resources = new Catalogue(facts, "resource", hints.resources);
-    this.#templates = new Catalogue(facts, "resource template", hints.resourceTemplates);
+    this.#tools = new Catalogue(facts, LABELS.tools, hints.tools);
+    this.#prompts = new Catalogue(facts, LABELS.prompts, hints.prompts);
+    this.#resources = new Catalogue(facts, LABELS.resources, hints.resources);
+    this.#templates = new Catalogue(facts, LABELS.resourceTemplates, hints.resourceTemplates);
   }
 
   capabilities(): ServerCapabilities {
@@ -382,21 +382,30 @@ function callerOf({ exchange }: SourceCall): VisibilityCaller {
   return { auth: exchange.principal ?? exchange.peer?.principal };
 }
 
-const KINDS: Readonly<Record<Offer["kind"], OfferKind>> = {
+/** The kind of a value made by `tool`, `prompt`, `resource` or `resourceTemplate`. */
+export const KIND_OF_VALUE: Readonly<Record<Offer["kind"], OfferKind>> = {
   tool: "tools",
   prompt: "prompts",
   resource: "resources",
   resourceTemplate: "resourceTemplates",
 };
 
+/** The names of offers in errors. */
+export const LABELS: Readonly<Record<OfferKind, string>> = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "resource template",
+};
+
 function kindOf(kind: Offer["kind"]): OfferKind {
-  if (Object.hasOwn(KINDS, kind)) return KINDS[kind];
+  if (Object.hasOwn(KIND_OF_VALUE, kind)) return KIND_OF_VALUE[kind];
   throw unknownKind(kind);
 }
 
 /** Checked at run time, because JavaScript programs tend to leave out the definition and pass the handler second. */
 function withHandler<O extends Offer>(offer: O, handler: unknown): O {
-  const label = offer.kind === "resourceTemplate" ? "resource template" : offer.kind;
+  const label = LABELS[kindOf(offer.kind)];
   if (typeof offer.name !== "string" || offer.name === "") {
     throw new McpError("invalid_definition", `the name or URI of a ${label} must not be empty`);
   }
