@@ -7,7 +7,7 @@ import { parleyServer } from "./parley-server.js";
 const [method, tools] = process.argv.slice(2);
 const endpoint = parleyServer(Number(tools)).endpoint();
 const request = method === "list" ? requestText("2026", 1, "tools/list", {}) : callText("2026", 1);
-const exchange = { id: 1, signal: new AbortController().signal, say: () => {} };
+const exchange = { id: 1, signal: new AbortController().signal, send: () => {} };
 
 function answer(times: number): number {
   for (let at = 0; at < times; at++) {

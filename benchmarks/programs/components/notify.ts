@@ -20,7 +20,7 @@ for (let id = 1; id <= subscribers; id++) {
   const say = () => {
     heard += 1;
   };
-  void endpoint.request(endpoint.accept(request), { id, signal: new AbortController().signal, say });
+  void endpoint.request(endpoint.accept(request), { id, signal: new AbortController().signal, send: say });
 }
 await new Promise((resolve) => setImmediate(resolve));
 

@@ -10,7 +10,7 @@ for (let at = 0; at < 100; at++) {
   server.resourceTemplate(`db${at}://rows/{id}`, { mimeType: "text/plain" }, ({ id }) => id);
 }
 const endpoint = server.endpoint();
-const exchange = { id: 1, signal: new AbortController().signal, say: () => {} };
+const exchange = { id: 1, signal: new AbortController().signal, send: () => {} };
 const uris = Array.from({ length: 1000 }, (_, at) =>
   byTemplate ? `db${at % 100}://rows/${at}` : `file:///docs/${at * 10}.txt`,
 );

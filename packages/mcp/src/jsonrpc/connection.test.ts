@@ -90,8 +90,8 @@ describe("a connection", () => {
 
   it("drops answers that nobody waits for, and goes on", async () => {
     const { client, server } = pair();
-    server.connection.say(resultText(99, "{}"));
-    server.connection.say(errorText("late", -1, "x"));
+    server.connection.send(resultText(99, "{}"));
+    server.connection.send(errorText("late", -1, "x"));
     const asked = client.connection.ask(ask(1));
     await turn();
     server.answer(1, resultText(1, "{}"));
@@ -117,7 +117,7 @@ describe("a connection", () => {
     const [inbound] = server.seen.requests;
     expect(server.connection.abort(1, new Error("stop"))).toBe(true);
     expect(inbound?.signal.aborted).toBe(true);
-    inbound?.say('{"jsonrpc":"2.0","method":"notifications/x"}');
+    inbound?.send('{"jsonrpc":"2.0","method":"notifications/x"}');
     server.answer(1, resultText(1, "{}"));
     await turn();
     expect(client.seen.notifications).toEqual([]);

@@ -99,7 +99,7 @@ export class Connection<P> {
   }
 
   /** Sends a text that needs no answer. After the end it does nothing; a peer that stopped reading is cut off. */
-  say(text: string): void {
+  send(text: string): void {
     if (this.#ended) return;
     try {
       this.#channel.send(text);
@@ -181,8 +181,8 @@ export class Connection<P> {
   #answer(message: RequestMessage): void {
     const reply = this.#run(message, false);
     if (reply === undefined) return;
-    if (!isThenable(reply)) return this.say(reply.text);
-    void reply.then((settled) => settled && this.say(settled.text));
+    if (!isThenable(reply)) return this.send(reply.text);
+    void reply.then((settled) => settled && this.send(settled.text));
   }
 
   /** Runs one request of the peer. Undefined means: aborted, nothing is to be sent. Never rejects. */
@@ -250,7 +250,7 @@ export class Connection<P> {
     }
     void Promise.all(replies).then((settled) => {
       const texts = settled.flatMap((reply) => (reply === undefined ? [] : [reply.text]));
-      if (texts.length > 0) this.say(`[${texts.join(",")}]`);
+      if (texts.length > 0) this.send(`[${texts.join(",")}]`);
     });
   }
 
@@ -259,12 +259,12 @@ export class Connection<P> {
     // It will not come again.
     if (answers !== undefined) this.forget(answers, error);
     if (this.#options.answerFaults !== true) return;
-    if (silent !== true) this.say(errorText(id, code, error.message, faultData(code)));
+    if (silent !== true) this.send(errorText(id, code, error.message, faultData(code)));
     const { maxFaults = Number.POSITIVE_INFINITY } = this.#options;
     if (++this.#faults < maxFaults) return;
     this.#deaf = true;
     const data = { limit: "maxFaults" };
-    this.say(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were not messages`, data));
+    this.send(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were not messages`, data));
     void this.#channel.close();
   }
 
@@ -302,7 +302,7 @@ function internalError(id: Id, error: unknown): Reply {
 /** What an inbound request needs of its connection. */
 export interface InboundOwner<P> {
   readonly peer: P;
-  say(text: string): void;
+  send(text: string): void;
   ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown>;
 }
 
@@ -340,8 +340,8 @@ export class InboundRequest<P> {
   }
 
   /** Sends a text that belongs to this request, unless the request has ended. */
-  say(text: string): void {
-    if (!this.#ended) this.#owner.say(text);
+  send(text: string): void {
+    if (!this.#ended) this.#owner.send(text);
   }
 
   /** Asks the peer something while this request runs; `signal` ends the wait. */

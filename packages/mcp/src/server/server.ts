@@ -7,7 +7,7 @@ import type { AnySchema, CheckedTool, InferOutput } from "../schema/standard.js"
 import type { Endpoint } from "../transport/transport.js";
 import { addMethod, type CustomHandler } from "./call/custom-method.js";
 import { createEndpoint } from "./call/endpoint.js";
-import { ServerFacts } from "./call/facts.js";
+import { ServerConfig } from "./call/facts.js";
 import { Layers } from "./call/layers.js";
 import { type Middleware, MiddlewareLayer, tapNotifications } from "./call/middleware.js";
 import { Observers } from "./call/observers.js";
@@ -81,7 +81,7 @@ export function partsOf(server: object): ServerParts {
 export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Types only; never present at run time. */
   declare readonly types: { tools: T; prompts: P };
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #layers: Layers;
   readonly #observers: Observers;
   readonly #middleware = new MiddlewareLayer();
@@ -96,7 +96,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
-    const facts = new ServerFacts(info, options);
+    const facts = new ServerConfig(info, options);
     const middleware = this.#middleware;
     const layers: Layers = new Layers(facts, () => options.instructions ?? source.instructions());
     const hub = new Hub(facts);

@@ -87,7 +87,7 @@ export interface Exchange {
   /** True if the request was part of a batch. */
   readonly batched?: boolean | undefined;
   /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */
-  say(text: string): void;
+  send(text: string): void;
   /**
    * Sends a request to the client on this exchange's own stream. Absent if the client cannot be asked. When `signal`
    * aborts, the transport must free what it keeps for the answer and drop a late one.
@@ -120,7 +120,7 @@ export interface Peer {
   /** Ends the request with this id without an answer, if it is in flight. */
   abort(id: Id, reason?: unknown): boolean;
   /** Sends a text that belongs to no request. */
-  say(text: string): void;
+  send(text: string): void;
   /** Sends a request that belongs to no request of the client. */
   ask(request: Outgoing): Promise<unknown>;
   /** Calls `act` once when the peer is gone, at once if it is already. `act` neither throws nor rejects; closing waits for it. */

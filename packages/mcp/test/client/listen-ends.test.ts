@@ -30,7 +30,7 @@ describe("a subscription", () => {
           const id = message.id;
           const _meta = { "io.modelcontextprotocol/subscriptionId": id };
           const notifications = message.params?.["notifications"];
-          exchange.say(
+          exchange.send(
             JSON.stringify({
               jsonrpc: "2.0",
               method: "notifications/subscriptions/acknowledged",

@@ -93,7 +93,7 @@ describe("nodes that share a store", () => {
     await reader.next();
     await waitUntil(() => speakers().length === 1 && nodes[2]?.peers.size === 1);
     // Any node may still say something; it arrives where the client listens.
-    speakers()[0]?.say(note(1));
+    speakers()[0]?.send(note(1));
     expect(await reader.message()).toMatchObject({ params: { data: 1 } });
     await reader.cancel();
   });

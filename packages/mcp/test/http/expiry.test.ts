@@ -149,9 +149,9 @@ describe("a session", () => {
     const { time, connect, peers } = setUp({ eventLog: { maxEvents: 3 } });
     const client = connect();
     await client.open();
-    for (let n = 1; n <= 5; n++) for (const peer of peers) peer.say(note(n));
+    for (let n = 1; n <= 5; n++) for (const peer of peers) peer.send(note(n));
     const reader = new EventReader(await client.get());
-    for (const peer of peers) peer.say(note(6));
+    for (const peer of peers) peer.send(note(6));
     for (const data of [3, 4, 5, 6]) expect(await reader.message()).toMatchObject({ params: { data } });
     expect(time.warnings.join()).toContain("eventLog");
     await reader.cancel();
@@ -204,7 +204,7 @@ describe("a stream", () => {
     const reader = new EventReader(await client.get());
     for (let second = 0; second < 700; second += 5) {
       time.advance(5000);
-      for (const peer of watched.peers) peer.say(note(second));
+      for (const peer of watched.peers) peer.send(note(second));
     }
     const events = await reader.rest();
     expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ params: { data: 590 } });
@@ -242,7 +242,7 @@ describe("a stream", () => {
     const client = connect();
     await client.open();
     const response = await client.get();
-    for (const peer of peers) for (let n = 0; n < 50; n++) peer.say(note(n));
+    for (const peer of peers) for (let n = 0; n < 50; n++) peer.send(note(n));
     time.advance(2 * MINUTE);
     const events = await new EventReader(response).rest();
     expect(events).toHaveLength(51);
@@ -253,7 +253,7 @@ describe("a stream", () => {
     const client = connect();
     await client.open();
     const response = await client.get();
-    for (let n = 1; n <= 500; n++) for (const peer of peers) peer.say(note(n));
+    for (let n = 1; n <= 500; n++) for (const peer of peers) peer.send(note(n));
     const seen = await new EventReader(response).rest();
     expect(seen.length).toBeLessThan(500);
     const last = seen.at(-1)?.id ?? "";

@@ -55,7 +55,7 @@ describe.each(ADAPTERS)("principals through %s", (_name, start) => {
     await owner.open();
     const reader = new EventReader(await owner.get());
     const [peer] = peers;
-    peer?.say(note(1));
+    peer?.send(note(1));
     const { eventId = "" } = await reader.message();
     const thief = as("mallory");
     thief.sessionId = owner.sessionId;
@@ -74,7 +74,7 @@ describe.each(ADAPTERS)("principals through %s", (_name, start) => {
       expect(foreign.status).toBe(404);
       expect(await bytesOf(foreign)).toBe(await bytesOf(await attempt(guesser)));
     }
-    peer?.say(note(2));
+    peer?.send(note(2));
     expect(await reader.message()).toMatchObject({ params: { data: 2 } });
     expect((await owner.call("hello")).status).toBe(200);
     await reader.cancel();

@@ -138,11 +138,11 @@ describe.each(STORES)("a stream over %s", (_name, makeStore) => {
     await client.open();
     const stale = new EventReader(await client.get());
     const [peer] = peers;
-    peer?.say(note(1));
+    peer?.send(note(1));
     const { eventId = "" } = await stale.message();
     const fresh = new EventReader(await client.get({ "last-event-id": eventId }));
     expect(await stale.rest()).toEqual([]);
-    peer?.say(note(2));
+    peer?.send(note(2));
     expect(await fresh.message()).toMatchObject({ params: { data: 2 } });
     await fresh.cancel();
   });
@@ -170,7 +170,7 @@ describe.each(STORES)("a stream over %s", (_name, makeStore) => {
       const until = restarts ? said : Math.min(total, received + 100 + Math.floor(random() * 200));
       while (received < until) {
         for (let burst = 0; burst < 20 && !restarts && said < Math.min(total, received + 300); burst++) {
-          speaker?.say(note(++said));
+          speaker?.send(note(++said));
         }
         const message = await reader.message();
         received++;

@@ -107,10 +107,10 @@ describe.each(ADAPTERS)("sessions through %s", (_name, start) => {
     const client = new LegacyClient(served.url, { fetch: served.fetch });
     await client.open();
     const [peer] = peers;
-    peer?.say(note(1));
+    peer?.send(note(1));
     const first = new EventReader(await client.get({ accept: "text/event-stream" }));
     const second = new EventReader(await client.get({ accept: "text/event-stream" }));
-    peer?.say(note(2));
+    peer?.send(note(2));
     expect(await first.message()).toMatchObject({ params: { data: 1 } });
     expect(await first.message()).toMatchObject({ params: { data: 2 } });
     await first.cancel();
@@ -122,7 +122,7 @@ describe.each(ADAPTERS)("sessions through %s", (_name, start) => {
       arrived = message;
     });
     await waitUntil(() => {
-      if (arrived === undefined) peer?.say(note(++said));
+      if (arrived === undefined) peer?.send(note(++said));
       return arrived !== undefined;
     });
     expect(arrived).toMatchObject({ params: { data: expect.any(Number) } });

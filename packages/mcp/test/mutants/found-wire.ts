@@ -119,8 +119,8 @@ export const FOUND_WIRE: readonly Mutant[] = [
     name: "malformed-notification-answered",
     recreates: "a notification with wrong `params`, or a malformed response, is answered",
     file: "jsonrpc/connection.ts",
-    search: "    if (silent !== true) this.say(",
-    replace: "    if (silent !== undefined || silent === undefined) this.say(",
+    search: "    if (silent !== true) this.send(",
+    replace: "    if (silent !== undefined || silent === undefined) this.send(",
     tests: ["src/jsonrpc/connection.test.ts"],
   },
   {

@@ -44,7 +44,7 @@ export async function round(server: Server<never>, name: string, options: RoundO
     ...(state === undefined ? {} : { requestState: state }),
     _meta: { [META.protocolVersion]: NEWEST_STATELESS, [META.clientCapabilities]: capabilities },
   };
-  const exchange = { id: lastId, signal: new AbortController().signal, principal, say: () => {} };
+  const exchange = { id: lastId, signal: new AbortController().signal, principal, send: () => {} };
   const endpoint = server.endpoint();
   const message = { jsonrpc: "2.0" as const, id: lastId, method: "tools/call", params };
   const answer: Answer = await endpoint.request(endpoint.accept(message), exchange);

@@ -110,7 +110,7 @@ export class Drive {
       principal,
       http,
       ...(this.#peer === undefined ? {} : { peer: this.#peer, ask: (question) => this.#answer(question.text) }),
-      say: (text) => void this.said.push(JSON.parse(text)),
+      send: (text) => void this.said.push(JSON.parse(text)),
     };
   }
 
@@ -131,7 +131,7 @@ export class Drive {
         subscriptions: [],
       },
       abort: () => false,
-      say: (text) => void this.said.push(JSON.parse(text)),
+      send: (text) => void this.said.push(JSON.parse(text)),
       ask: (question) => this.#answer(question.text),
     };
   }

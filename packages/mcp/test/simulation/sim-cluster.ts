@@ -265,7 +265,7 @@ function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>
     opened(peer) {
       count(peer, 1);
       inner.opened(peer);
-      if (greeting !== undefined) peer.say(greeting);
+      if (greeting !== undefined) peer.send(greeting);
     },
     closed(peer) {
       count(peer, -1);

@@ -88,7 +88,7 @@ function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   const text = requestText(`w${randomName(platform, 9)}`, "tasks/cancel", JSON.stringify({ taskId }));
   // The stream of a cancelled call is closed.
   const stream = exchange.signal.aborted ? exchange.peer : exchange;
-  stream?.say(text);
+  stream?.send(text);
 }
 
 /** Asks what the client lets be tasks of its own by tasks, and the rest as usual. */

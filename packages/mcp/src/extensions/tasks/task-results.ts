@@ -130,7 +130,7 @@ export class TaskResults {
       if (seen.size > MOST_SEEN) seen.delete(String(seen.keys().next().value));
       return;
     }
-    const exchange = { peer, signal: NEVER, say: peer.say.bind(peer), ask: peer.ask.bind(peer), id: record.id };
+    const exchange = { peer, signal: NEVER, send: peer.send.bind(peer), ask: peer.ask.bind(peer), id: record.id };
     for (const [name, question] of Object.entries(record.questions)) {
       this.#ask(record, name, question, { request, exchange, number, unasked: true });
     }
@@ -204,7 +204,7 @@ export class TaskResults {
       const giveUp = () => {
         reject(new McpError("cancelled", reason));
         const stream = exchange.signal.aborted ? exchange.peer : exchange;
-        stream?.say(notificationText("notifications/cancelled", { requestId, reason }));
+        stream?.send(notificationText("notifications/cancelled", { requestId, reason }));
       };
       if (signal.aborted || exchange.ask === undefined) return reject(new McpError("cancelled", reason));
       signal.addEventListener("abort", giveUp, { once: true });

@@ -205,7 +205,7 @@ export class TaskRun {
       signal: this.signal,
       ...(http === undefined ? {} : { http }),
       ...(caller === undefined ? {} : { principal: caller }),
-      say: (text) => this.#say(text),
+      send: (text) => this.#say(text),
       ask: () =>
         Promise.reject(new McpError("internal_error", "a task sends no requests: its record has its questions")),
     };
@@ -223,7 +223,7 @@ export class TaskRun {
     return {
       ...own,
       ...(exchange.peer === undefined ? {} : { peer: exchange.peer }),
-      say: (text) => (this.#isStored ? own.say(text) : sayEarly(exchange, token, text)),
+      send: (text) => (this.#isStored ? own.send(text) : sayEarly(exchange, token, text)),
       ...(exchange.ask === undefined ? {} : { ask: exchange.ask.bind(exchange) }),
     };
   }
@@ -244,7 +244,7 @@ export class TaskRun {
   }
 
   #sendToCreator(method: string, params: object): void {
-    this.creator?.peer.say(notificationText(method, relatedTo(this.id, params)));
+    this.creator?.peer.send(notificationText(method, relatedTo(this.id, params)));
   }
 
   /**
@@ -258,7 +258,7 @@ export class TaskRun {
     else if (!this.#ended) this.#see(record);
     if (this.creator === undefined) return;
     const { peer, request } = this.creator;
-    peer.say(notificationText("notifications/tasks/status", taskDialect(request.revision).shown(taskOf(record))));
+    peer.send(notificationText("notifications/tasks/status", taskDialect(request.revision).shown(taskOf(record))));
     if (isOver(record)) this.creator = undefined;
   }
 
@@ -362,8 +362,8 @@ function expired(): McpError {
 /** Progress has the token of the task, which the client does not know yet. */
 function sayEarly(exchange: Exchange, token: Id | undefined, text: string): void {
   const { method, params } = JSON.parse(text) as { method: string; params?: object };
-  if (method !== "notifications/progress") exchange.say(text);
-  else if (token !== undefined) exchange.say(notificationText(method, { ...params, progressToken: token }));
+  if (method !== "notifications/progress") exchange.send(text);
+  else if (token !== undefined) exchange.send(notificationText(method, { ...params, progressToken: token }));
 }
 
 /** What the end of the handler makes of the record. Never rejects. */

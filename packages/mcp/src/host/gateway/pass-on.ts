@@ -351,7 +351,7 @@ function outsideCall({ owner, request, row }: ServerCall, peer: Peer): PassedCal
         signal,
         peer,
         principal: peer.principal,
-        say: (text) => peer.say(text),
+        send: (text) => peer.send(text),
         ask: (outgoing) => peer.ask(outgoing),
       };
       asked++;

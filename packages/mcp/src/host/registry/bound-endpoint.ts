@@ -169,7 +169,7 @@ export class BoundEndpoint implements Endpoint {
     const declared = this.#declared.get(peer) ?? old.declares(peer);
     this.#declared.set(peer, declared);
     // There is nothing to list where no server is.
-    if (session.initialized && this.#target.isServer) for (const notice of declared) peer.say(notice);
+    if (session.initialized && this.#target.isServer) for (const notice of declared) peer.send(notice);
   }
 
   async #listen(accepted: Accepted, exchange: Exchange): Promise<Answer> {
@@ -244,7 +244,7 @@ export class CarriedListen {
     const asked = this.#accepted.message.params?.["notifications"];
     for (const list of CHANGING_LISTS) {
       const notice = listNotice(list);
-      if (isObject(asked) && asked[notice.filter] === true) this.#exchange.say(new Notice(notice).tagged(id));
+      if (isObject(asked) && asked[notice.filter] === true) this.#exchange.send(new Notice(notice).tagged(id));
     }
   }
 }
@@ -273,8 +273,8 @@ class PartOfExchange implements Exchange {
     this.#isAcknowledgment = acknowledged;
   }
 
-  say(text: string): void {
-    if (!this.#isAcknowledgment) return this.#whole.say(text);
+  send(text: string): void {
+    if (!this.#isAcknowledgment) return this.#whole.send(text);
     this.#isAcknowledgment = false;
   }
 }

@@ -2,7 +2,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { HandlerContext } from "../contract/context.js";
-import type { ServerFacts } from "./facts.js";
+import type { ServerConfig } from "./facts.js";
 import type { Layers } from "./layers.js";
 import type { MethodHandler } from "./server-call.js";
 
@@ -13,7 +13,7 @@ export type CustomHandler<D = Record<string, unknown>> = (
 ) => object | Promise<object>;
 
 /** Serves a method of an extension, or one that only this server has. */
-export function addMethod(facts: ServerFacts, layers: Layers, method: string, handler: CustomHandler): void {
+export function addMethod(facts: ServerConfig, layers: Layers, method: string, handler: CustomHandler): void {
   const row = facts.methods.get(method);
   const fault =
     typeof handler !== "function"

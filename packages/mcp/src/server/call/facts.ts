@@ -20,7 +20,7 @@ import {
 } from "../contract/options.js";
 
 /** The options of a server with their defaults, shared by all its calls, and its counters. Its members are never replaced. */
-export class ServerFacts {
+export class ServerConfig {
   readonly info: ServerInfo;
   readonly options: ServerOptions;
   readonly platform: Platform;

@@ -9,7 +9,7 @@ import type { MethodRow } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Endpoint, Peer } from "../../transport/transport.js";
 import type { ToolOffer } from "../contract/tool.js";
-import type { ServerFacts } from "./facts.js";
+import type { ServerConfig } from "./facts.js";
 import type { MethodHandler, ServerCall } from "./server-call.js";
 
 /** Runs around a call. `next` serves it as the layers inside do; it takes the same call. */
@@ -82,14 +82,14 @@ export interface Route {
 export class Layers {
   /** The parts of the server that eras send to clients. */
   readonly self: ServerSelf;
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   #layers: readonly Layer[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #capabilities = new Map<Revision, ServerCapabilities>();
   readonly #routes = new Map<Revision, Map<string, Route>>();
   readonly #steps = new Map<string, readonly LayerStep[]>();
 
-  constructor(facts: ServerFacts, instructions: () => string | undefined) {
+  constructor(facts: ServerConfig, instructions: () => string | undefined) {
     this.#facts = facts;
     const { info, revisions, methods, hints } = facts;
     this.self = {

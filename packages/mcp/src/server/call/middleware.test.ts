@@ -235,7 +235,7 @@ describe("the handshake", () => {
     const shake = (capabilities: object) => {
       const params = { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } };
       const accepted = endpoint.accept({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-      return endpoint.request(accepted, { id: 1, signal: new AbortController().signal, say: () => {} });
+      return endpoint.request(accepted, { id: 1, signal: new AbortController().signal, send: () => {} });
     };
     const refused = await shake({});
     expect(refused.text).toContain("clients without a model are not served");

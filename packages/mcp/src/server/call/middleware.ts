@@ -125,7 +125,7 @@ export function tapNotifications(endpoint: Endpoint, { facts, layers }: ServerCo
     if (stream === undefined || tapped.has(stream)) return;
     tapped.add(stream);
     // In place, because transports and features know exchanges and peers by identity.
-    stream.say = throughOutgoing(notifications, about, stream.say.bind(stream), warn);
+    stream.send = throughOutgoing(notifications, about, stream.send.bind(stream), warn);
   };
   return {
     ...endpoint,

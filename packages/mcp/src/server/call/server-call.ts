@@ -11,7 +11,7 @@ import type { CallEnd, CallFollower } from "../contract/observer.js";
 import type { FoundOffer, SourceCall } from "../contract/source.js";
 import type { Asker, InputOutcome, RecordedAnswers } from "./asker.js";
 import type { CallDeadline } from "./call-deadline.js";
-import type { ServerFacts } from "./facts.js";
+import type { ServerConfig } from "./facts.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
@@ -20,7 +20,7 @@ export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
 
 /** The parts of a server that each of its calls has. */
 export interface CallOwner {
-  readonly facts: ServerFacts;
+  readonly facts: ServerConfig;
   readonly contextOf: (call: ServerCall) => HandlerContext;
   readonly usualAsker: (call: ServerCall) => Asker;
   /** True if no middleware can change the results of handlers. */
@@ -85,7 +85,7 @@ export class ServerCall implements SourceCall {
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly owner: CallOwner;
-  readonly facts: ServerFacts;
+  readonly facts: ServerConfig;
   /** The context that handlers and middleware get. */
   readonly ctx: HandlerContext;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
@@ -238,7 +238,7 @@ export class ServerCall implements SourceCall {
       return;
     }
     const text = this.request.era.notification(method, params, this.request);
-    if (text !== undefined) this.exchange.say(text);
+    if (text !== undefined) this.exchange.send(text);
   }
 }
 

@@ -2,7 +2,7 @@ import { guarded, isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Timer } from "../../platform/platform.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { PublishedChange } from "./change.js";
 
 /** What a relay tells its node. */
@@ -24,7 +24,7 @@ const SECRET = "secret";
  * again, and whoever may have missed something is told.
  */
 export class HubRelay {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #storage: Storage;
   readonly #receiver: RelayReceiver;
   /** Marks this node's own messages, because a node receives those too. */
@@ -39,7 +39,7 @@ export class HubRelay {
   #detached = false;
   #warned = false;
 
-  constructor(facts: ServerFacts, storage: Storage, receiver: RelayReceiver) {
+  constructor(facts: ServerConfig, storage: Storage, receiver: RelayReceiver) {
     this.#facts = facts;
     this.#storage = storage;
     this.#receiver = receiver;

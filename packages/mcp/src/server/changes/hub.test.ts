@@ -50,7 +50,7 @@ describe("the hub", () => {
     const endpoint = server.endpoint();
     const broken = {
       session: { revision: "2025-11-25", clientCapabilities: {}, initialized: true, subscriptions: ["t://a"] } as const,
-      say: () => {
+      send: () => {
         throw new Error("broken pipe");
       },
       abort: () => false,
@@ -73,7 +73,7 @@ describe("the hub", () => {
     const said: string[] = [];
     server.endpoint().opened({
       session: { revision: "2025-11-25", clientCapabilities: {}, initialized: true, subscriptions: ["t://a"] },
-      say: (text) => said.push(text),
+      send: (text) => said.push(text),
       abort: () => false,
       ask: () => Promise.reject(new Error("no")),
     });
@@ -145,7 +145,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
     };
     const peer = {
       session,
-      say: (text: string) => void said.push(text),
+      send: (text: string) => void said.push(text),
       abort: () => false,
       ask: () => Promise.reject(new Error("no")),
     };

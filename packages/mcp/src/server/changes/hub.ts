@@ -1,5 +1,5 @@
 import { McpError } from "../../protocol/error.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { CHANGING_LISTS, LIST_FILTERS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 import { HubRelay } from "./hub-relay.js";
 
@@ -23,7 +23,7 @@ export interface TopicWatcher {
  * member is a list. The hub knows subscribers, not their connections.
  */
 export class Hub {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #topics = new Map<string, Set<Subscriber>>();
   /** Peers with one stream for all notifications, which receive every list change. */
   readonly #everything = new Set<Subscriber>();
@@ -37,7 +37,7 @@ export class Hub {
   /** Called before each delivery; set where another node may have changed the subscriptions. */
   refresh: (() => void) | undefined;
 
-  constructor(facts: ServerFacts) {
+  constructor(facts: ServerConfig) {
     this.#facts = facts;
     const { storage } = facts.options;
     if (storage === undefined) return;
@@ -188,7 +188,7 @@ function topicOf(filter: string, value?: string): string {
 }
 
 /** Notifies the subscribers of a filter that an extension of this server adds. */
-export function publishChange({ options }: ServerFacts, hub: Hub, change: PublishedChange): void {
+export function publishChange({ options }: ServerConfig, hub: Hub, change: PublishedChange): void {
   const filters = (options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
   if (!filters.includes(change.filter)) {
     throw new McpError("invalid_definition", `no extension of this server has the filter "${change.filter}"`, {

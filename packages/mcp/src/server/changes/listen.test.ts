@@ -12,7 +12,7 @@ function alone(server: Server, id: string, onSay: (controller: AbortController) 
   const exchange: Exchange = {
     id,
     signal: controller.signal,
-    say(text) {
+    send(text) {
       said.push(text);
       onSay(controller);
     },
@@ -65,7 +65,7 @@ it("a listen request that was cancelled before it started ends at once", async (
   const controller = new AbortController();
   controller.abort();
   const said: string[] = [];
-  const exchange = { id: 1, signal: controller.signal, say: (text: string) => void said.push(text) };
+  const exchange = { id: 1, signal: controller.signal, send: (text: string) => void said.push(text) };
   const params = { _meta: meta("2026-07-28"), notifications: { toolsListChanged: true } };
   const message = { jsonrpc: "2.0" as const, id: 1, method: "subscriptions/listen", params };
   const endpoint = made.endpoint();

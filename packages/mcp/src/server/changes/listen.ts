@@ -36,7 +36,7 @@ export class Listen implements Subscriber {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#acknowledgment
    */
   begin(): void {
-    this.exchange.say(
+    this.exchange.send(
       notificationText("notifications/subscriptions/acknowledged", {
         _meta: { [META.subscriptionId]: this.#id },
         notifications: Object.fromEntries(this.#filter),
@@ -46,7 +46,7 @@ export class Listen implements Subscriber {
   }
 
   hear(notice: Notice): void {
-    this.exchange.say(notice.tagged(this.#id));
+    this.exchange.send(notice.tagged(this.#id));
   }
 
   /** Unsubscribes and answers the request with its result. */

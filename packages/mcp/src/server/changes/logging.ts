@@ -3,7 +3,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { Layer } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
@@ -12,11 +12,11 @@ import type { PeerSubscribers } from "./peer-subscriber.js";
 export class Logging implements Layer {
   readonly name = "logging";
   readonly stage = "served";
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #peers: PeerSubscribers;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerFacts, peers: PeerSubscribers) {
+  constructor(facts: ServerConfig, peers: PeerSubscribers) {
     this.#facts = facts;
     this.#peers = peers;
     this.handlers = { "logging/setLevel": (call) => this.#setLevel(call) };

@@ -2,7 +2,7 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { Layer, Layers } from "../call/layers.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
@@ -35,14 +35,14 @@ export class PeerSubscriber implements Subscriber {
     const capability = this.#layers.self.methods.get(notice.change.method)?.capability;
     // Spec: Lifecycle, "Operation": both parties use only the capabilities that were negotiated.
     // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
-    if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.say(notice.plain);
+    if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.send(notice.plain);
   }
 
   /** Sends a log message if this peer asks for messages of its level. */
   log(level: LoggingLevel, text: string): void {
     const { session } = this.peer;
     if (session?.initialized !== true || !passesLevel(level, session.logLevel ?? "debug")) return;
-    this.peer.say(text);
+    this.peer.send(text);
   }
 
   /** Records what is declared at this moment; later additions do not reach this peer. */
@@ -83,12 +83,12 @@ export class PeerSubscriber implements Subscriber {
 export class PeerSubscribers implements Layer {
   readonly name = "peers";
   readonly stage = "served";
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #peers = new Map<Peer, PeerSubscriber>();
 
-  constructor(facts: ServerFacts, layers: Layers, hub: Hub) {
+  constructor(facts: ServerConfig, layers: Layers, hub: Hub) {
     this.#facts = facts;
     this.#layers = layers;
     this.#hub = hub;

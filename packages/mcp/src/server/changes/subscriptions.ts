@@ -3,7 +3,7 @@ import type { Session } from "../../era/session.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { Layer, Layers } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub } from "./hub.js";
@@ -19,7 +19,7 @@ interface KnownResources {
 export class Subscriptions implements Layer {
   readonly name = "subscriptions";
   readonly stage = "served";
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #resources: KnownResources;
@@ -29,7 +29,7 @@ export class Subscriptions implements Layer {
   readonly #extensionFilters: readonly string[];
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerFacts, layers: Layers, hub: Hub, resources: KnownResources, peers: PeerSubscribers) {
+  constructor(facts: ServerConfig, layers: Layers, hub: Hub, resources: KnownResources, peers: PeerSubscribers) {
     this.#facts = facts;
     this.#layers = layers;
     this.#hub = hub;
@@ -58,7 +58,7 @@ export class Subscriptions implements Layer {
       listen.end();
       const { peer } = listen.exchange;
       // Deferred, because the notice must follow the result, which is sent once the answer's promises have settled.
-      if (peer !== undefined) this.#facts.platform.defer(() => peer.say(listen.cancelledNotice));
+      if (peer !== undefined) this.#facts.platform.defer(() => peer.send(listen.cancelledNotice));
     }
   }
 

@@ -11,7 +11,7 @@ import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
 import { cursorAfter, lastPage } from "../../protocol/message.js";
 import type { ParseResult } from "../../schema/parse.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { Around } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ServerOptions } from "../contract/options.js";
@@ -58,13 +58,13 @@ export interface HandlerParts {
 
 /** The offers of a handler object. It does not tell which names and URIs it serves, so that any may be one of them. */
 export class HandlerSource implements Source {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #calls: ToolCalls;
   readonly #objects: HandlerObjects;
   readonly #shape: ServerHandler;
   readonly #listed: ListedTools;
 
-  constructor(facts: ServerFacts, calls: ToolCalls, objects: HandlerObjects) {
+  constructor(facts: ServerConfig, calls: ToolCalls, objects: HandlerObjects) {
     this.#facts = facts;
     this.#calls = calls;
     this.#objects = objects;
@@ -314,12 +314,12 @@ const UNKNOWN: DescribedTool = { output: undefined, wrapsOutput: false, headers:
 
 /** What the lists of a handler object said about its tools, which it tells nowhere else. */
 export class ListedTools {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #tools = new Map<string, { text: string; tool: DescribedTool }>();
   /** Names that were looked for in all pages, and not found. */
   readonly #missing = new Set<string>();
 
-  constructor(facts: ServerFacts) {
+  constructor(facts: ServerConfig) {
     this.#facts = facts;
   }
 

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/transport.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { QuotaOptions, ToolRate } from "../contract/quota-options.js";
 import type { FoundOffer } from "../contract/source.js";
@@ -33,7 +33,7 @@ interface Passage {
 
 /** Admits or refuses the calls of one server, and the streams and sessions that its transports open. */
 export class CallQuotas {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #options: QuotaOptions;
   readonly #node: Counts;
   readonly #shared: Counts | undefined;
@@ -43,7 +43,7 @@ export class CallQuotas {
   /** By the `rate` of a tool's definition. */
   readonly #tools = new WeakMap<ToolRate, Limit>();
 
-  constructor(facts: ServerFacts, options: QuotaOptions, offers: ToolFinder) {
+  constructor(facts: ServerConfig, options: QuotaOptions, offers: ToolFinder) {
     this.#offers = offers;
     this.#facts = facts;
     this.#options = options;

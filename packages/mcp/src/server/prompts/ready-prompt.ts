@@ -6,7 +6,7 @@ import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { CompletableArguments, Completer, OwnOffer } from "../contract/offer-options.js";
@@ -29,7 +29,7 @@ interface ReadyArguments {
   readonly parse: ReadyPrompt["parse"];
 }
 
-export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
+export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerConfig): ReadyPrompt {
   checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo scopes");
   checkMeta(`prompt "${name}"`, definition._meta, facts);
   const { arguments: defined, complete = {}, visibleTo, scopes, ...listed } = definition;
@@ -58,7 +58,7 @@ function placeholdersOf(handler: unknown): Record<string, PromptArgumentDefiniti
   return Object.fromEntries(handler.placeholders.map((name) => [name, { required: true }]));
 }
 
-function readyArguments(name: string, defined: PromptArguments, facts: ServerFacts): ReadyArguments {
+function readyArguments(name: string, defined: PromptArguments, facts: ServerConfig): ReadyArguments {
   // A string `type` means a JSON Schema; an argument that is called `type` has an object there.
   if (isStandardSchema(defined) || typeof Reflect.get(defined, "type") === "string") {
     return bySchema(name, defined as AnySchema, facts);
@@ -95,7 +95,7 @@ function byName(prompt: string, definitions: Readonly<Record<string, PromptArgum
   };
 }
 
-function bySchema(name: string, schema: AnySchema, facts: ServerFacts): ReadyArguments {
+function bySchema(name: string, schema: AnySchema, facts: ServerConfig): ReadyArguments {
   const what = `prompt "${name}" arguments`;
   const parser = compileSchema(schema, { io: "input", what, adapter: facts.options.toJsonSchema });
   const { type, properties, required } = parser.jsonSchema;

@@ -42,7 +42,7 @@ async function client(handler: (ctx: HandlerContext) => Promise<string>, options
       isError?: boolean;
       content?: { text: string }[];
     }>;
-  const say = (method: string, params: object) => connection.say(JSON.stringify({ jsonrpc: "2.0", method, params }));
+  const say = (method: string, params: object) => connection.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
   await send("hello", "initialize", {
     protocolVersion: "2025-11-25",
     capabilities: { elicitation: { form: {} } },
@@ -98,7 +98,7 @@ describe("a question in flight", () => {
     one.answer(`{"jsonrpc":"2.0","id":${id},"result":{"action":"accept","content":{"v":"yes"}}}`);
     expect((await call).content?.[0]?.text).toBe("yes");
     expect(withdrawn(one.notices)).toEqual([]);
-    one.connection.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    one.connection.send(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
     void one.send(8, "tools/call", { name: "t" });
     await turn();
     expect(one.questions).toHaveLength(2);

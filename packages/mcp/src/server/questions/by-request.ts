@@ -85,7 +85,7 @@ function askUntilSettled(
       unwanted.abort(reason);
       // The stream of a cancelled call is closed.
       const stream = signal.aborted ? exchange.peer : exchange;
-      stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
+      stream?.send(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
     const { answerMs } = facts.limits;
     const timer = facts.platform.timer(answerMs, () => giveUp(unanswered(method, answerMs)));

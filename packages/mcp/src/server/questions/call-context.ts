@@ -152,8 +152,8 @@ class CallContext implements HandlerContext {
     const text = request.era.notification("notifications/elicitation/complete", { elicitationId }, request);
     if (text === undefined) return;
     // The visit may end long after the call was answered, so the notice goes to the peer if there is one.
-    if (exchange.peer === undefined) exchange.say(text);
-    else exchange.peer.say(text);
+    if (exchange.peer === undefined) exchange.send(text);
+    else exchange.peer.send(text);
   }
 
   sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {

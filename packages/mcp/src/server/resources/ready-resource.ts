@@ -5,7 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
 import { parseUriTemplate, type TemplatePart } from "../../uri-template/parse.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import { checkAnnotations, checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
@@ -42,7 +42,7 @@ export interface ReadyTemplate extends OwnOffer<WireTemplate> {
 /** Characters that RFC 3986 does not allow in a URI. */
 const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
-export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerFacts): ReadyResource {
+export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerConfig): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
     throw new McpError("invalid_definition", `"${uri}" is not a valid URI`, {
       fix: uri.includes("{")
@@ -71,7 +71,7 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
 
 export function readyTemplate(
   { name: template, definition, read }: ResourceTemplateOffer,
-  facts: ServerFacts,
+  facts: ServerConfig,
 ): ReadyTemplate {
   const parts = partsOf(template);
   checkOptions(

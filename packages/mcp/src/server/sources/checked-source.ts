@@ -6,7 +6,7 @@ import { McpError } from "../../protocol/error.js";
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { Revision } from "../../protocol/revisions.js";
 import { InputOutcome } from "../call/asker.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { isInputRequired } from "../call/input-required.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import type { Watch } from "../contract/resource.js";
@@ -43,7 +43,7 @@ interface ReadList {
  * The source of a program. Checks what it returns, compiles the values that it lists and finds, and throws errors that name the
  * source and its method. Throws `invalid_definition` for an object that is no source.
  */
-export function checkedSource(source: Source, name: string, local: LocalSource, facts: ServerFacts): PlainSource {
+export function checkedSource(source: Source, name: string, local: LocalSource, facts: ServerConfig): PlainSource {
   checkMembers(source, name);
   const checked = new CheckedSource(source, name, local, facts);
   const { page, watchOf, instructions, close, onChange } = source;
@@ -67,11 +67,11 @@ class CheckedSource {
   readonly #source: Source;
   readonly #name: string;
   readonly #local: LocalSource;
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   /** By the value that `list` returned. Replaced after each change, because a program may have changed that value in place. */
   #lists = new WeakMap<object, ReadList>();
 
-  constructor(source: Source, name: string, local: LocalSource, facts: ServerFacts) {
+  constructor(source: Source, name: string, local: LocalSource, facts: ServerConfig) {
     this.#source = source;
     this.#name = name;
     this.#local = local;

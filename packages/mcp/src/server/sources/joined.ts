@@ -11,7 +11,7 @@ import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/fea
 import type { Tool } from "../../protocol/features/tools.js";
 import { pageBefore } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { joinCapabilities, type Layer, type Layers } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
@@ -61,7 +61,7 @@ export class JoinedSources implements Layer {
   readonly stage = "served";
   readonly local: LocalSource;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #watches: ResourceWatches;
@@ -69,7 +69,7 @@ export class JoinedSources implements Layer {
   readonly #pages = new WeakMap<OfferList, Pages>();
   readonly #joined = new Map<OfferKind, { parts: readonly OfferList[]; list: OfferList }[]>();
 
-  constructor(facts: ServerFacts, layers: Layers, hub: Hub) {
+  constructor(facts: ServerConfig, layers: Layers, hub: Hub) {
     this.#facts = facts;
     this.#layers = layers;
     this.#hub = hub;
@@ -398,7 +398,7 @@ function checkScopes(what: string, name: string, scopes: readonly string[] | und
 }
 
 /** A source with its capabilities completed. */
-function completed(source: PlainSource, { options }: ServerFacts): PlainSource {
+function completed(source: PlainSource, { options }: ServerConfig): PlainSource {
   return {
     capabilities(revision) {
       const declared = source.capabilities(revision);

@@ -12,7 +12,7 @@ import type { ParseResult } from "../../schema/parse.js";
 import { expandUriTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
 import { hasTraversal } from "../../uri-template/parse.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { Layers } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { OwnOffer, VisibilityCaller } from "../contract/offer-options.js";
@@ -47,7 +47,7 @@ const MAX_LISTS = 64;
 
 /** The offers of one kind. Lists have them in the order of registration, so that the order is deterministic. */
 class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer<W>> {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #kind: string;
   readonly #cache: CacheHint;
   readonly #items = new Map<string, I>();
@@ -57,7 +57,7 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
   /** How many of them some callers do not see. */
   #restricted = 0;
 
-  constructor(facts: ServerFacts, kind: string, cache: CacheHint) {
+  constructor(facts: ServerConfig, kind: string, cache: CacheHint) {
     this.#facts = facts;
     this.#kind = kind;
     this.#cache = cache;
@@ -149,7 +149,7 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
 /** The offers that are registered with a server, and the results of its tools that were too large for their response. */
 export class LocalSource implements Source {
   readonly toolCalls: ToolCalls;
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #layers: Layers;
   readonly #tools: Catalogue<Tool, ServedTool>;
   readonly #prompts: Catalogue<Prompt, ServedPrompt>;
@@ -160,7 +160,7 @@ export class LocalSource implements Source {
   readonly used: Set<string>;
   readonly #compiled = new WeakMap<Offer, ServedOffer>();
 
-  constructor(facts: ServerFacts, layers: Layers) {
+  constructor(facts: ServerConfig, layers: Layers) {
     this.#facts = facts;
     this.#layers = layers;
     this.toolCalls = new ToolCalls(facts);

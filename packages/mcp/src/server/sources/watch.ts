@@ -1,7 +1,7 @@
 import { guarded, isThenable } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { callHook } from "../../platform/call-hook.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import type { PublishedChange } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
@@ -24,12 +24,12 @@ interface Watched {
 
 /** Calls the hooks for the first and the last subscriber of each URI. */
 export class ResourceWatches implements TopicWatcher {
-  readonly #facts: ServerFacts;
+  readonly #facts: ServerConfig;
   readonly #hub: Hub;
   readonly #resources: Watchable;
   readonly #watched = new Map<string, Watched>();
 
-  constructor(facts: ServerFacts, hub: Hub, resources: Watchable) {
+  constructor(facts: ServerConfig, hub: Hub, resources: Watchable) {
     this.#facts = facts;
     this.#hub = hub;
     this.#resources = resources;

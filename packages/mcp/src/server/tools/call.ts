@@ -8,7 +8,7 @@ import { SchemaError } from "../../schema/json-schema/schema-error.js";
 import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
 import { CallDeadline } from "../call/call-deadline.js";
 import { requireCapabilities } from "../call/can-ask.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { inLayer } from "../call/in-layer.js";
 import { isInputRequired } from "../call/input-required.js";
 import type { Admission, ServerCall } from "../call/server-call.js";
@@ -32,7 +32,7 @@ export class ToolCalls {
   readonly #slots: CallLimit;
   readonly #queued: number;
 
-  constructor({ platform, limits }: ServerFacts) {
+  constructor({ platform, limits }: ServerConfig) {
     this.overflow = new OverflowStore(platform);
     const { calls: running, queuedCalls: queued, callsPerPrincipal: share } = limits;
     this.#slots = new CallLimit({ what: "this server", option: "limits.calls", running, queued, share });

@@ -11,7 +11,7 @@ import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { Answer } from "../../transport/transport.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { ServerConfig } from "../call/facts.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { OwnOffer } from "../contract/offer-options.js";
@@ -71,7 +71,7 @@ export interface OutputParser extends Parser {
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
 /** Compiles a tool. Throws an error that names the tool when its definition cannot be used. */
-export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts, slotsOf: SlotsOf): ReadyTool {
+export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerConfig, slotsOf: SlotsOf): ReadyTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
   checkOptions(
@@ -120,7 +120,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   };
 }
 
-function outputParser(name: string, schema: AnySchema | undefined, facts: ServerFacts): OutputParser | undefined {
+function outputParser(name: string, schema: AnySchema | undefined, facts: ServerConfig): OutputParser | undefined {
   if (schema === undefined) return undefined;
   const parser = compileSchema(schema, {
     io: "output",

@@ -60,7 +60,7 @@ class ChannelTransport implements Transport {
 
   notify(notification: Outgoing): void {
     if (this.#connection === undefined) throw notOpen();
-    this.#connection.say(notification.text);
+    this.#connection.send(notification.text);
   }
 
   abandon(id: Id, reason: Error): void {

@@ -195,8 +195,8 @@ class ChannelPeer implements Peer {
     return this.#connection?.abort(id, reason) ?? false;
   }
 
-  say(text: string): void {
-    this.#connection?.say(text);
+  send(text: string): void {
+    this.#connection?.send(text);
   }
 
   ask(request: Outgoing): Promise<unknown> {

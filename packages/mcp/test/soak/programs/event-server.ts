@@ -33,7 +33,7 @@ function speakerOf(name: string): Speaker {
 function speak(speaker: Speaker): void {
   while (speaker.peer !== undefined && speaker.said < speaker.allowed) {
     const params = { level: "info", data: ++speaker.said };
-    speaker.peer.say(JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params }));
+    speaker.peer.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params }));
   }
 }
 

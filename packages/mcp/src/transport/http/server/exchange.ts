@@ -126,7 +126,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     inner.#run(accepted, this.#rules.session);
   }
 
-  say(text: string): void {
+  send(text: string): void {
     if (!this.settled) this.#outer.#write(text);
   }
 
@@ -186,7 +186,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.endless = accepted.endless;
     if (session !== undefined) {
       this.peer = session;
-      this.ask = (request, signal) => session.askOn(request, (text) => this.say(text), signal);
+      this.ask = (request, signal) => session.askOn(request, (text) => this.send(text), signal);
       // In earlier revisions a closed connection is a failure.
       if (session.primes) this.pause = (retryMs) => this.#outer.#pause(retryMs);
     }

@@ -95,7 +95,7 @@ async function answerTo({ state, http, principal }: HttpExchange, accepted: Acce
     },
     http,
     principal,
-    say,
+    send: say,
   };
   try {
     return await state.endpoint.request(accepted, exchange);

@@ -128,7 +128,7 @@ export class HttpSession implements ReplySession {
     return false;
   }
 
-  say(text: string): void {
+  send(text: string): void {
     if (this.ended) return;
     const stream = this.#forUnrelated();
     if (stream === undefined) this.#keepUnread(text);
@@ -149,7 +149,7 @@ export class HttpSession implements ReplySession {
   }
 
   ask(request: Outgoing): Promise<unknown> {
-    return this.askOn(request, (text) => this.say(text));
+    return this.askOn(request, (text) => this.send(text));
   }
 
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
