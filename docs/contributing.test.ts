@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { areasOf, problemsOf } from "../scripts/check-commits.mjs";
+import { findingsIn } from "../scripts/check-words.mjs";
 import { COMPOSED, IN_EVERY_RUN, SHORT_FORMS } from "../scripts/contributor-commands.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -57,5 +59,68 @@ describe("CONTRIBUTING.md", () => {
         !/^json-schema-org\/|\/dist$/.test(path) && !places.some((place) => existsSync(join(root, place, path))),
     );
     expect(missing).toEqual([]);
+  });
+});
+
+describe("the rules for words that lint checks", () => {
+  const findings = (text: string) => findingsIn("packages/mcp/src/sample.ts", text);
+
+  it.each([
+    "/** What is sent to the server. */",
+    "/** Whether the client can. */",
+    "// Those who wait are told.",
+    "/** Closes the stream, so that nobody waits. */",
+    "// The list is made anew.",
+    "// A token that is no token.",
+    `/** Sends ${"a word and ".repeat(20)}the end. */`,
+    "const NOTHING = {};",
+    "const MOST_ROWS = 5;",
+    "const SHORTEST_SECRET = 32;",
+    "interface CallParts {}",
+    "interface StreamHost {}",
+    'throw new Error("there is nobody to ask");',
+    `throw new Error(\`\${name} asks in vain\`);`,
+  ])("refuse %s", (text) => {
+    expect(findings(`${text}\nexport const x = 1;\n`)).toHaveLength(1);
+  });
+
+  it.each([
+    "/** Sends a request, and resolves with the result. */",
+    "/** True if the client declared sampling. */",
+    "/** What if the storage fails? Then the call is refused. */",
+    "/** The stream is no longer read. */",
+    'const key = "anew";',
+    "const MAX_ROWS = 5;",
+    "interface AppHost {}",
+    "/**\n * Sends.\n *\n * @example\n * ```ts\n * // What a sample says is its own matter.\n * ```\n */",
+  ])("accept %s", (text) => {
+    expect(findings(`${text}\nexport const x = 1;\n`)).toEqual([]);
+  });
+});
+
+describe("the form of commits", () => {
+  const areas = areasOf();
+
+  it.each([
+    "server: refuse a tool without a name",
+    "transport/http: close idle streams",
+    "docs: process pages in one pass",
+    "cli: print the port",
+    'Revert "server: refuse a tool without a name"',
+  ])("accepts %s", (subject) => {
+    expect(problemsOf(subject, areas)).toEqual([]);
+  });
+
+  it.each([
+    ["Refuse a tool without a name", "area"],
+    ["kitchen: refuse a tool", "not a room"],
+    ["server: refused a tool", "imperative"],
+    ["server: refuses a tool", "imperative"],
+    ["server: refusing a tool", "imperative"],
+    ["server: Refuse a tool", "lower case"],
+    ["server: refuse a tool.", "period"],
+    [`server: refuse ${"a tool and ".repeat(7)}more`, "72"],
+  ])("refuses %s", (subject, why) => {
+    expect(problemsOf(subject, areas).join()).toContain(why);
   });
 });

@@ -3,6 +3,7 @@
 // Usage: node scripts/check-words.mjs [path…]
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = resolve(import.meta.dirname, "..");
@@ -26,14 +27,6 @@ const NAMES = [
 /** Exceptions: `file: text`, each with the reason it is allowed. */
 const ALLOWED = new Map([]);
 
-const files = (process.argv.length > 2 ? process.argv.slice(2) : SOURCES).flatMap((at) => sourcesOf(resolve(root, at)));
-const findings = files.flatMap(check);
-for (const finding of findings) console.log(finding);
-if (findings.length > 0) {
-  console.log(`check-words: ${findings.length} findings in ${files.length} files; see "Words" in CONTRIBUTING.md`);
-  process.exitCode = 1;
-}
-
 function sourcesOf(at) {
   if (/\.tsx?$/.test(at)) return [at];
   return readdirSync(at, { recursive: true, encoding: "utf8" })
@@ -42,10 +35,9 @@ function sourcesOf(at) {
     .sort();
 }
 
-function check(file) {
-  const text = readFileSync(file, "utf8");
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const path = relative(root, file).replaceAll(sep, "/");
+/** The findings in one file; `path` is that from the root of the repository. */
+export function findingsIn(path, text) {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const found = [];
   const report = (pos, what, why) => {
     if (ALLOWED.has(`${path}: ${what}`)) return;
@@ -108,3 +100,16 @@ function isText(node) {
 function isDeclared(node) {
   return node.parent.name === node;
 }
+
+function main(paths) {
+  const files = (paths.length > 0 ? paths : SOURCES).flatMap((at) => sourcesOf(resolve(root, at)));
+  const findings = files.flatMap((file) =>
+    findingsIn(relative(root, file).replaceAll(sep, "/"), readFileSync(file, "utf8")),
+  );
+  for (const finding of findings) console.log(finding);
+  if (findings.length === 0) return;
+  console.log(`check-words: ${findings.length} findings in ${files.length} files; see "Words" in CONTRIBUTING.md`);
+  process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.slice(2));

@@ -24,6 +24,11 @@ export class GuideExamples {
     });
   }
 
+  /** True if a program of the page imports the name. */
+  uses(page: string, name: string): boolean {
+    return this.#programs.some(({ page: at, code }) => at === page && importsOf(code).includes(name));
+  }
+
   /** A name that several entries export may be imported from any of them. */
   of(name: string): GuideExample | undefined {
     const word = new RegExp(`\\b${name}\\b`, "g");

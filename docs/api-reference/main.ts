@@ -7,9 +7,10 @@ import { root } from "./entries.js";
 import { apiReference } from "./pages.js";
 
 const folder = join(root, "docs/api");
-const { pages, undocumented } = apiReference();
+const { pages, undocumented, unexplained } = apiReference();
 mkdirSync(folder, { recursive: true });
 for (const name of readdirSync(folder)) if (!pages.has(name)) rmSync(join(folder, name));
 for (const [name, text] of pages) writeFileSync(join(folder, name), text);
 console.log(`docs:api: ${pages.size} pages`);
 for (const name of undocumented) console.log(`without a comment: ${name}`);
+for (const name of unexplained) console.log(`without an example or a link to a guide: ${name}`);

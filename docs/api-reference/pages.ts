@@ -4,10 +4,14 @@ import { optionsPage } from "./options-page.js";
 import { type ApiName, ApiReader } from "./read-entry.js";
 import { renderEntry, renderIndex } from "./render.js";
 
-/** The whole reference, by path in `docs/api`, and the names and members of settings that have no comment. */
+/** The whole reference. */
 export interface ApiReference {
+  /** The text of each page, by its name in `docs/api`. */
   readonly pages: ReadonlyMap<string, string>;
+  /** Exported names and public members without a comment. */
   readonly undocumented: readonly string[];
+  /** Exported functions and classes without an example, or a link to a guide that has one. */
+  readonly unexplained: readonly string[];
 }
 
 export function apiReference(): ApiReference {
@@ -30,5 +34,13 @@ export function apiReference(): ApiReference {
       ...silent(members),
     ]);
   const undocumented = read.flatMap(({ entry, names }) => silent(names).map((name) => `${entry.name}: ${name}`));
-  return { pages, undocumented };
+  const isExplained = ({ name, examples: own, guides }: ApiName) =>
+    own.length > 0 || guides.some((page) => examples.uses(page, name));
+  const unexplained = read.flatMap(({ entry, names }) =>
+    names
+      .filter(({ kind }) => kind === "function" || kind === "class")
+      .filter((api) => !isExplained(api))
+      .map(({ name }) => `${entry.name}: ${name}`),
+  );
+  return { pages, undocumented, unexplained };
 }

@@ -14,9 +14,11 @@ export interface ApiName {
   /** The doc comment: a sentence of purpose, then the contract; empty where there is none. */
   readonly doc: string;
   readonly examples: readonly string[];
+  /** The guides that the comment links to with `@see`, as paths from the root of the repository. */
+  readonly guides: readonly string[];
   /** The declaration, overloads included, with the comments of its members and without its own. */
   readonly declaration: string;
-  /** The members of a settings interface that have no comment; what its users set is explained where it is declared. */
+  /** The public members that have no comment, inherited ones included. */
   readonly silentMembers: readonly string[];
   /** The members of a settings interface, inherited ones included. */
   readonly settings: readonly Setting[];
@@ -73,6 +75,7 @@ export class ApiReader {
       kind: "namespace",
       doc: this.#importComment(symbol),
       examples: [],
+      guides: [],
       declaration: "",
       silentMembers: [],
       settings: [],
@@ -101,21 +104,34 @@ export class ApiReader {
 
   #read(name: string, symbol: ts.Symbol): ApiName {
     const nodes = this.#emitted(symbol);
-    const tags = symbol.getJsDocTags(this.#checker).filter((tag) => tag.name === "example");
+    const tags = symbol.getJsDocTags(this.#checker);
+    const textsOf = (name: string) =>
+      tags.filter((tag) => tag.name === name).map((tag) => ts.displayPartsToString(tag.text));
     return {
       name,
       kind: kindOf(symbol),
       doc: withoutWraps(ts.displayPartsToString(symbol.getDocumentationComment(this.#checker))),
-      examples: tags.map((tag) => ts.displayPartsToString(tag.text).replace(/^```\w*\n|\n```$/g, "")),
+      examples: textsOf("example").map((text) => text.replace(/^```\w*\n|\n```$/g, "")),
+      guides: textsOf("see").flatMap((text) => /\/blob\/main\/(docs\/[\w/-]+\.md)/.exec(text)?.[1] ?? []),
       declaration: nodes.map(textOf).join("\n"),
-      silentMembers: SETTINGS.test(name) ? this.#silentMembers(symbol) : [],
+      silentMembers: this.#silentMembers(symbol),
       settings: SETTINGS.test(name) ? this.#settings(symbol) : [],
       members: [],
     };
   }
 
   #silentMembers(symbol: ts.Symbol): string[] {
-    return this.#settings(symbol).flatMap(({ name, doc }) => (doc === "" ? [name] : []));
+    const isTyped = (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class | ts.SymbolFlags.TypeAlias)) !== 0;
+    if (!isTyped) return [];
+    const declared = this.#checker.getDeclaredTypeOfSymbol(symbol);
+    const types = declared.isUnionOrIntersection() ? [declared, ...declared.types] : [declared];
+    const members = types.flatMap((type) => this.#checker.getPropertiesOfType(type));
+    const silent = members.filter(isPublicMember).filter((member) => this.#docOf(member) === "");
+    return [...new Set(silent.map(({ name }) => name))];
+  }
+
+  #docOf(member: ts.Symbol): string {
+    return ts.displayPartsToString(member.getDocumentationComment(this.#checker)).replace(/\s+/g, " ").trim();
   }
 
   /** Inherited members count too; those that a library or the runtime declares do not. */
@@ -127,7 +143,7 @@ export class ApiReader {
       .map((member) => ({
         name: member.name,
         required: !(member.flags & ts.SymbolFlags.Optional),
-        doc: ts.displayPartsToString(member.getDocumentationComment(this.#checker)).replace(/\s+/g, " ").trim(),
+        doc: this.#docOf(member),
       }));
   }
 
@@ -161,6 +177,20 @@ export class ApiReader {
     this.#declarations.set(file.fileName, made);
     return made;
   }
+}
+
+/** Declared by this repository, by a plain name, and neither private nor protected. */
+function isPublicMember(member: ts.Symbol): boolean {
+  const declarations = member.declarations ?? [];
+  return (
+    declarations.length > 0 &&
+    declarations.every((node) => {
+      const hidden = ts.getCombinedModifierFlags(node) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected);
+      const name = ts.getNameOfDeclaration(node);
+      const isNamed = name !== undefined && (ts.isIdentifier(name) || ts.isStringLiteral(name));
+      return isOwn(node.getSourceFile()) && hidden === 0 && isNamed;
+    })
+  );
 }
 
 function isOwn(file: ts.SourceFile): boolean {
