@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { entriesOf, root } from "./entries.js";
+import { typeErrorsOf } from "./examples.js";
 import { type ApiReference, apiReference } from "./pages.js";
 
 describe("the API reference", () => {
@@ -25,6 +26,11 @@ describe("the API reference", () => {
   it("has an example for every exported function and class, or a link to a guide that uses it", () => {
     expect(reference.unexplained).toEqual([]);
   });
+
+  it("has examples in doc comments that compile", () => {
+    expect(typeErrorsOf(reference.examples)).toEqual([]);
+    expect(typeErrorsOf([{ name: "x", code: 'import { absent } from "@parley/mcp";' }])).toHaveLength(1);
+  }, 120_000);
 
   it("says what every entry is for", () => {
     expect(entriesOf().filter(({ purpose }) => purpose === "")).toEqual([]);

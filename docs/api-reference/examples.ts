@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { root } from "./entries.js";
 
 /** A program of the README or of a guide that uses a name; the tests compile and run it. */
@@ -18,7 +19,7 @@ export class GuideExamples {
     const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     this.#programs = ["README.md", ...guides.map((name) => `docs/${name}`)].flatMap((page) => {
       const blocks = readFileSync(join(root, page), "utf8").matchAll(
-        /^```ts(?: (?:file|program)=\S+)?\n([\s\S]*?)^```$/gm,
+        /^```ts(?: (?:(?:file|program)=\S+|sqlite|peers))?\n([\s\S]*?)^```$/gm,
       );
       return [...blocks].map(([, code = ""]) => ({ page, code }));
     });
@@ -40,6 +41,32 @@ export class GuideExamples {
 }
 
 function importsOf(code: string): string[] {
-  const found = code.matchAll(/^import \{([^}]*)\} from "@parley\/[\w-]+(?:\/\w+)?";$/gm);
+  const found = code.matchAll(/^import \{([^}]*)\} from "@parley\/[\w/-]+";$/gm);
   return [...found].flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
+}
+
+/** The type errors of examples in doc comments, each a module; `name` says whose example it is. */
+export function typeErrorsOf(examples: readonly { readonly name: string; readonly code: string }[]): string[] {
+  const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
+  const settings = { ...options, incremental: false, noUnusedLocals: false, noUnusedParameters: false };
+  const texts = new Map(examples.map(({ code }, at) => [join(root, `docs/example-${at}.ts`), `${code}\nexport {};\n`]));
+  const host = ts.createCompilerHost(settings, true);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.readFile = (path) => texts.get(path) ?? readFile(path);
+  host.fileExists = (path) => texts.has(path) || fileExists(path);
+  host.getSourceFile = (path, language, ...more) => {
+    const text = texts.get(path);
+    return text === undefined
+      ? getSourceFile(path, language, ...more)
+      : ts.createSourceFile(path, text, language, true);
+  };
+  const program = ts.createProgram([...texts.keys()], settings, host);
+  return [...texts.keys()].flatMap((path, at) => {
+    const file = program.getSourceFile(path);
+    const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    return found.map(
+      ({ messageText }) => `${examples[at]?.name}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+    );
+  });
 }

@@ -12,6 +12,8 @@ export interface ApiReference {
   readonly undocumented: readonly string[];
   /** Exported functions and classes without an example, or a link to a guide that has one. */
   readonly unexplained: readonly string[];
+  /** The examples of doc comments. */
+  readonly examples: readonly { readonly name: string; readonly code: string }[];
 }
 
 export function apiReference(): ApiReference {
@@ -42,5 +44,8 @@ export function apiReference(): ApiReference {
       .filter((api) => !isExplained(api))
       .map(({ name }) => `${entry.name}: ${name}`),
   );
-  return { pages, undocumented, unexplained };
+  const own = read.flatMap(({ entry, names }) =>
+    names.flatMap((api) => api.examples.map((code) => ({ name: `${entry.name}: ${api.name}`, code }))),
+  );
+  return { pages, undocumented, unexplained, examples: own };
 }
