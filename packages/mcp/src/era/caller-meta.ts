@@ -2,7 +2,7 @@ import { isObject, type Params } from "../jsonrpc/message.js";
 import { META } from "../protocol/meta.js";
 
 /** The members of `_meta` that only the protocol sets. */
-const OWN: readonly string[] = [
+const PROTOCOL_KEYS: readonly string[] = [
   "progressToken",
   META.protocolVersion,
   META.clientInfo,
@@ -11,10 +11,10 @@ const OWN: readonly string[] = [
 ];
 
 /**
- * What a caller adds to `_meta`. The members of the protocol itself are left out: a gateway that passes on the `_meta` of its
- * own caller would otherwise speak in that caller's name.
+ * The members that a caller adds to `_meta`. Members that the protocol sets are removed: a gateway that forwards the
+ * `_meta` of its caller would otherwise impersonate that caller.
  */
 export function callerMeta(meta: Params | undefined, given: unknown): Params {
   const all = { ...meta, ...(isObject(given) ? given : {}) };
-  return Object.fromEntries(Object.entries(all).filter(([key]) => !OWN.includes(key)));
+  return Object.fromEntries(Object.entries(all).filter(([key]) => !PROTOCOL_KEYS.includes(key)));
 }

@@ -9,12 +9,13 @@ import type { EraName, Revision } from "../protocol/revisions.js";
 import type { ParamHeader, ParamHeaderTable } from "./param-headers.js";
 import type { Session } from "./session.js";
 
-/** What an era needs to know about the server. */
+/** The server's own properties, as far as an era uses them. */
 export interface ServerSelf {
   readonly info: Implementation;
   readonly instructions?: string | undefined;
-  /** Revisions that this server supports. */
+  /** The revisions that this server supports. */
   readonly revisions: readonly Revision[];
+  /** The capabilities that the server declares in a revision. */
   capabilities(revision: Revision): ServerCapabilities;
   /** How long clients may cache the result of `server/discover`. */
   readonly discoverCache: CacheHint;
@@ -27,19 +28,21 @@ export interface CacheHint {
   scope: "public" | "private";
 }
 
-/** A message whose era is decided, with what a transport needs to know about it. */
+/** A message whose era is decided, with the properties that a transport uses. */
 export interface Accepted<M extends RequestMessage | NotificationMessage = RequestMessage> {
   readonly message: M;
   readonly era: ServerEra;
-  /** Whether it belongs to a session, if the transport has sessions; every other message is independent. */
+  /**
+   * True if the message belongs to a session, provided that the transport has sessions. Other messages are independent.
+   */
   readonly inSession: boolean;
-  /** Whether the request begins a session. */
+  /** True if the request opens a session. */
   readonly opensSession: boolean;
-  /** Whether it lasts until the client or a shutdown ends it. */
+  /** True if the request runs until the client or a shutdown ends it. */
   readonly endless: boolean;
 }
 
-/** A request in a form independent of the era, with what is known about the client. */
+/** A request in a form independent of the era, with the client's properties. */
 export interface Call {
   readonly id: Id;
   readonly method: string;
@@ -48,47 +51,57 @@ export interface Call {
   readonly revision: Revision;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
-  /** The token for progress; absent if the client does not want any. */
+  /** The token for progress. Undefined if the client wants no progress. */
   readonly progressToken: Id | undefined;
-  /** The lowest level of log messages that the client wants; absent if it wants none. */
+  /** The minimum severity of log messages. Undefined if the client wants none. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Answers to questions of an earlier round, with their state. */
+  /** Answers to questions of an earlier round, with the state of that round. */
   readonly inputs: CallInputs | undefined;
-  /** The result of a method that belongs to the era itself; absent for all others. */
-  readonly own: EraResult | undefined;
-  /** The session that the request belongs to; absent in revisions without sessions, whatever else the connection carried. */
+  /** The result of a method that the era itself implements. Undefined for all other methods. */
+  readonly eraResult: EraResult | undefined;
+  /**
+   * The session of the request. Undefined in revisions without sessions, even if the connection has carried a session
+   * before.
+   */
   readonly session: Session | undefined;
-  /** Set when the called tool's output schema does not promise an object; some revisions then get an object that holds the output. */
+  /**
+   * True if the called tool's output schema does not guarantee an object. Some revisions then receive the output
+   * wrapped in an object.
+   */
   wrapsOutput: boolean;
 }
 
+/** Answers of the client, unvalidated. */
 export interface CallInputs {
   responses: unknown;
   state: unknown;
 }
 
-/** The source of a request, as far as an era needs it. */
+/** The source of a request, as far as an era uses it. */
 export interface RequestSource {
   session?: Session | undefined;
   http?: HttpFacts | undefined;
   batched?: boolean;
-  /** False for a handshake whose session nobody keeps. */
+  /** False for a handshake whose session is not stored. */
   opensSession?: boolean;
 }
 
-/** A question to the client, independent of the era; it becomes a request or a part of an interim result. */
+/**
+ * A request to the client (elicitation, sampling or roots), independent of the era. On the wire it is a separate
+ * request or part of an interim result.
+ */
 export interface Question {
   method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   params?: Params;
 }
 
-/** A question with the client capabilities that it needs. */
+/** A question with the client capabilities that it requires. */
 export interface AskedQuestion {
   readonly question: Question;
   readonly needs: readonly string[];
 }
 
-/** The result of a method that belongs to the era itself. */
+/** The result of a method that the era itself implements. */
 export interface EraResult {
   result: object;
   cache?: CacheHint;
@@ -96,7 +109,7 @@ export interface EraResult {
   session?: Session;
 }
 
-/** The text of an answer, with what a transport needs to know about it. */
+/** The text of an answer, with the HTTP status if it is not 200. */
 export interface EncodedAnswer {
   text: string;
   status?: number;
@@ -105,35 +118,41 @@ export interface EncodedAnswer {
 /** Converts wire requests to calls and outcomes to wire answers, for one era. */
 export interface ServerEra {
   readonly name: EraName;
-  /** True if questions are sent in interim results and handlers run again with the answers; otherwise they are requests. */
+  /**
+   * True if questions are part of interim results and the handler runs again with the answers. Otherwise they are
+   * separate requests.
+   */
   readonly replays: boolean;
-  /** Throws an `McpError` if the request cannot be served in this era. */
+  /** Converts a request to a call. Throws an `McpError` if this era cannot serve the request. */
   decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call;
-  /** Rejects arguments that the headers of the HTTP request must repeat but do not. */
+  /** Throws `header_mismatch` unless the HTTP headers repeat the annotated arguments. */
   checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
-  /** Whether the client can answer a question that needs this capability; `reachable` if requests can be sent to it. */
+  /**
+   * True if the client can answer a question that requires this capability. `reachable` states whether requests can be
+   * sent to the client.
+   */
   canAsk(call: Call, capability: string, reachable: boolean): boolean;
-  /** Whether the revision of the call has questions that need this capability, whatever the client declares. */
+  /** True if the revision of the call has questions that require this capability, whatever the client declares. */
   hasQuestion(call: Call, capability: string): boolean;
-  /** The text of a notification about a call; undefined if the client's revision has no such notification. */
+  /** The text of a notification about a call. Undefined if the client's revision lacks the notification. */
   notification(method: string, params: object, call: Call): string | undefined;
-  /** The answer to a call that succeeded. */
+  /** The answer to a successful call. */
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
-  /** The interim answer that asks the client questions. Stateless only. */
+  /** The interim answer that sends questions to the client. Stateless only. */
   input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
-  /** The answer to a call whose result has a form of an extension. */
+  /** The answer to a call whose result has the form of an extension. */
   extended(call: Call, resultType: string, members: object, self: ServerSelf): EncodedAnswer;
-  /** The answer to a call that failed. */
+  /** The answer to a failed call. */
   failure(call: Call, error: McpError): EncodedAnswer;
   /** The answer to a request that was rejected before it became a call. */
   refusal(id: Id | undefined, error: McpError): EncodedAnswer;
 }
 
-/** What an era needs to know about the client. */
+/** The client's own properties, as far as an era uses them. */
 export interface ClientSelf {
   readonly info: Implementation;
   readonly capabilities: ClientCapabilities;
-  /** Whether the transport carries headers. */
+  /** True if the transport sends headers. */
   readonly headers: boolean;
 }
 
@@ -147,9 +166,9 @@ export interface OutgoingCall {
   inputs?: { responses?: Record<string, unknown>; state?: string } | undefined;
   /** Arguments that HTTP headers must repeat, from `ClientEra.mirroredParams`. */
   mirrored?: readonly ParamHeader[] | undefined;
-  /** Further members of `_meta`, for example trace context. */
+  /** Additional members of `_meta`, for example trace context. */
   meta?: Record<string, unknown> | undefined;
-  /** What this call declares in place of the client's capabilities, where requests do. */
+  /** Capabilities that this call declares instead of the client's own, in revisions where requests declare them. */
   capabilities?: ClientCapabilities | undefined;
 }
 
@@ -161,11 +180,11 @@ export interface EncodedMessage {
   headers?: Record<string, string>;
 }
 
-/** What a result means for the caller. */
+/** The meaning of a result for the caller. */
 export type Outcome =
   | { kind: "complete"; result: Record<string, unknown> }
   | { kind: "input"; questions: Record<string, Question>; state: string | undefined }
-  /** A `resultType` of an extension. */
+  /** A result with a `resultType` of an extension. */
   | { kind: "extension"; type: string; result: Record<string, unknown> };
 
 /** Converts calls to wire requests and wire results to outcomes, for one connection in one revision. */
@@ -177,18 +196,22 @@ export interface ClientEra {
   readonly hasCacheHints: boolean;
   /** True if the server may send requests. */
   readonly serverAsks: boolean;
-  /** Whether the revision has this method. */
+  /** True if the revision has this method. */
   has(method: string): boolean;
-  /** Whether a server with these capabilities supports what needs the one at the path `capability`. */
+  /**
+   * True if the server's capabilities include the one at the path `capability`. Some revisions imply capabilities that
+   * servers do not declare.
+   */
   offers(capabilities: ServerCapabilities, capability: string): boolean;
-  /** Which arguments of a tool its calls repeat in headers. */
+  /** The arguments that calls of a tool repeat in headers. */
   mirroredParams(inputSchema: unknown): ParamHeaderTable;
+  /** The wire form of a request. */
   encode(id: Id, call: OutgoingCall): EncodedMessage & { id: Id };
-  /** Throws an `McpError` of kind `invalid_response` for a result that this era does not allow. */
+  /** Reads a result. Throws `invalid_response` if this era does not allow it. */
   decode(method: string, result: unknown): Outcome;
-  /** A notification to the server. */
-  notice(method: string, params: Params | undefined): EncodedMessage;
-  /** The message that cancels a request; undefined if closing its stream does that. */
+  /** The wire form of a notification to the server. */
+  notification(method: string, params: Params | undefined): EncodedMessage;
+  /** The message that cancels a request. Undefined if closing the response stream cancels it. */
   cancel(id: Id, reason: string): EncodedMessage | undefined;
   /** The answer to a question of the server, in the form of the revision. */
   answer(method: Question["method"], answer: object): object;

@@ -3,12 +3,12 @@ import { McpError } from "../protocol/error.js";
 
 const OPEN = "=?base64?";
 const CLOSE = "?=";
-/** Visible ASCII with inner spaces and tabs: what a header can contain unencoded (RFC 9110, 5.5). */
+/** Visible ASCII with inner spaces and tabs: the values that a header can contain unencoded (RFC 9110, 5.5). */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * A text as a header value: unchanged if a header can contain it, otherwise in Base64 form.
+ * Encodes a text as a header value: unchanged if a header can contain it, otherwise as Base64.
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -18,7 +18,7 @@ export function encodeHeaderValue(text: string): string {
   return `${OPEN}${toBase64(new TextEncoder().encode(text))}${CLOSE}`;
 }
 
-/** The text of a header value; undefined if it has characters beyond ASCII, or is marked as Base64 but is not valid. */
+/** Decodes a header value. Returns undefined for characters beyond ASCII and for invalid Base64. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!isSentinel(value)) return value === "" || PLAIN.test(value) ? value : undefined;
   const inner = value.slice(OPEN.length, -CLOSE.length);

@@ -4,32 +4,38 @@ import { type Id, isObject, type NotificationMessage, type Params } from "../jso
 import { McpError } from "../protocol/error.js";
 import type { Notifications } from "../protocol/features/method-types.js";
 
-/** A notification as middleware gets it. Narrow by `method` to get the type of `params`. */
+/** A notification as middleware receives it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareNotification = {
   [M in keyof Notifications & string]: {
     /** `incoming` if the peer sent it, `outgoing` if it is about to be sent to the peer. */
     readonly direction: "incoming" | "outgoing";
+    /** The JSON-RPC method, for example `notifications/progress`. */
     readonly method: M;
+    /** The parameters. Undefined if the notification has none. */
     readonly params: Notifications[M] | undefined;
-    /** The request on whose stream it travels, where that is known. */
+    /** The id of the request whose stream carries the notification, if known. */
     readonly about: Id | undefined;
   };
 }[keyof Notifications & string];
 
 /**
- * Runs around every notification, one at a time and in order, outermost first. `next()` passes it on, `next({ params })` a changed
- * one; without `next` it is dropped. It must call `next` before it returns: a later call would change the order of messages. What it
- * throws is reported as a warning, and the notification goes no further.
+ * Runs around every notification, one at a time and in order, outermost first. `next()` passes the notification on,
+ * `next({ params })` passes a changed one on, and without `next` it is dropped. Call `next` before the function
+ * returns: a later call would change the order of messages. An exception drops the notification and is reported as a
+ * warning.
  */
 export type NotificationMiddleware = (
   notification: MiddlewareNotification,
   next: (changed?: { params?: object | undefined }) => void,
 ) => void;
 
-/** Reports middleware that failed. */
+/** Reports failed middleware. */
 type Warn = (message: string) => void;
 
-/** The functions. Throws for what is none when it is added, where its author sees the error. */
+/**
+ * The middleware, checked. Throws `invalid_definition` for a value that is not a function, so that its author sees the
+ * error at registration.
+ */
 export function checkedNotificationMiddleware(middleware: readonly unknown[]): readonly NotificationMiddleware[] {
   for (const one of middleware) {
     if (typeof one === "function") continue;
@@ -41,11 +47,14 @@ export function checkedNotificationMiddleware(middleware: readonly unknown[]): r
       },
     );
   }
-  // Any function can be called with a notification and `next`.
+  // Safe: any function can be called with a notification and `next`.
   return middleware as readonly NotificationMiddleware[];
 }
 
-/** Runs a notification through middleware; `deliver` gets what came through, the same object if nothing was changed. Never throws. */
+/**
+ * Runs a notification through middleware. `deliver` receives the result, which is the same object if nothing changed
+ * it. Never throws.
+ */
 export function passNotification(
   stack: readonly NotificationMiddleware[],
   message: NotificationMessage,
@@ -63,7 +72,7 @@ export function passNotification(
       open = false;
       from(index + 1, changed === undefined ? given : withParams(given, changed.params));
     };
-    // The method table knows more methods than the types do.
+    // The method table has more methods than the types.
     const seen = { ...place, method, params: given.params } as unknown as MiddlewareNotification;
     let returned: unknown;
     try {
@@ -83,14 +92,14 @@ export function passNotification(
   }
 }
 
-/** Replaces the parameters with those that middleware passes on; the receiver checks their form. */
+/** Replaces the parameters. The receiver validates them. */
 function withParams({ method }: NotificationMessage, params: object | undefined): NotificationMessage {
   return { jsonrpc: "2.0", method, ...(params === undefined ? {} : { params: params as Params }) };
 }
 
 const NEXT = "Call `next()` at most once, and before the function returns.";
 
-/** Sends texts through middleware: notifications as it changes them, everything else as it is. */
+/** Returns a `send` that runs notifications through middleware and sends other messages unchanged. */
 export function throughOutgoing(
   stack: readonly NotificationMiddleware[],
   about: Id | undefined,

@@ -7,7 +7,7 @@ export function notificationText(method: string, params?: object): string {
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${body}}`;
 }
 
-/** A notification for many subscriptions: serialised once, then completed with the id of each. */
+/** A notification for many subscriptions. It is serialised once, then completed with the id of each subscription. */
 export function subscriptionNotification(method: string, params: object = {}): (subscription: Id) => string {
   const body = JSON.stringify(params);
   const open = body === "{}" ? "{" : `${body.slice(0, -1)},`;

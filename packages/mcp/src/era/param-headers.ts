@@ -3,17 +3,20 @@ import { isObject } from "../jsonrpc/message.js";
 import { DATA_KEYWORDS } from "../schema/json-schema/json-schema.js";
 import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./header-value.js";
 
-/** One argument that a header repeats: its path in the arguments, and the header's name. */
+/** An argument that a header repeats. */
 export interface ParamHeader {
+  /** The path of the argument. */
   path: readonly string[];
+  /** The name of the header, for example `mcp-param-region`. */
   header: string;
+  /** The declared type of the argument. */
   type: "string" | "integer" | "boolean";
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
 
-/** The headers that a tool's input schema declares, or the first fault of the declaration. */
+/** The headers that a tool's input schema declares, or the first error in the declaration. */
 export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: string };
 
 /**
@@ -60,7 +63,7 @@ function annotate(property: unknown, path: string[], headers: ParamHeader[], see
   return undefined;
 }
 
-/** One allowed type, alone or together with `null`. */
+/** The declared type, if it is one allowed type, alone or together with `null`. */
 function headerType(declared: unknown): ParamHeader["type"] | undefined {
   const named = Array.isArray(declared) ? declared.filter((type) => type !== "null") : [declared];
   return named.length === 1 ? TYPES.find((type) => type === named[0]) : undefined;
@@ -90,13 +93,13 @@ export function paramHeaders(table: readonly ParamHeader[], args: unknown): Reco
   return headers;
 }
 
-/** Rejects a call whose headers do not repeat its arguments. */
+/** Throws `header_mismatch` for a call whose headers do not repeat its arguments. */
 export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpFacts): void {
   for (const { path, header, type } of table) {
     const value = argumentAt(args, path) ?? undefined;
     const sent = http.header(header.toLowerCase())?.trim();
     if (sent === undefined && value === undefined) continue;
-    // An intermediary may have routed or authorized by a header that the call does not confirm.
+    // An intermediary may have used the header for routing or authorization, so the call must confirm it.
     if (sent === undefined || value === undefined) {
       const which = sent === undefined ? "missing although" : "present but";
       throw mismatch(
@@ -105,14 +108,14 @@ export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, 
     }
     const decoded = decodeHeaderValue(sent);
     if (decoded === undefined) throw mismatch(`the header ${header} is neither plain ASCII nor valid Base64`);
-    if (!says(decoded, value, type))
+    if (!matchesArgument(decoded, value, type))
       throw mismatch(`the header ${header} differs from the argument "${path.join(".")}"`);
   }
 }
 
-/** Whether a header equals an argument, whose type is not validated yet. */
-function says(decoded: string, value: unknown, type: ParamHeader["type"]): boolean {
+/** True if a header equals an argument. The type of the argument is not validated yet. */
+function matchesArgument(decoded: string, value: unknown, type: ParamHeader["type"]): boolean {
   if (typeof value === "object") return false;
-  // An integer may have come as text, which is converted later.
+  // An integer argument may arrive as text, which is converted later.
   return decoded === String(value) || (type === "integer" && decoded !== "" && Number(decoded) === value);
 }

@@ -6,7 +6,7 @@ import type { AskedQuestion, Question } from "./era.js";
 
 type Members = Record<string, unknown>;
 
-// Apart from the eras, because only servers that ask load it.
+// Separate from the eras, so that only servers with questions load it.
 
 /** A question in the form of the client's revision. */
 export function questionFor({ question, needs }: AskedQuestion, revision: Revision): AskedQuestion {
@@ -15,8 +15,8 @@ export function questionFor({ question, needs }: AskedQuestion, revision: Revisi
   if (method === "elicitation/create")
     return { question: { method, params: elicitationFor(question, features) }, needs };
   if (method !== "sampling/createMessage" || features.samplingTools) return { question, needs };
-  // Each message has one block, and `includeContext` needs no capability because a client may ignore it. Safe: questions
-  // are made by this library, so their messages exist.
+  // Older revisions allow one block per message. They have no capability for `includeContext`, because a client may
+  // ignore it. Safe: this library creates questions, so the messages exist.
   const { messages } = params as { messages: SamplingMessage[] };
   return {
     question: { method, params: { ...params, messages: messages.flatMap(oneByOne) } },
@@ -34,15 +34,15 @@ export function answerTo(question: Question, answer: unknown, revision: Revision
 
 function elicitationFor(question: Question, features: RevisionFeatures): Members {
   const { elicitationId, ...params } = question.params ?? {};
-  // Where no notification of completion exists, no id is needed; without it the question is the same in every round.
+  // Only revisions with completion notifications need the id. Without it the question is the same in every round.
   if (features.elicitationIds && elicitationId !== undefined) return { ...params, elicitationId };
   const form = formOf(question, features);
   return form === undefined ? params : { ...params, requestedSchema: downgradeForm(form) };
 }
 
-/** The form of a question, if this revision has only the first version of forms. */
+/** The form of a question, if this revision has only the first version of forms. Undefined otherwise. */
 function formOf({ params }: Question, features: RevisionFeatures): ElicitRequestedSchema | undefined {
-  // Safe: questions are made by this library, so a form is complete.
+  // Safe: this library creates questions, so a form is complete.
   return features.elicitation === "form"
     ? (params?.["requestedSchema"] as ElicitRequestedSchema | undefined)
     : undefined;
@@ -52,7 +52,7 @@ function oneByOne(message: SamplingMessage): SamplingMessage[] {
   return Array.isArray(message.content) ? message.content.map((content) => ({ ...message, content })) : [message];
 }
 
-/** A form for the first revision with forms: titles in `enumNames`, no lists, defaults only for booleans. */
+/** A form for the first revision with forms: labels in `enumNames`, no lists, defaults only for booleans. */
 function downgradeForm(form: ElicitRequestedSchema): ElicitRequestedSchema {
   const fields = Object.entries(form.properties).map(([name, field]) => [name, downgradeField(field)]);
   return { ...form, properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"] };
@@ -72,7 +72,7 @@ function downgradeField(field: PrimitiveSchemaDefinition): PrimitiveSchemaDefini
   return { ...rest, enum: oneOf.map((option) => option.const), enumNames: oneOf.map((option) => option.title) };
 }
 
-/** The answer to such a form in the newest form: lists are split, and defaults are filled in. */
+/** Converts the answer to a downgraded form: splits lists and fills in defaults. */
 function upgradeContent(form: ElicitRequestedSchema, content: Members): Members {
   const answer = Object.entries(form.properties).flatMap(([name, field]) => {
     const value = Object.hasOwn(content, name) ? content[name] : undefined;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { keepText, markedResultText, plainResultText } from "./result-text.js";
+import { cacheText, resultTextWithTail, plainResultText } from "./result-text.js";
 
 const members = { resultType: "complete", ttlMs: 5, _meta: { server: { name: "s" } } };
 const tail = { text: JSON.stringify(members).slice(1, -1), members };
-const marked = (result: unknown) => JSON.parse(markedResultText(result, "m", "2026-07-28", tail)) as object;
+const marked = (result: unknown) => JSON.parse(resultTextWithTail(result, "m", "2026-07-28", tail)) as object;
 
 describe("a marked result", () => {
   it("has its own members and the markings, for every JSON object", () => {
@@ -68,7 +68,7 @@ describe("a marked result", () => {
 describe("a kept result", () => {
   it("is serialised once per revision", () => {
     let reads = 0;
-    const result = keepText({
+    const result = cacheText({
       get tools() {
         reads++;
         return [];
@@ -77,8 +77,8 @@ describe("a kept result", () => {
     const text = plainResultText(result, "m", "2025-11-25", (value) => value);
     expect(plainResultText(result, "m", "2025-11-25", (value) => value)).toBe(text);
     expect(reads).toBe(1);
-    markedResultText(result, "m", "2026-07-28", tail);
-    markedResultText(result, "m", "2026-07-28", tail);
+    resultTextWithTail(result, "m", "2026-07-28", tail);
+    resultTextWithTail(result, "m", "2026-07-28", tail);
     expect(reads).toBe(2);
   });
 });

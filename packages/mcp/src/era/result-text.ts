@@ -4,10 +4,10 @@ import type { ContentBlock } from "../protocol/features/content.js";
 import type { Revision } from "../protocol/revisions.js";
 
 /**
- * The result of a tool whose JSON text is already known: the structured content was serialised for its check and its text
- * block, so the answer reuses that text. Only for results that can no longer change.
+ * The result of a tool with its JSON text. The structured content was already serialised for its validation and its
+ * text block, so the answer reuses that text. Only for results that no longer change.
  */
-export class WrittenResult {
+export class PreserializedResult {
   readonly content: ContentBlock[];
   readonly structuredContent: unknown;
   readonly #text: string;
@@ -19,26 +19,26 @@ export class WrittenResult {
     this.#text = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text}}`;
   }
 
-  /** The text of a value of this class; undefined for any other. */
+  /** The JSON text of an instance of this class. Undefined for any other value. */
   static textOf(value: unknown): string | undefined {
     return typeof value === "object" && value !== null && #text in value ? value.#text : undefined;
   }
 }
 
-/** Result objects that are served many times, with their text per revision. */
-const kept = new WeakMap<object, Map<Revision, string>>();
+/** Texts of frequently served result objects, by revision. */
+const cachedTexts = new WeakMap<object, Map<Revision, string>>();
 
 /**
- * Caches the text of a result object that is served many times. It must not change afterwards, because its text is
- * made once per revision. A different object from middleware is serialised as usual.
+ * Caches the text of a frequently served result object. The object must not change afterwards, because its text is
+ * created once per revision. If middleware returns a different object, that object is serialised as usual.
  */
-export function keepText<T extends object>(result: T): T {
-  if (!kept.has(result)) kept.set(result, new Map());
+export function cacheText<T extends object>(result: T): T {
+  if (!cachedTexts.has(result)) cachedTexts.set(result, new Map());
   return result;
 }
 
 function textOf(result: unknown, revision: Revision, make: () => string): string {
-  const texts = typeof result === "object" && result !== null ? kept.get(result) : undefined;
+  const texts = typeof result === "object" && result !== null ? cachedTexts.get(result) : undefined;
   if (texts === undefined) return make();
   let text = texts.get(revision);
   if (text === undefined) {
@@ -63,10 +63,11 @@ export function plainResultText(
 }
 
 /**
- * The JSON text of a result with `tail` merged in: `tail` is the inside of an object, for example `"resultType":"complete"`.
- * `shape` gives the result the form of an older revision. Appending text avoids building a new object; it is safe only if no key occurs on both sides.
+ * The JSON text of a result with `tail` merged in. `tail.text` is the inside of an object, for example
+ * `"resultType":"complete"`. `shape` converts the result to an older revision. Appending text avoids a new object, but
+ * is safe only if no key occurs on both sides.
  */
-export function markedResultText(
+export function resultTextWithTail(
   given: unknown,
   method: string,
   revision: Revision,
@@ -80,7 +81,7 @@ export function markedResultText(
     }
     const text = serialise(result, method);
     if (text === "{}") return `{${tail.text}}`;
-    // What `toJSON` returns is known from the text alone.
+    // The output of `toJSON` is known only from the text.
     if ("toJSON" in (result as object)) {
       return JSON.stringify(merge(JSON.parse(text) as Record<string, unknown>, tail.members));
     }
@@ -89,7 +90,7 @@ export function markedResultText(
 }
 
 function serialise(result: unknown, method: string): string {
-  const written = WrittenResult.textOf(result) ?? oneTextBlock(result);
+  const written = PreserializedResult.textOf(result) ?? oneTextBlock(result);
   if (written !== undefined) return written;
   let text: string | undefined;
   try {
@@ -107,7 +108,7 @@ function serialise(result: unknown, method: string): string {
 }
 
 /**
- * The text of a result that is exactly one text block, as most results of tools are, assembled without calling
+ * The text of a result that is exactly one text block, as most results of tools are. Built without calling
  * `JSON.stringify` on the three objects. Undefined for every other result.
  */
 function oneTextBlock(result: unknown): string | undefined {
@@ -124,7 +125,7 @@ function oneTextBlock(result: unknown): string | undefined {
 const CONTENT = ["content"];
 const TYPE_AND_TEXT = ["type", "text"];
 
-/** Whether the JSON of the object has exactly these members, in this order. */
+/** True if the JSON of the object has exactly these members, in this order. */
 function hasExactly(value: object, names: readonly string[]): boolean {
   const keys = Object.keys(value);
   return keys.length === names.length && keys.every((key, at) => key === names[at]) && !("toJSON" in value);
@@ -135,7 +136,7 @@ function collides(result: object, members: Record<string, unknown>): boolean {
   return false;
 }
 
-/** The added members win, except that the result's own `_meta` members and cache hints are kept. */
+/** The added members win, except over the result's own `_meta` members and cache hints. */
 function merge(result: Record<string, unknown>, members: Record<string, unknown>): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...result };
   for (const [key, value] of Object.entries(members)) {

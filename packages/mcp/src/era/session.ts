@@ -5,8 +5,8 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import { featuresOf, isRevision, REVISIONS, type Revision, revisionsOf } from "../protocol/revisions.js";
 
 /**
- * What a stateful server remembers about one client. Plain JSON, so that any node can continue it from a shared storage;
- * call `Peer.sessionChanged` after changing it.
+ * The state of a stateful server for one client. Plain JSON, so that any node can load it from a shared storage. Call
+ * `Peer.sessionChanged` after changing it.
  */
 export interface Session {
   revision: Revision;
@@ -17,27 +17,27 @@ export interface Session {
   /** True if a request was served before `notifications/initialized`. */
   usedEarly?: boolean;
   logLevel?: LoggingLevel;
-  /** URIs that the peer subscribed to. */
+  /** URIs that the client has subscribed to. */
   subscriptions: string[];
 }
 
 /**
- * Whether the client has finished the handshake, or behaves as if it had: some never send `notifications/initialized`, and
- * their sessions live as long as others.
+ * True if the client has finished the handshake or behaves as if it had. Some clients never send
+ * `notifications/initialized`, and their sessions live as long as others.
  */
 export function isReady(session: Session): boolean {
   return session.initialized || session.usedEarly === true;
 }
 
 /**
- * Records a request before `notifications/initialized`. It is served unless told otherwise: the specification asks clients to wait
- * for the answer of `initialize` alone, and with SHOULD NOT. Returns true if it is the first of its session, and no `ping`. Throws
- * `invalid_request` for one that is to be refused.
+ * Records a request that arrived before `notifications/initialized`. By default the server accepts it: the
+ * specification asks clients only to wait for the response to `initialize`, and with SHOULD NOT. Returns true for the
+ * first such request of a session, except `ping`. Throws `invalid_request` if `early` is `refuse`.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
-export function usedEarly(session: Session, method: string, early: "serve" | "refuse" = "serve"): boolean {
+export function recordEarlyRequest(session: Session, method: string, early: "serve" | "refuse" = "serve"): boolean {
   if (method === "ping" || isReady(session)) return false;
   if (early === "refuse") {
     throw new McpError("invalid_request", `"${method}" was sent before \`notifications/initialized\``, {
@@ -48,14 +48,14 @@ export function usedEarly(session: Session, method: string, early: "serve" | "re
   return true;
 }
 
-/** Whether a server with these revisions can open sessions. */
+/** True if a server with these revisions can open sessions. */
 export function opensSessions(revisions: readonly Revision[]): boolean {
   return revisionsOf("stateful", revisions).length > 0;
 }
 
 /**
- * The revision in the version header of an HTTP request that belongs to a session, or the error that refuses it. A client that
- * sends no header may know none, which is a fault only for servers that do not serve such clients.
+ * The revision in the version header of an HTTP request that belongs to a session, or the error that rejects it. The
+ * first revisions do not define the header. A request without it is an error only if the server supports none of them.
  *
  * Spec: Transports, "Protocol Version Header",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
@@ -79,13 +79,13 @@ export function sessionRevision(
   return new McpError(kind, message, { data: { ...data, requested } });
 }
 
-/** Whether an array of messages is valid input. */
-export function takesBatches(revision: Revision): boolean {
+/** True if a message may be an array of messages. */
+export function allowsBatches(revision: Revision): boolean {
   return featuresOf(revision).batch;
 }
 
 /**
- * Whether an event stream begins with an empty event, so that its client has an id to reconnect with.
+ * True if an event stream begins with an empty event, which gives the client an id to reconnect with.
  *
  * Spec: Transports, "Sending Messages to the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server

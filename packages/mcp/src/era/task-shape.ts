@@ -6,50 +6,61 @@ import { META } from "../protocol/meta.js";
 import { CORE_TABLE } from "../protocol/methods.js";
 import type { Call, Question } from "./era.js";
 
-/** The wishes of a client for its task. */
-export interface WantedTask {
-  /** Milliseconds that the task is to be stored. */
+/** A client's request for a task. */
+export interface RequestedTask {
+  /** Requested lifetime of the task in milliseconds. */
   readonly ttlMs?: number | undefined;
 }
 
-/** How tasks work in a revision: who decides that a call becomes one, and what they look like in messages. */
+/**
+ * The rules of tasks in a revision: which side decides that a call becomes a task, and the form of tasks in messages.
+ */
 export interface TaskDialect {
-  /** True if clients declare that they take tasks; otherwise they ask for one with each call, by what lists say of a tool. */
-  readonly declared: boolean;
-  /** True if calls ask for their task: lists say which tools have one, and a call that asks gets one even if its result is known. */
-  readonly requested: boolean;
-  /** True if the client that created a task is sent its status and its questions, so that `tasks/get` does not show the latter. */
-  readonly pushed: boolean;
-  /** True if a task that is over cannot be cancelled again. */
+  /**
+   * True if clients declare support for tasks. Otherwise each call asks for a task, and `tools/list` states which tools
+   * support it.
+   */
+  readonly clientsDeclare: boolean;
+  /**
+   * True if calls ask for their task. `tools/list` then states which tools support tasks, and a call that asks for a
+   * task gets one even if its result is already known.
+   */
+  readonly callsRequest: boolean;
+  /**
+   * True if the server sends status and questions to the client that created the task. `tasks/get` then does not
+   * include the questions.
+   */
+  readonly pushes: boolean;
+  /** True if cancelling a task that has ended is an error. */
   readonly refusesLateCancel: boolean;
-  /** Capabilities that a server declares beside the extension. */
+  /** Capabilities that a server declares in addition to the extension. */
   readonly capabilities: ServerCapabilities;
-  /** Capabilities that a client declares beside the extension, if it answers these questions. */
+  /** Capabilities that a client declares in addition to the extension, given the questions that it can answer. */
   answerCapabilities(canAnswer: (method: Question["method"]) => boolean): ClientCapabilities;
   /**
-   * The task that this request may be answered with; undefined if it may not. Throws `invalid_params` where it asks for one in a
-   * wrong form.
+   * The task that this request may be answered with. Undefined if it may not become a task. Throws `invalid_params` for
+   * a malformed task request.
    */
-  wanted(call: Pick<Call, "params" | "clientCapabilities">): WantedTask | undefined;
+  requestedTask(call: Pick<Call, "params" | "clientCapabilities">): RequestedTask | undefined;
   /** Throws unless the sender of a request about tasks may send it. */
-  require(call: Call): void;
-  /** The error for a tool that runs as a task only, called by a client that takes none. */
-  required(tool: string): McpError;
-  /** The task that the server wants as the answer to its question; undefined if it wants the answer. */
-  wantedAnswer(question: Question): WantedTask | undefined;
-  /** Whether the client lets this question be a task of its own. */
+  checkCaller(call: Call): void;
+  /** The error for a tool that can only run as a task, called by a client without support for tasks. */
+  taskRequiredError(tool: string): McpError;
+  /** The task that the server requests as the answer to its question. Undefined if it wants the answer itself. */
+  requestedAnswerTask(question: Question): RequestedTask | undefined;
+  /** True if the client can answer this question with a task. */
   asksByTask(call: Call, question: Question): boolean;
   /** The result of a request that became a task. */
-  created(task: Task): object;
+  createdResult(task: Task): object;
   /** The result of `tasks/get`, or the parameters of a notification about a task. */
-  shown(task: DetailedTask): object;
+  encode(task: DetailedTask): object;
   /** The result of `tasks/cancel`. */
-  cancelled(task: DetailedTask): object;
-  /** The result of a call as its task stores it: in the form that the call would have had without a task. */
-  stored(result: object, call: Call): Record<string, unknown>;
+  cancelResult(task: DetailedTask): object;
+  /** The result of a call as its task stores it, in the form that the call would have had without a task. */
+  storedResult(result: object, call: Call): Record<string, unknown>;
 }
 
-/** A result, or the parameters of a message, with the task that it belongs to. */
+/** Adds the id of the related task to a result or to the parameters of a message. */
 export function relatedTo(taskId: string, members: object): object {
   const meta = (members as { _meta?: unknown })._meta;
   return { ...members, _meta: { ...(isObject(meta) ? meta : {}), [META.relatedTask]: { taskId } } };
@@ -61,7 +72,7 @@ function isQuestion(method: unknown): boolean {
   return typeof method === "string" && CORE_TABLE.get(method)?.embeddedFrom !== undefined;
 }
 
-/** The first fault of the members that decide; undefined if there is none. */
+/** The first fault in the required members. Undefined if there is none. */
 function problemOf({ taskId, status, inputRequests, error }: Record<string, unknown>): string | undefined {
   if (typeof taskId !== "string" || taskId === "") return "has no taskId";
   if (!STATUSES.includes(status)) return `has the status ${JSON.stringify(status)}`;
@@ -72,7 +83,7 @@ function problemOf({ taskId, status, inputRequests, error }: Record<string, unkn
   return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} by an unknown method`;
 }
 
-/** A task as the other side sent it, in either form. Throws `invalid_response` for anything else. */
+/** Reads a task that the other side sent, in either form. Throws `invalid_response` for an invalid one. */
 export function readTask(value: Record<string, unknown>, sender: "server" | "client" = "server"): DetailedTask {
   const { taskId, status, createdAt, lastUpdatedAt, statusMessage } = value;
   const ttlMs = value["ttlMs"] === undefined ? value["ttl"] : value["ttlMs"];
@@ -85,7 +96,7 @@ export function readTask(value: Record<string, unknown>, sender: "server" | "cli
     });
   }
   const { inputRequests, result, error } = value;
-  // The members that decide were checked; times are for people.
+  // The required members were checked. Times are only displayed.
   return {
     taskId,
     status: status as TaskStatus,

@@ -1,21 +1,45 @@
-/** The capabilities that a client declares. Unknown members are kept. */
+/** The capabilities that a client declares. The library preserves unknown members. */
 export interface ClientCapabilities {
+  /** Capabilities outside the specification, by name. */
   experimental?: Record<string, unknown>;
+  /**
+   * The client answers `roots/list`. With `listChanged` it also notifies the server when its roots change (until
+   * 2025-11-25). Deprecated in 2026-07-28.
+   */
   roots?: { listChanged?: boolean };
+  /**
+   * The client answers `sampling/createMessage`. `context` allows `includeContext`, `tools` allows tools in the request
+   * (both from 2025-11-25 on). Deprecated in 2026-07-28.
+   */
   sampling?: { context?: object; tools?: object };
+  /**
+   * The client asks its user for input, with forms or by opening a URL. An empty object means forms only. From
+   * 2025-06-18 on.
+   */
   elicitation?: { form?: object; url?: object };
+  /** Settings of each supported extension, by extension id; `{}` for an extension without settings. */
   extensions?: Record<string, unknown>;
   [other: string]: unknown;
 }
 
-/** The capabilities that a server declares. Unknown members are kept. */
+/** The capabilities that a server declares. The library preserves unknown members. */
 export interface ServerCapabilities {
+  /** Capabilities outside the specification, by name. */
   experimental?: Record<string, unknown>;
+  /** The server sends log messages to the client. Deprecated in 2026-07-28. */
   logging?: object;
+  /** The server suggests values for arguments of prompts and resource templates. From 2025-03-26 on. */
   completions?: object;
+  /** The server offers prompts. With `listChanged` it notifies clients when the list changes. */
   prompts?: { listChanged?: boolean };
+  /**
+   * The server offers resources. With `subscribe` clients can subscribe to single resources, with `listChanged` the
+   * server notifies them when the list changes.
+   */
   resources?: { subscribe?: boolean; listChanged?: boolean };
+  /** The server offers tools. With `listChanged` it notifies clients when the list changes. */
   tools?: { listChanged?: boolean };
+  /** Settings of each supported extension, by extension id; `{}` for an extension without settings. */
   extensions?: Record<string, unknown>;
   [other: string]: unknown;
 }
@@ -32,7 +56,7 @@ export type ClientCapabilityPath =
   | (string & {});
 
 /**
- * Whether the declared capabilities include the one at `path`. An empty `elicitation` object means form mode.
+ * True if the declared capabilities include the one at `path`. An empty `elicitation` object means form mode.
  *
  * Spec: Elicitation, "Capabilities",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities

@@ -1,23 +1,23 @@
 import { nearestName } from "../encoding/nearest-name.js";
 import { McpError } from "./error.js";
 
-/** The words of a text as a union. */
+/** The words of a space-separated string, as a union. */
 type Words<S extends string, Found = never> = S extends `${infer Word} ${infer Rest}`
   ? Words<Rest, Found | Word>
   : Found | S;
 
-/** `S` when its words are exactly the names of the options `T`; otherwise a type that says what differs. */
+/** `S` if its words are exactly the names of the options in `T`; otherwise a type that lists the differences. */
 type Exactly<T, S extends string> = [keyof T, Words<S>] extends [Words<S>, keyof T]
   ? S
   : { missing: Exclude<keyof T, Words<S>>; unknown: Exclude<Words<S>, keyof T> };
 
-/** What other libraries call an option, and its name here: name by name. */
-const ELSEWHERE =
+/** Names that other libraries use for an option, each followed by the name used here. */
+const FOREIGN_NAMES =
   " inputSchema:input parameters:input schema:input outputSchema:output argsSchema:arguments readOnly:readOnlyHint " +
   "destructive:destructiveHint idempotent:idempotentHint openWorld:openWorldHint requestInit:headers " +
   "sessionIdGenerator:sessions enableDnsRebindingProtection:allowedHosts info:name clientInfo:name ";
 
-/** Advice where no option has the meaning. */
+/** Advice for options that have no counterpart here. */
 const ADVICE: Readonly<Record<string, string>> = {
   capabilities: "Leave it out: capabilities follow from what is registered or handled.",
   storage: "Pass it to `new Server`.",
@@ -26,8 +26,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Throws `invalid_definition` for an option that does not exist, because it would be ignored in silence. `names` are those
- * of all options of the type, in one text; the compiler refuses an incomplete one.
+ * Throws `invalid_definition` for an unknown option, which would otherwise be ignored without notice. `names` lists all
+ * options of the type, separated by spaces. The compiler rejects an incomplete list.
  */
 export function checkOptions<T extends object, const S extends string>(
   what: string,
@@ -45,7 +45,7 @@ export function checkOptions<T extends object, const S extends string>(
 
 function unknownOption(what: string, name: string, names: string): McpError {
   const known = names.split(" ");
-  const translated = ELSEWHERE.split(` ${name}:`)[1]?.split(" ")[0] ?? "";
+  const translated = FOREIGN_NAMES.split(` ${name}:`)[1]?.split(" ")[0] ?? "";
   const advised = Object.hasOwn(ADVICE, name);
   const meant = known.includes(translated) ? translated : advised ? undefined : nearestName(name, known);
   const advice = advised ? ADVICE[name] : `Leave it out, or use one of: ${known.join(", ")}.`;

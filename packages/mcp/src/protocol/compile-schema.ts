@@ -3,7 +3,7 @@ import { compileParser, type Parser, type ParserOptions } from "../schema/parse.
 import type { AnySchema } from "../schema/standard.js";
 import { McpError } from "./error.js";
 
-/** Only where neither the message nor the advice for this kind says it. */
+/** Only for codes that neither the message nor the default `fix` of the kind covers. */
 const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
   unresolved_ref: "Put what it refers to under `$defs`.",
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
@@ -11,7 +11,10 @@ const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
   conversion_failed: "Use only types that JSON has, or pass a JSON Schema.",
 };
 
-/** Compiles a schema from a definition. Throws `invalid_schema`, with code and path in `data`, when it cannot be used. */
+/**
+ * Compiles a schema from a definition. Throws `invalid_schema`, with the code and the path in `data`, if the schema is
+ * not usable.
+ */
 export function compileSchema(schema: AnySchema, options: ParserOptions): Parser {
   try {
     return compileParser(schema, options);

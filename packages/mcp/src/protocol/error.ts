@@ -10,18 +10,18 @@ import {
 
 // The error codes that MCP adds to those of JSON-RPC. Spec: schema reference of each revision, "Errors".
 
-/** There is no resource at this URI; the code of revisions with sessions. */
+/** No resource exists at this URI. Used by 2024-11-05 to 2025-11-25; later revisions use `-32602`. */
 export const RESOURCE_NOT_FOUND = -32002;
-/** A header says something else than the body. */
+/** An HTTP header does not match the body of the request. From 2026-07-28 on. */
 export const HEADER_MISMATCH = -32020;
-/** The request needs a capability that the client did not declare. */
+/** The request needs a capability that the client did not declare. From 2026-07-28 on. */
 export const MISSING_CAPABILITY = -32021;
-/** The server does not speak the revision of the request. */
+/** The server does not support the protocol version of the request. From 2026-07-28 on. */
 export const UNSUPPORTED_VERSION = -32022;
-/** The user must open a page first. */
+/** The user must first complete an interaction at one or more URLs. 2025-11-25 only. */
 export const URL_ELICITATION_REQUIRED = -32042;
 /**
- * The code of a client's answer when the user rejected a sampling request.
+ * The code with which a client reports that the user rejected a sampling request.
  *
  * Spec: Sampling, "Error Handling",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
@@ -29,8 +29,8 @@ export const URL_ELICITATION_REQUIRED = -32042;
 export const USER_REJECTED = -1;
 
 /**
- * The code of each kind and its default `fix`, which is worded for both sides, because clients and servers raise the same
- * kinds. The first kind with a code is what the code means when a peer sends it.
+ * The code and the default `fix` of each kind. Clients and servers raise the same kinds, so the texts suit both sides.
+ * A code from a peer maps to the first kind that has it.
  */
 const KINDS = {
   parse_error: [
@@ -89,25 +89,29 @@ const KINDS = {
   invalid_response: [INTERNAL_ERROR, "The server violates the protocol; report it to its authors."],
   invalid_schema: [INTERNAL_ERROR, "Correct the schema at the path that the message names."],
   invalid_definition: [INTERNAL_ERROR, "Correct the registration or the option that the message names."],
-  /** The program that uses this library broke a rule of it while it ran: a key twice, a result that JSON cannot hold. */
+  /**
+   * The program used this library incorrectly at run time, for example with a duplicate key or a result that JSON
+   * cannot represent.
+   */
   misuse: [INTERNAL_ERROR, "Correct the handler or the callback that the message names."],
   tool_error: [INTERNAL_ERROR, "Show the message to the model, or change the arguments."],
   authorization_failed: [INTERNAL_ERROR, "See `data.steps` for what was tried; correct the first step that failed."],
   auth_required: [INTERNAL_ERROR, "Pass credentials to `connect` in `headers`."],
   insufficient_scope: [INTERNAL_ERROR, "Authorize again with the scopes that `data` names."],
   unsupported: [INTERNAL_ERROR, "Use a runtime or a transport that supports this."],
-  /** The peer answered with a code that the protocol does not define. */
+  /** The peer sent an error code that the protocol does not define. */
   peer_error: [INTERNAL_ERROR, "The peer defined this code; see its documentation."],
 } as const;
 
-/** What went wrong: a stable identifier to switch on. */
+/** A stable identifier of the cause, to switch on. */
 export type ErrorKind = keyof typeof KINDS;
 
 /** Every kind, for documentation and tests. */
 export const ERROR_KINDS = /* @__PURE__ */ Object.keys(KINDS) as readonly ErrorKind[];
 
-/** The call of a client that an error ended. */
+/** The client call that failed with an error. */
 export interface Operation {
+  /** The JSON-RPC method of the call, for example `tools/call`. */
   readonly method: string;
   /** The name of the tool or prompt, or the URI of the resource. */
   readonly target?: string;
@@ -115,7 +119,7 @@ export interface Operation {
 
 /** Optional properties of an error. */
 export interface McpErrorOptions {
-  /** What the caller should change, in one sentence. Default: the usual advice for this kind. */
+  /** Advice to the caller, in one sentence. Default: the usual advice for this kind. */
   fix?: string | undefined;
   /** Details for programs; a server sends them with the error. Default: none. */
   data?: unknown | undefined;
@@ -123,7 +127,7 @@ export interface McpErrorOptions {
   cause?: unknown | undefined;
   /** The code on the wire, if it differs from the default of the kind. */
   code?: number | undefined;
-  /** True if the peer sent this error; false if it was raised here. */
+  /** True if the peer sent this error, false if this process raised it. Default: false. */
   remote?: boolean | undefined;
   /** The call that failed. */
   operation?: Operation | undefined;
@@ -132,23 +136,29 @@ export interface McpErrorOptions {
 const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
 
 /**
- * The error class of the library: `kind` is what happened, `fix` what to change, `code` the number on the wire.
+ * The error class of the library. `kind` identifies the cause, `fix` is advice, and `code` is the number on the wire.
  *
- * Use `McpError.is` rather than `instanceof`; it also recognises errors from another copy of the package.
+ * Use `McpError.is` rather than `instanceof`: it also recognises errors from another copy of the package.
  */
 export class McpError extends Error {
+  /** Always `McpError`. */
   override readonly name = "McpError";
+  /** The cause, as a stable identifier. */
   readonly kind: ErrorKind;
+  /** The JSON-RPC error code. Several kinds share a code, so switch on `kind` instead. */
   readonly code: number;
+  /** Details for programs, in a form that depends on the kind. Undefined if there are none. */
   readonly data: unknown;
-  /** What to change, in one sentence. */
+  /** Advice on what to change, in one sentence. */
   readonly fix: string;
+  /** True if the peer sent this error, false if this process raised it. */
   readonly remote: boolean;
-  /** The call that failed, on errors of a client's calls. */
+  /** The call that failed. Set only on errors of a client's calls. */
   readonly operation: Operation | undefined;
 
   constructor(kind: ErrorKind, message: string, options: McpErrorOptions = {}) {
-    // Most quote a peer somewhere. What a tool says is for a model, and is kept as it is.
+    // Most messages quote a peer, so control characters are escaped. The text of a tool error is for a model and stays
+    // unchanged.
     super(
       kind === "tool_error" ? message : printable(message),
       options.cause === undefined ? undefined : { cause: options.cause },
@@ -162,12 +172,12 @@ export class McpError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Whether a value is an `McpError`, of this or another copy of the package. */
+  /** True for an `McpError`, including one of another copy of the package. */
   static is(value: unknown): value is McpError {
     return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
   }
 
-  /** Converts any thrown value to an `McpError`; an `McpError` is returned unchanged. */
+  /** Converts any thrown value to an `McpError`. Returns an `McpError` unchanged. */
   static from(value: unknown): McpError {
     if (McpError.is(value)) return value;
     if (value instanceof RpcError) return fromWire(value);
@@ -176,13 +186,13 @@ export class McpError extends Error {
   }
 }
 
-/** Converts an error response of the peer. */
+/** Converts the error response of a peer to an `McpError`. */
 export function fromWire(error: RpcError): McpError {
   return new McpError(kindOfCode(error.code), printableLine(error.message), {
     code: error.code,
     data: error.data,
     remote: true,
-    // The HTTP response that it came with, if that had a status of its own.
+    // The HTTP response that carried the error, if it had an error status.
     cause: error.cause,
   });
 }
@@ -194,10 +204,10 @@ function kindOfCode(code: number): ErrorKind {
 }
 
 /**
- * The kinds of errors that callers of a server get as they are, also where a connection to another server raised them. Texts of
- * other kinds may hold commands, output, addresses and credentials of this side.
+ * Kinds whose errors a server sends to its callers unchanged, even if a connection to another server raised them.
+ * Messages of other kinds may contain commands, output, addresses and credentials of this process.
  */
-export const FOR_CALLERS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+export const CALLER_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "cancelled",
   "capability_missing",
   "declined",
@@ -212,8 +222,8 @@ export const FOR_CALLERS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "url_elicitation_required",
 ]);
 
-/** The kinds that only connections to other servers raise. */
-const OF_CONNECTIONS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+/** Kinds that only connections to other servers raise. */
+const CONNECTION_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "authorization_failed",
   "connect_failed",
   "connection_closed",
@@ -224,34 +234,34 @@ const OF_CONNECTIONS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "transport_error",
 ]);
 
-/** Known to other copies of the package too, as errors themselves are. */
-const MEANT: unique symbol = Symbol.for("@parley/mcp/error-for-callers") as never;
+/** A registered symbol, so that other copies of the package recognise the mark. */
+const CALLER_MARK: unique symbol = Symbol.for("@parley/mcp/error-for-callers") as never;
 
-/** Marks an error whose text is written for callers, although its kind is one of connections. */
-export function forCallers(error: McpError): McpError {
+/** Marks an error as written for callers, although its kind belongs to connections. */
+export function markForCallers(error: McpError): McpError {
   return marked(error, true);
 }
 
-/** The error of a request to a server that is closed. */
+/** The error for a request to a closed server. */
 export function serverClosed(): McpError {
-  return forCallers(new McpError("connection_closed", "the server is closed"));
+  return markForCallers(new McpError("connection_closed", "the server is closed"));
 }
 
-/** Marks an error of a connection to another server, of whatever kind. Other values are returned as they are. */
-export function ofConnection(error: unknown): unknown {
+/** Marks an error as raised by a connection to another server, whatever its kind. Returns other values unchanged. */
+export function markConnectionError(error: unknown): unknown {
   return McpError.is(error) && Object.isExtensible(error) ? marked(error, false) : error;
 }
 
-/** Whether a server sends the text of an error to any caller. All others are unexpected. */
+/** True if a server sends the text of this error to any caller. Other errors count as unexpected. */
 export function isForCallers(error: McpError): boolean {
   const { kind, remote, operation } = error;
-  if (remote || FOR_CALLERS.has(kind)) return true;
-  const { [MEANT]: meant } = error as { [MEANT]?: boolean };
-  return meant ?? (operation === undefined && !OF_CONNECTIONS.has(kind));
+  if (remote || CALLER_KINDS.has(kind)) return true;
+  const { [CALLER_MARK]: meant } = error as { [CALLER_MARK]?: boolean };
+  return meant ?? (operation === undefined && !CONNECTION_KINDS.has(kind));
 }
 
 function marked(error: McpError, meant: boolean): McpError {
-  return Object.defineProperty(error, MEANT, { value: meant, configurable: true });
+  return Object.defineProperty(error, CALLER_MARK, { value: meant, configurable: true });
 }
 
 /** The error for a resource that does not exist or that this caller may not see. */

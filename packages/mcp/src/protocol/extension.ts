@@ -3,34 +3,37 @@ import { McpError } from "./error.js";
 import { type MethodRow, MethodTable } from "./methods.js";
 import type { Revision } from "./revisions.js";
 
-/** An extension of the protocol. Inactive unless it is passed to a server or a client. `defineExtension` makes one. */
+/**
+ * An extension of the protocol. It is inactive until it is passed to a server or a client. Created by
+ * `defineExtension`.
+ */
 export interface Extension {
-  /** For example `com.example/feature`; the prefix is required. */
+  /** The id, for example `com.example/feature`. The prefix is required. */
   readonly id: string;
   /** The value of the capability `extensions[id]`; `{}` if it has no settings. */
   readonly settings: Record<string, unknown>;
-  /** The first revision in which it is declared. Default: all. */
+  /** The first revision that declares the extension. Default: all revisions. */
   readonly first?: Revision | undefined;
   /**
-   * Ids of extensions that the same server or client must have, in any order; it throws otherwise. They are not declared to the peer,
-   * and do not change the order in which extensions run.
+   * Ids of extensions that the same server or client must also have, in any order. A missing one is an error. They are
+   * not declared to the peer, and do not change the order in which extensions run.
    */
   readonly requires?: readonly string[] | undefined;
-  /** The requests and notifications that it adds. */
+  /** The requests and notifications that the extension adds. */
   readonly methods?: readonly MethodRow[] | undefined;
-  /** Further values of `resultType`. */
+  /** Additional values of `resultType`. */
   readonly resultTypes?: readonly string[] | undefined;
-  /** Further members of the filter of `subscriptions/listen`. */
+  /** Additional members of the `subscriptions/listen` filter. */
   readonly listenFilters?: readonly string[] | undefined;
-  /** Called by a server that gets the extension, with its parts. For `defineExtension`. */
-  attachToServer?(parts: unknown): void;
-  /** Called by a client that gets the extension, with its parts. For `defineExtension`. */
-  attachToClient?(parts: unknown): void;
+  /** Called by the server that receives the extension, with its internal interface. For `defineExtension`. */
+  attachToServer?(seam: unknown): void;
+  /** Called by the client that receives the extension, with its internal interface. For `defineExtension`. */
+  attachToClient?(seam: unknown): void;
 }
 
 /**
- * The methods of a server or client with these extensions. Throws `invalid_definition` for an id that was given twice, and for an
- * extension whose requirement was not given.
+ * The methods of a server or client with these extensions. Throws `invalid_definition` for a duplicate id, and for an
+ * extension whose requirement is missing.
  */
 export function methodsWith(extensions: readonly Extension[], whose: "new Server" | "connect"): MethodTable {
   const ids = new Set<string>();
@@ -54,7 +57,7 @@ export function methodsWith(extensions: readonly Extension[], whose: "new Server
   return new MethodTable(extensions.flatMap(({ methods }) => methods ?? []));
 }
 
-/** The value of the capability `extensions` in a revision; undefined if there is none to declare. */
+/** The value of the capability `extensions` in a revision. Undefined if no extension is declared in it. */
 export function declaredExtensions(
   extensions: readonly Extension[],
   revision: Revision,
@@ -63,13 +66,13 @@ export function declaredExtensions(
   return declared.length === 0 ? undefined : Object.fromEntries(declared.map(({ id, settings }) => [id, settings]));
 }
 
-/** Whether the sender of a request declares an extension. */
+/** True if the sender of a request declares the extension. */
 export function declaresExtension({ extensions }: Pick<ClientCapabilities, "extensions">, id: string): boolean {
   return typeof extensions === "object" && extensions !== null && Object.hasOwn(extensions, id);
 }
 
 /**
- * Throws `capability_missing` unless the sender of a request declares an extension.
+ * Throws `capability_missing` unless the sender of a request declares the extension.
  *
  * Spec: Extensions, "Negotiation", https://modelcontextprotocol.io/extensions/overview
  */

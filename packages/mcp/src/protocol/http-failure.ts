@@ -2,8 +2,8 @@ import type { ErrorObject } from "../jsonrpc/message.js";
 import { McpError } from "./error.js";
 
 /**
- * The `data` of an `McpError` for an HTTP error status. An `RpcError` from the body of such a response has an
- * `McpError` with this data as its `cause`.
+ * The `data` of an `McpError` for an HTTP error status. If the body of such a response contains a JSON-RPC error, the
+ * `RpcError` has that `McpError` as its `cause`.
  */
 export interface HttpFailure {
   status: number;
@@ -17,13 +17,18 @@ export interface HttpFailure {
   retryAfterMs?: number;
   /** The target of a redirect that was not followed. */
   location?: string;
-  /** With `session_lost`: true if the client had already left that session. */
+  /** With `session_lost`: true if the client had already replaced that session. */
   stale?: boolean;
-  /** With `session_lost`: true if the server had accepted the request and only resuming its stream failed. */
+  /**
+   * With `session_lost`: true if the server had accepted the request and only the attempt to resume its stream failed.
+   */
   resumed?: boolean;
 }
 
-/** The HTTP status that caused an error of a transport or a call; undefined if no response with an error status did. */
+/**
+ * The HTTP status that caused an error of a transport or a call. Undefined if no response with an error status caused
+ * it.
+ */
 export function httpStatusOf(error: unknown): number | undefined {
   return httpFailureOf(error)?.status;
 }

@@ -4,6 +4,7 @@ import { featuresOf, type Revision } from "./revisions.js";
 export interface Icon {
   /** An `https:` or `data:` URI. Clients fetch it without credentials and only from a trusted origin. */
   src: string;
+  /** The MIME type of the image, for a source whose own type is missing or too general. */
   mimeType?: string;
   /** Sizes such as `48x48`, or `any` for a scalable image. */
   sizes?: string[];
@@ -11,24 +12,29 @@ export interface Icon {
   theme?: "light" | "dark";
 }
 
-/** The name and version that a server or client reports; unverified, so never the basis of a security decision. */
+/**
+ * The name and version that a server or client reports about itself. Unverified, so never the basis of a security
+ * decision.
+ */
 export interface Implementation {
+  /** The programmatic name. Shown to users if there is no `title`. */
   name: string;
+  /** The version of the program, in any format. */
   version: string;
   /** A human-readable name. From 2025-06-18 on. */
   title?: string;
-  /** From 2025-11-25 on. */
+  /** A human-readable description of the program. From 2025-11-25 on. */
   description?: string;
-  /** From 2025-11-25 on. */
+  /** The address of the program's website. From 2025-11-25 on. */
   websiteUrl?: string;
-  /** From 2025-11-25 on. */
+  /** Icons for user interfaces, in different sizes or formats. From 2025-11-25 on. */
   icons?: Icon[];
 }
 
 /** The version of this package, as in its `package.json`. */
 export const LIBRARY_VERSION = "0.1.0";
 
-/** The members of an implementation that a revision has. */
+/** The implementation with only the members that the revision defines. */
 export function implementationIn(revision: Revision, info: Implementation): Implementation {
   const features = featuresOf(revision);
   if (features.icons) return info;

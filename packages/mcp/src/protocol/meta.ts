@@ -12,13 +12,19 @@ export const META = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
-/** Marks structured content that a server of this library had to put into an object, as `{ result }`, for an older revision. */
-export const WRAPPED = "dev.parley/wrapped";
+/**
+ * Marks structured content that a server of this library wrapped as `{ result }` for a revision that allows only
+ * objects.
+ */
+export const WRAPPED_KEY = "dev.parley/wrapped";
 
-/** Names the text block that holds the structured content of a result, for a revision that has none. */
-export const STRUCTURED = "dev.parley/structured";
+/** The index of the text block that contains the structured content, for a revision without structured content. */
+export const STRUCTURED_KEY = "dev.parley/structured";
 
-/** The token of a request that wants to hear of progress. A number that this runtime cannot repeat exactly is refused. */
+/**
+ * The progress token of a request; undefined if the request wants no progress. Throws `invalid_params` for a number
+ * that this runtime cannot represent exactly.
+ */
 export function progressTokenOf(meta: Readonly<Record<string, unknown>> | undefined): Id | undefined {
   const token = meta?.["progressToken"];
   if (typeof token === "number" && !isId(token)) {
@@ -33,7 +39,7 @@ const KEY = /* @__PURE__ */ new RegExp(
 );
 
 /**
- * Whether a `_meta` key is well-formed, and whether the protocol reserves its prefix.
+ * Classifies a `_meta` key: `malformed`, `reserved` if the protocol reserves its prefix, otherwise `free`.
  *
  * Spec: Overview, "_meta", https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */

@@ -1,31 +1,37 @@
 import { McpError } from "./error.js";
 import { isWithin, type Revision } from "./revisions.js";
 
-/** Everything that the library knows about one method. All other lists of methods are derived from these rows. */
+/** The properties of one method. All other lists of methods are derived from these rows. */
 export interface MethodRow {
+  /** The JSON-RPC method, for example `tools/call`. */
   method: string;
+  /** A request has a response, a notification has none. */
   kind: "request" | "notification";
+  /** The side that sends the message. */
   sender: "client" | "server" | "both";
+  /** The first revision that has the method. */
   first: Revision;
+  /** The last revision that has the method. Default: the newest. */
   last?: Revision;
-  /** From this revision on, the request is sent only inside an `input_required` result. */
+  /** The first revision in which the request exists only inside an `input_required` result. */
   embeddedFrom?: Revision;
-  /** The receiver's capability that the method needs, as a path such as `resources.subscribe`. */
+  /** The receiver's capability that the method requires, as a path such as `resources.subscribe`. */
   capability?: string;
-  /** The parameter that names the tool, prompt or resource; it is repeated in the `Mcp-Name` header. */
+  /** The parameter that names the tool, prompt or resource. The `Mcp-Name` header repeats it. */
   nameField?: string;
-  /** The handler may ask the client questions before it answers. */
+  /** True if the handler may send questions to the client before it answers. */
   mayAsk?: boolean;
-  /** The result carries `ttlMs` and `cacheScope`. */
+  /** True if the result carries `ttlMs` and `cacheScope`. */
   cacheable?: boolean;
-  /** Safe to send again if it is unknown whether it ran. */
+  /** True if the request is safe to repeat when it is unknown whether it ran. */
   idempotent?: boolean;
-  /** False for `initialize`, which must not be cancelled. */
+  /** False for `initialize`, which must not be cancelled. Default: true. */
   cancellable?: boolean;
+  /** True for the request that opens a session. */
   opensSession?: boolean;
-  /** The result has no members of its own; `null` in its place, as some servers send it, means the same. */
+  /** True if the result has no members. The client then also accepts `null`, which some servers send. */
   emptyResult?: boolean;
-  /** Runs until either side ends it, so ordinary deadlines do not apply. */
+  /** True for a request that runs until either side ends it, so ordinary deadlines do not apply. */
   deadlineExempt?: boolean;
 }
 
@@ -41,7 +47,7 @@ function fromServer(method: string, rest: Partial<MethodRow> = {}): MethodRow {
   return { method, kind: "request", sender: "server", first: ALL, embeddedFrom: STATELESS, ...rest };
 }
 
-function notice(method: string, sender: MethodRow["sender"], rest: Partial<MethodRow> = {}): MethodRow {
+function notification(method: string, sender: MethodRow["sender"], rest: Partial<MethodRow> = {}): MethodRow {
   return { method, kind: "notification", sender, first: ALL, ...rest };
 }
 
@@ -68,20 +74,20 @@ export const CORE_METHODS: readonly MethodRow[] = [
   fromServer("sampling/createMessage", { capability: "sampling" }),
   fromServer("roots/list", { capability: "roots", idempotent: true }),
   fromServer("elicitation/create", { first: "2025-06-18", capability: "elicitation" }),
-  notice("notifications/initialized", "client", { last: LAST_STATEFUL }),
-  notice("notifications/cancelled", "both"),
-  notice("notifications/progress", "both"),
-  notice("notifications/message", "server", { capability: "logging" }),
-  notice("notifications/tools/list_changed", "server", { capability: "tools.listChanged" }),
-  notice("notifications/prompts/list_changed", "server", { capability: "prompts.listChanged" }),
-  notice("notifications/resources/list_changed", "server", { capability: "resources.listChanged" }),
-  notice("notifications/resources/updated", "server", { capability: "resources.subscribe" }),
-  notice("notifications/roots/list_changed", "client", { last: LAST_STATEFUL }),
-  notice("notifications/elicitation/complete", "server", { first: LAST_STATEFUL, last: LAST_STATEFUL }),
-  notice("notifications/subscriptions/acknowledged", "server", { first: STATELESS }),
+  notification("notifications/initialized", "client", { last: LAST_STATEFUL }),
+  notification("notifications/cancelled", "both"),
+  notification("notifications/progress", "both"),
+  notification("notifications/message", "server", { capability: "logging" }),
+  notification("notifications/tools/list_changed", "server", { capability: "tools.listChanged" }),
+  notification("notifications/prompts/list_changed", "server", { capability: "prompts.listChanged" }),
+  notification("notifications/resources/list_changed", "server", { capability: "resources.listChanged" }),
+  notification("notifications/resources/updated", "server", { capability: "resources.subscribe" }),
+  notification("notifications/roots/list_changed", "client", { last: LAST_STATEFUL }),
+  notification("notifications/elicitation/complete", "server", { first: LAST_STATEFUL, last: LAST_STATEFUL }),
+  notification("notifications/subscriptions/acknowledged", "server", { first: STATELESS }),
 ];
 
-/** The methods of one server or client: the core's and its extensions'. */
+/** The methods of one server or client: those of the core and of its extensions. */
 export class MethodTable {
   readonly #rows = new Map<string, MethodRow>();
 
@@ -95,23 +101,24 @@ export class MethodTable {
     }
   }
 
-  /** Adds a request of clients that no extension lists, in every revision, unless it is known. */
+  /** Adds a client request that no extension declares, in every revision. Does nothing if the method exists. */
   addRequest(method: string): void {
     if (!this.#rows.has(method)) this.#rows.set(method, fromClient(method));
   }
 
-  /** The row of a method in any revision. */
+  /** The row of a method in any revision. Undefined for an unknown method. */
   get(method: string): MethodRow | undefined {
     return this.#rows.get(method);
   }
 
-  /** The row of a method that this revision has as a separate message. */
+  /** The row of a method that is a separate message in this revision. */
   at(method: string, revision: Revision): MethodRow | undefined {
     const row = this.#rows.get(method);
     if (row === undefined || !isWithin(revision, row.first, row.last)) return undefined;
     return row.embeddedFrom !== undefined && revision >= row.embeddedFrom ? undefined : row;
   }
 
+  /** All rows: the core first, then extensions in the order of registration. */
   rows(): Iterable<MethodRow> {
     return this.#rows.values();
   }
@@ -120,7 +127,7 @@ export class MethodTable {
 /** The table without extensions. */
 export const CORE_TABLE = /* @__PURE__ */ new MethodTable();
 
-/** Whether servers send requests in this revision. */
+/** True if servers can send requests in this revision. */
 export function serverAsks(methods: MethodTable, revision: Revision): boolean {
   for (const { method, kind, sender } of methods.rows()) {
     if (kind === "request" && sender !== "client" && methods.at(method, revision) !== undefined) return true;

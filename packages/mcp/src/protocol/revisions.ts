@@ -4,39 +4,50 @@ export const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"
 /** A published revision. */
 export type Revision = (typeof REVISIONS)[number];
 
-/** `stateful` revisions begin with an `initialize` handshake; in `stateless` ones every request is self-contained. */
+/**
+ * `stateful` revisions begin with an `initialize` handshake. In `stateless` revisions every request is self-contained.
+ */
 export type EraName = "stateful" | "stateless";
 
-/** How messages differ between revisions; features that a revision lacks are omitted or converted. */
+/** The differences between revisions. The library omits or converts features that a revision lacks. */
 export interface RevisionFeatures {
+  /** The era that the revision belongs to. */
   era: EraName;
-  /** Arrays of messages are valid input. */
+  /** True if a message may be an array of messages. */
   batch: boolean;
+  /** True if content may be audio. */
   audio: boolean;
+  /** True if content may be a `resource_link`. */
   resourceLink: boolean;
+  /** True if tools have `annotations`. */
   toolAnnotations: boolean;
-  /** `title` and `annotations.lastModified` of listed items. */
+  /** True if listed items have `title`, and annotations have `lastModified`. */
   title: boolean;
+  /** True if listed items and implementations have `icons`. */
   icons: boolean;
-  /** `none`, objects only, or any JSON value. */
+  /** The type of structured content: none, objects only, or any JSON value. */
   structuredContent: "none" | "object" | "any";
+  /** True if servers declare the capability `completions`. */
   completionsCapability: boolean;
+  /** True if progress notifications have a `message`. */
   progressMessage: boolean;
+  /** The supported modes of elicitation. */
   elicitation: "none" | "form" | "form+url";
-  /** `elicitationId`, `notifications/elicitation/complete` and the URL-required error. */
+  /** True if the revision has `elicitationId`, `notifications/elicitation/complete` and the URL-required error. */
   elicitationIds: boolean;
-  /** Tools in sampling, and content arrays in its messages. */
+  /** True if sampling allows tools, and content arrays in its messages. */
   samplingTools: boolean;
-  /** The `MCP-Protocol-Version` request header. */
+  /** True if HTTP requests carry the `MCP-Protocol-Version` header. */
   versionHeader: boolean;
-  /** An SSE stream may begin with an empty event that carries an id. */
+  /** True if an SSE stream may begin with an empty event that carries an id. */
   primingEvent: boolean;
-  /** HTTP requests repeat annotated arguments in `Mcp-Param-*` headers. */
+  /** True if HTTP requests repeat annotated arguments in `Mcp-Param-*` headers. */
   paramHeaders: boolean;
-  /** Results state how long they may be cached. */
+  /** True if results state how long they may be cached. */
   cacheHints: boolean;
+  /** The error code for a missing resource. */
   notFoundCode: number;
-  /** Whether requests may run as tasks: as an experimental part of the protocol, or by an extension. */
+  /** The form of tasks: none, an experimental part of the protocol, or an extension. */
   tasks: "none" | "experimental" | "extension";
 }
 
@@ -111,7 +122,7 @@ const FEATURES: Record<Revision, RevisionFeatures> = {
   "2026-07-28": JULY_2026,
 };
 
-/** The code of the error for a resource that is not there. */
+/** The error code for a missing resource. */
 export function notFoundCodeOf(revision: Revision): number {
   return featuresOf(revision).notFoundCode;
 }
@@ -121,7 +132,7 @@ export function featuresOf(revision: Revision): RevisionFeatures {
   return FEATURES[revision];
 }
 
-/** The name of a revision and of the era that it belongs to, for people to read. */
+/** The revision and its era, for display. */
 export function shownRevision(revision: Revision): { protocolVersion: Revision; era: EraName } {
   return { protocolVersion: revision, era: featuresOf(revision).era };
 }
@@ -131,7 +142,7 @@ export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(FEATURES, value);
 }
 
-/** Whether a revision is between `first` and `last`. Revisions are ISO dates, so they compare as strings. */
+/** True if a revision is between `first` and `last`. Revisions are ISO dates, so they compare as strings. */
 export function isWithin(revision: Revision, first: Revision, last?: Revision): boolean {
   return revision >= first && (last === undefined || revision <= last);
 }

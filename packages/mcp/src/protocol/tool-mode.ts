@@ -1,33 +1,36 @@
 import { McpError } from "./error.js";
 
 /**
- * What a tool needs of a session: a `stateless` one keeps nothing between calls and asks the client for nothing, so that any
- * process can serve any of its calls.
+ * The session requirements of a tool. A `stateless` tool stores nothing between calls and sends no questions to the
+ * client, so any process can serve any of its calls.
  */
 export type ToolMode = "stateless" | "stateful";
 
-/** The key in a listed tool's `_meta` that names its mode. */
+/** The key in a listed tool's `_meta` that states its mode. */
 export const TOOL_MODE = "dev.parley/mode";
 
 type Meta = Record<string, unknown>;
 
-interface Listed {
+interface ModeFields {
   readonly _meta?: Readonly<Meta> | undefined;
   readonly mode?: unknown;
 }
 
-/** The mode of a listed tool; `stateful` by default. Like everything in a server's list, it is unverified. */
-export function toolMode({ _meta, mode }: Listed): ToolMode {
+/** The mode of a listed tool. Default: `stateful`. Like everything in a server's list, it is unverified. */
+export function toolMode({ _meta, mode }: ModeFields): ToolMode {
   // Some servers use the bare name, in `_meta` or as a member of the tool.
   return (_meta?.[TOOL_MODE] ?? _meta?.["mode"] ?? mode) === "stateless" ? "stateless" : "stateful";
 }
 
-/** Whether a listed tool needs no session. */
-export function isSessionless(tool: Listed): boolean {
+/** True if a listed tool needs no session. */
+export function isSessionless(tool: ModeFields): boolean {
   return toolMode(tool) === "stateless";
 }
 
-/** The `_meta` of a tool with its mode, which is told only where it is not the usual one. Throws for a mode that does not exist. */
+/**
+ * The `_meta` of a tool with its mode. Only `stateless` is written, because `stateful` is the default. Throws
+ * `invalid_definition` for an unknown mode.
+ */
 export function metaWithMode(tool: string, mode: ToolMode | undefined, meta: Meta | undefined): Meta | undefined {
   if (mode === undefined || mode === "stateful") return meta;
   if (mode === "stateless") return { ...meta, [TOOL_MODE]: mode };

@@ -6,12 +6,17 @@ import { isObject } from "../jsonrpc/message.js";
  * `traceId`, `spanId` and `sampled` are parsed from `traceparent`.
  */
 export interface TraceContext {
+  /** The header value as received, for example `00-<trace id>-<span id>-01`. */
   readonly traceparent?: string | undefined;
+  /** The id of the whole trace: 32 hexadecimal digits. */
   readonly traceId?: string | undefined;
   /** The caller's span, which is the parent of spans started here. */
   readonly spanId?: string | undefined;
+  /** True if the caller records this trace. */
   readonly sampled?: boolean | undefined;
+  /** Data of tracing vendors as received. Set only with a valid `traceparent`. */
   readonly tracestate?: string | undefined;
+  /** Application-defined key-value pairs as received. */
   readonly baggage?: string | undefined;
 }
 
@@ -47,6 +52,6 @@ function readParent(value: unknown): TraceContext | undefined {
   return { traceparent, traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-function readText(value: unknown, longest: number): string | undefined {
-  return typeof value === "string" && value.length <= longest && PRINTABLE.test(value) ? value : undefined;
+function readText(value: unknown, maxLength: number): string | undefined {
+  return typeof value === "string" && value.length <= maxLength && PRINTABLE.test(value) ? value : undefined;
 }

@@ -4,16 +4,16 @@ import { McpError } from "../../protocol/error.js";
 import type { InitializeResult } from "../../protocol/lifecycle.js";
 import { isRevision, REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { statefulClient, versionHeaders } from "../stateful/client.js";
-import type { Attempt, Established } from "./negotiation.js";
+import type { Attempt, NegotiationResult } from "./negotiation.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
 /**
- * Performs the handshake of the stateful era: asks for the first of `among`, and accepts any of them.
+ * Performs the handshake of the stateful era. Requests the first revision of `among`, and accepts any of them.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
-export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
+export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<NegotiationResult> {
   const { transport, methods, self, resultTypes } = attempt.negotiation;
   const [preferred] = among;
   if (preferred === undefined)
@@ -39,11 +39,11 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
     capabilities: result.capabilities,
     instructions: result.instructions,
   };
-  // The probe may have decided meanwhile; the transport then belongs to the other era.
+  // The probe may have succeeded meanwhile. The transport then belongs to the other era.
   if (attempt.decided) return established;
-  attempt.negotiation.greeted?.(established);
+  attempt.negotiation.onNegotiated?.(established);
   transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
-  await transport.notify(era.notice("notifications/initialized", undefined));
+  await transport.notify(era.notification("notifications/initialized", undefined));
   return established;
 }
 

@@ -8,19 +8,19 @@ import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
 import { performHandshake } from "./handshake.js";
-import type { Attempt, Established, Negotiation, Prior } from "./negotiation.js";
+import type { Attempt, NegotiationResult, Negotiation, Prior } from "./negotiation.js";
 import {
   failedServer,
   isModernError,
-  mayStartAgain,
+  mayRestart,
   ProbeLost,
   refusedProbe,
   supportedBy,
-  tellsRevision,
+  revealsEra,
 } from "./refusal.js";
 
 /**
- * How long a server on a pipe may be silent before the handshake is tried as well.
+ * Time after which a silent server on a pipe also receives the handshake.
  *
  * Spec: stdio, "Backward Compatibility",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
@@ -33,7 +33,7 @@ const SILENCE_MS = 1000;
  * Spec: Versioning, "Backward Compatibility with Initialization-Based Versions",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
  */
-export async function negotiate(negotiation: Negotiation): Promise<Established> {
+export async function negotiate(negotiation: Negotiation): Promise<NegotiationResult> {
   const { revisions, skipProbe, transport } = negotiation;
   const attempt: Attempt = {
     negotiation,
@@ -48,8 +48,8 @@ export async function negotiate(negotiation: Negotiation): Promise<Established> 
     try {
       return await handshakeOnce(attempt, [prior, ...stateful.filter((revision) => revision !== prior)]);
     } catch (error) {
-      if (stateless.length === 0 || !tellsRevision(error)) throw error;
-      // What `prior` says no longer holds: probe the server.
+      if (stateless.length === 0 || !revealsEra(error)) throw error;
+      // `prior` is outdated: probe the server.
       delete attempt.handshake;
     }
   }
@@ -62,14 +62,16 @@ export async function negotiate(negotiation: Negotiation): Promise<Established> 
   return probeAndHandshake(attempt, first);
 }
 
-function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.stateful): Promise<Established> {
+function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.stateful): Promise<NegotiationResult> {
   attempt.handshake ??= performHandshake(attempt, among);
   return attempt.handshake;
 }
 
-/** Some servers ignore a probe. After `SILENCE_MS` the handshake is tried as well; the first valid answer decides. */
-function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<Established> {
-  return new Promise<Established>((resolve, reject) => {
+/**
+ * Some servers ignore a probe. After `SILENCE_MS` the handshake starts as well, and the first valid answer decides.
+ */
+function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<NegotiationResult> {
+  return new Promise<NegotiationResult>((resolve, reject) => {
     const timer = attempt.negotiation.platform.timer(
       SILENCE_MS,
       () => {
@@ -88,8 +90,8 @@ function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<Establ
   });
 }
 
-/** Trusts what the application remembered and sends nothing. */
-function fromPrior(negotiation: Negotiation, revision: Revision, prior: Prior): Established {
+/** Uses the application's `prior` and sends nothing. */
+function fromPrior(negotiation: Negotiation, revision: Revision, prior: Prior): NegotiationResult {
   negotiation.transport.established?.({ headers: {}, hasSessions: false });
   return {
     era: statelessEra(negotiation, revision),
@@ -103,7 +105,7 @@ function statelessEra({ self, methods, resultTypes }: Negotiation, revision: Rev
   return statelessClient(revision, self(revision), methods, resultTypes);
 }
 
-async function probe(attempt: Attempt, revision: Revision): Promise<Established> {
+async function probe(attempt: Attempt, revision: Revision): Promise<NegotiationResult> {
   const { negotiation, stateless } = attempt;
   const { transport } = negotiation;
   const era = statelessEra(negotiation, revision);
@@ -124,7 +126,7 @@ async function probe(attempt: Attempt, revision: Revision): Promise<Established>
   return discovered(shared === revision ? era : statelessEra(negotiation, shared), result);
 }
 
-function discovered(era: ClientEra, result: DiscoverResult): Established {
+function discovered(era: ClientEra, result: DiscoverResult): NegotiationResult {
   return {
     era,
     serverInfo: checkImplementation(result._meta?.[META.serverInfo]).result,
@@ -134,41 +136,41 @@ function discovered(era: ClientEra, result: DiscoverResult): Established {
 }
 
 /**
- * Decides by the error that answered the probe: it can prove the stateless era, prove the stateful one, or prove nothing.
+ * Decides by the error that answered the probe. It may prove the stateless era, the stateful era, or neither.
  *
  * Spec: Versioning, "Protocol Version Negotiation",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation
  */
-function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promise<Established> {
+function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promise<NegotiationResult> {
   if (error instanceof RpcError) {
     if (error.code === UNSUPPORTED_VERSION) {
       const supported = supportedBy(error);
       const shared = attempt.stateless.filter((revision) => supported.includes(revision));
-      // Some servers refuse a version that they list as supported; one more probe shows which is true.
+      // Some servers reject a version that they list as supported. One more probe settles the contradiction.
       const next = shared.find((revision) => revision !== probed) ?? shared[0];
       if (next !== undefined && attempt.retried !== true)
         return probe({ ...attempt, stateless: shared, retried: true }, next);
-      // Without a list of versions, only the handshake is left to try.
+      // Without a list of versions, only the handshake remains.
       return supported.length === 0
         ? fallBackToHandshake(attempt, error.message)
         : handshakeInStatedRevision(attempt, supported);
     }
     if (isModernError(error)) throw error;
     const failed = failedServer(error);
-    // Some servers with sessions answer 500 to a method that they do not know.
+    // Some servers with sessions answer an unknown method with 500.
     if (failed !== undefined && (httpStatusOf(error) !== 500 || attempt.stateful.length === 0)) throw failed;
     const refused = attempt.stateful.length === 0 && refusedProbe(error, attempt.negotiation.transport.target);
     if (refused) throw refused;
     return fallBackToHandshake(attempt, `it answered the probe with error ${error.code}: ${error.message}`);
   }
   const { negotiation, stateful } = attempt;
-  if (negotiation.transport.kind === "channel" && stateful.length > 0 && mayStartAgain(error))
+  if (negotiation.transport.kind === "channel" && stateful.length > 0 && mayRestart(error))
     throw new ProbeLost(error);
-  if (!tellsRevision(error)) throw error;
+  if (!revealsEra(error)) throw error;
   return fallBackToHandshake(attempt, `it answered the probe with HTTP ${httpStatusOf(error) ?? "200"}`);
 }
 
-function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown[]): Promise<Established> {
+function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown[]): Promise<NegotiationResult> {
   const shared = attempt.stateful.filter((revision) => supported.includes(revision));
   if (shared.length > 0) return handshakeOnce(attempt, shared);
   throw new McpError(
@@ -181,7 +183,7 @@ function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown
   );
 }
 
-function fallBackToHandshake(attempt: Attempt, why: string): Promise<Established> {
+function fallBackToHandshake(attempt: Attempt, why: string): Promise<NegotiationResult> {
   if (attempt.stateful.length > 0) return handshakeOnce(attempt);
   const { transport, revisions } = attempt.negotiation;
   throw new McpError("unsupported_version", `${transport.target} does not support ${revisions.join(", ")}: ${why}`, {

@@ -6,8 +6,8 @@ import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, EncodedMessage } from "../era.js";
 
-/** What is known about a server once its era has been found. */
-export interface Established {
+/** The outcome of a negotiation: the era, and the server's description of itself. */
+export interface NegotiationResult {
   era: ClientEra;
   serverInfo: Implementation | undefined;
   capabilities: ServerCapabilities;
@@ -20,47 +20,56 @@ export interface ProbedTransport {
   readonly target: string;
   request(request: EncodedMessage & { id: Id }): Promise<unknown>;
   notify(notification: EncodedMessage): void | Promise<void>;
+  /** Called once with the settings of the chosen era, before further messages. */
   established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
 }
 
 /** The input of a negotiation. */
 export interface Negotiation {
   transport: ProbedTransport;
+  /** The client's properties in a revision. */
   self(revision: Revision): ClientSelf;
   methods: MethodTable;
   resultTypes: readonly string[];
+  /** The revisions that the application allows. */
   revisions: readonly Revision[];
+  /** Knowledge of an earlier connection, if any. */
   prior: Prior | undefined;
-  /** Begin with the handshake instead of `server/discover`, if an allowed revision has a handshake. */
+  /** True to begin with the handshake instead of `server/discover`, if an allowed revision has a handshake. */
   skipProbe: boolean;
   platform: Platform;
   nextId(): Id;
-  /** The server is known, and is about to be told so; from now on it may ask questions. */
-  greeted?(established: Established): void;
+  /** Called before `notifications/initialized` is sent. The server may send questions from then on. */
+  onNegotiated?(established: NegotiationResult): void;
 }
 
-/** The state of one negotiation; it performs the handshake at most once. */
+/** The state of one negotiation. It performs the handshake at most once. */
 export interface Attempt {
-  /** True in the second probe, which follows a refused version. */
+  /** True during the second probe, which follows a rejected version. */
   readonly retried?: boolean;
   readonly negotiation: Negotiation;
+  /** The allowed revisions without a handshake, newest first. */
   readonly stateless: readonly Revision[];
+  /** The allowed revisions with a handshake, newest first. */
   readonly stateful: readonly Revision[];
-  handshake?: Promise<Established>;
-  /** The era is known; later answers are ignored. */
+  handshake?: Promise<NegotiationResult>;
+  /** True once the era is known. Later answers are ignored. */
   decided: boolean;
 }
 
-/** What an earlier connection learnt about a server, from `client.prior`; it replaces the probe. */
+/** The properties of a server from an earlier connection, from `client.prior`. They replace the probe. */
 export interface Prior {
+  /** The revision that the earlier connection used. */
   revision: Revision;
-  /** The server's capabilities; with them, a stateless connection sends nothing before the first call. */
+  /** The server's capabilities. If present, a stateless connection sends nothing before the first call. */
   capabilities?: ServerCapabilities | undefined;
+  /** The server's name and version, if it stated them. */
   serverInfo?: Implementation | undefined;
+  /** The server's instructions for the model, if it has any. */
   instructions?: string | undefined;
 }
 
-/** What a later connection may know of this one, as JSON. */
+/** The JSON form of a connection's result, for later connections. */
 export function priorOf({
   era,
   capabilities,

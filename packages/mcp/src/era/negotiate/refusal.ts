@@ -11,7 +11,7 @@ import {
 import { httpStatusOf } from "../../protocol/http-failure.js";
 import { featuresOf, type Revision, revisionsOf } from "../../protocol/revisions.js";
 
-/** The connection ended during the probe, which may itself be what the server could not handle. */
+/** The connection closed during the probe. The server may have failed because of the probe. */
 export class ProbeLost extends Error {
   override readonly name = "ProbeLost";
 
@@ -33,10 +33,10 @@ export function isModernError(error: unknown): boolean {
 }
 
 /**
- * True when an error shows which era the server supports. Errors of authorization, overload, the network or the server itself
- * show nothing.
+ * True if an error shows which era the server supports. Errors of authorization, overload, the network or the server
+ * itself do not.
  */
-export function tellsRevision(error: unknown): boolean {
+export function revealsEra(error: unknown): boolean {
   if (error instanceof RpcError) return true;
   if (McpError.is(error)) {
     if (error.kind === "invalid_response" || error.kind === "unsupported_version") return true;
@@ -46,7 +46,10 @@ export function tellsRevision(error: unknown): boolean {
   return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
-/** The response of a server that is overloaded or failed, of whose revision the JSON-RPC error in its body shows nothing. */
+/**
+ * The HTTP failure of an overloaded or failing server. Its JSON-RPC error does not show the server's revision.
+ * Undefined for other errors.
+ */
 export function failedServer(error: RpcError): McpError | undefined {
   const status = httpStatusOf(error) ?? 0;
   return (status >= 500 || status === 429) && !isModernError(error) && McpError.is(error.cause)
@@ -55,9 +58,9 @@ export function failedServer(error: RpcError): McpError | undefined {
 }
 
 /**
- * True when a server that refused the handshake may still support HTTP+SSE, the transport of the first revision: it answered
- * 400, 404 or 405 without an error that only the stateless era has. HTTP+SSE begins with a handshake, so it cannot help when
- * no revision in `allowed` has one.
+ * True if a server that rejected the handshake may still support HTTP+SSE, the transport of the first revision: it
+ * answered 400, 404 or 405, without an error that only the stateless era has. HTTP+SSE begins with a handshake, so the
+ * result is false if no revision in `allowed` has one.
  *
  * Spec: Streamable HTTP, "Earlier Streamable HTTP Revisions",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
@@ -68,30 +71,30 @@ export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | un
   return (status === 400 || status === 404 || status === 405) && !isModernError(error);
 }
 
-/** Why a process did not start, where a second start would fail too; the stdio transport sets these reasons. */
-const FINAL = ["missing_binary", "not_executable", "bad_cwd", "missing_env", "missing_module", "syntax_error"];
+/** Reasons of the stdio transport for a failed start that would also fail a second time. */
+const PERMANENT_START_FAILURES = ["missing_binary", "not_executable", "bad_cwd", "missing_env", "missing_module", "syntax_error"];
 
-/** True when starting the server again may succeed. */
-export function mayStartAgain(error: unknown): boolean {
+/** True if another start of the server may succeed. */
+export function mayRestart(error: unknown): boolean {
   if (!McpError.is(error) || (error.kind !== "connection_closed" && error.kind !== "connect_failed")) return false;
   const reason = isObject(error.data) ? error.data["reason"] : undefined;
-  return typeof reason !== "string" || !FINAL.includes(reason);
+  return typeof reason !== "string" || !PERMANENT_START_FAILURES.includes(reason);
 }
 
-/** The revisions that an error lists as supported by its sender. */
+/** The revisions that the sender of an error supports, according to its `data`. */
 export function supportedBy(error: RpcError): readonly unknown[] {
   return isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
 }
 
-/** Codes from servers that may not support the handshake or the revision. */
+/** Codes of servers that may lack the handshake or the revision. */
 const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
-/** Words of servers that refuse a revision with these codes. */
-const ABOUT_REVISIONS = /version|revision|_meta/i;
+/** Words in the messages of servers that reject a revision with these codes. */
+const REVISION_WORDS = /version|revision|_meta/i;
 
-/** True when a handshake was refused because of its revision, as far as the error shows. */
+/** True if the error suggests that a handshake was rejected because of its revision. */
 function refusesRevision(error: RpcError): boolean {
   if (supportedBy(error).length > 0 || error.code === METHOD_NOT_FOUND || isModernError(error)) return true;
-  return NO_HANDSHAKE.includes(error.code) && ABOUT_REVISIONS.test(error.message);
+  return NO_HANDSHAKE.includes(error.code) && REVISION_WORDS.test(error.message);
 }
 
 /** The error for a handshake that the server answered with an error. */
@@ -114,13 +117,16 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
   });
 }
 
-/** Words of servers with sessions that refuse a request before the handshake. */
-const ABOUT_SESSIONS = /initiali[sz]|session|method/i;
+/** Words in the messages of servers with sessions that reject a request before the handshake. */
+const SESSION_WORDS = /initiali[sz]|session|method/i;
 
-/** The error for a probe that a server refused for another reason than its revision; undefined if the error may mean that. */
+/**
+ * The error for a probe that was rejected for a reason other than the revision. Undefined if the revision may be the
+ * reason.
+ */
 export function refusedProbe(error: RpcError, target: string): McpError | undefined {
   if (error.code !== INVALID_REQUEST && error.code !== INVALID_PARAMS) return undefined;
-  if (refusesRevision(error) || ABOUT_SESSIONS.test(error.message)) return undefined;
+  if (refusesRevision(error) || SESSION_WORDS.test(error.message)) return undefined;
   return refusedClient(error, `${target} refused \`server/discover\``);
 }
 
@@ -132,28 +138,28 @@ function refusedClient(error: RpcError, what: string): McpError {
   });
 }
 
-/** `session_lost` is one of them because a new handshake opens a new session. */
-const PASSING: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
+/** Includes `session_lost`, because a new handshake opens a new session. */
+const TRANSIENT_KINDS: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
 
-/** True for a failure that a later attempt may not meet. */
+/** True for a failure that may not occur in a later attempt. */
 export function isTransient(error: unknown): boolean {
   if (!McpError.is(error)) return false;
   if (error.kind === "transport_error") {
     const status = httpStatusOf(error) ?? 500;
     return status >= 500 || status === 429;
   }
-  return PASSING.has(error.kind);
+  return TRANSIENT_KINDS.has(error.kind);
 }
 
-/** What servers with sessions answer to a request without one. */
+/** Codes with which servers with sessions reject a request without one. */
 const NO_SESSION = [INVALID_REQUEST, -32000, -32001];
-/** Codes with another meaning as well; they count only while nothing else is known of the server. */
+/** Codes that have other meanings as well. They count only until the server has answered in this revision. */
 const PERHAPS_NO_SESSION = [METHOD_NOT_FOUND, INVALID_PARAMS, RESOURCE_NOT_FOUND];
 
 /**
- * The revisions to negotiate among when an error shows that the server does not support `spoken`, or no longer: it was
- * changed, or what was remembered of it was wrong. Undefined when the error shows nothing of the kind. `proved`: the server
- * has answered in this revision before.
+ * The revisions to negotiate among if an error shows that the server does not support `spoken`: the server has changed,
+ * or cached knowledge about it is wrong. Undefined if the error does not show that. `proved` is true if the server has
+ * already answered in this revision.
  *
  * Spec: Versioning, "Protocol Version Negotiation",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation

@@ -9,7 +9,7 @@ import { statelessServer } from "../stateless/server.js";
 
 type Message = RequestMessage | NotificationMessage;
 
-/** Makes the function that decides, once for each message, which era serves it. */
+/** Creates the function that decides, once for each message, which era serves it. */
 export function accepting(methods: MethodTable): <M extends Message>(message: M, http?: HttpFacts) => Accepted<M> {
   return (message, http) => {
     const era = eraOf(message, http);
@@ -25,7 +25,7 @@ export function accepting(methods: MethodTable): <M extends Message>(message: M,
 }
 
 /**
- * The stateless era's metadata decides, then `initialize`, then the version header; a message without any of them
+ * The stateless era's metadata decides first, then `initialize`, then the version header. A message without any of them
  * belongs to the stateful era.
  *
  * Spec: Versioning, https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning

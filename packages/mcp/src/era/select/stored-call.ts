@@ -7,20 +7,20 @@ import type { Call } from "../era.js";
 import { statefulServer } from "../stateful/server.js";
 import { statelessServer } from "../stateless/server.js";
 
-/** A request as JSON: what another process needs to run it again. */
+/** The JSON form of a request, from which another process can run it again. */
 export interface StoredCall {
   method: string;
   params: Params;
   revision: Revision;
   clientInfo?: Implementation | undefined;
   clientCapabilities: ClientCapabilities;
-  /** Without `claims`, which may hold what must not be stored. */
+  /** The caller's identity without `claims`, which may contain secrets. */
   principal?: Omit<Principal, "claims"> | undefined;
-  /** Whether the sender may be a stranger, who must not see messages of unexpected errors. */
+  /** True if the sender may be untrusted. Messages of unexpected errors are hidden from such senders. */
   remote: boolean;
 }
 
-/** What is stored of a request. */
+/** Converts a request to its stored form. */
 export function storedCall(call: Call, principal: Principal | undefined, remote: boolean): StoredCall {
   const { method, params, revision, clientInfo, clientCapabilities } = call;
   const { inputResponses: _answers, requestState: _state, ...kept } = params;
@@ -30,7 +30,10 @@ export function storedCall(call: Call, principal: Principal | undefined, remote:
   return { ...stored, principal: identity };
 }
 
-/** The request that was stored. It has no session, and its client hears nothing but what is kept for it. */
+/**
+ * Restores a stored request. It has no session, progress token or log level, so its client receives only stored
+ * messages.
+ */
 export function restoredCall(stored: StoredCall, id: string): Call {
   const { method, params, revision, clientInfo, clientCapabilities } = stored;
   return {
@@ -44,7 +47,7 @@ export function restoredCall(stored: StoredCall, id: string): Call {
     progressToken: undefined,
     logLevel: undefined,
     inputs: undefined,
-    own: undefined,
+    eraResult: undefined,
     session: undefined,
     wrapsOutput: false,
   };

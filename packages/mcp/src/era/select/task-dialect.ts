@@ -9,7 +9,7 @@ const DIALECTS: Readonly<Record<RevisionFeatures["tasks"], TaskDialect>> = {
   extension: STATELESS_TASKS,
 };
 
-/** How tasks work in a revision. */
+/** The behaviour of tasks in a revision. */
 export function taskDialect(revision: Revision): TaskDialect {
   return DIALECTS[featuresOf(revision).tasks];
 }

@@ -8,7 +8,9 @@ import { callerMeta } from "../caller-meta.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 
-/** The client side of the stateful era, for one negotiated revision. `resultTypes` are those of the client's extensions. */
+/**
+ * The client side of the stateful era, for one negotiated revision. `resultTypes` are those of the client's extensions.
+ */
 export function statefulClient(
   revision: Revision,
   self: ClientSelf,
@@ -35,13 +37,13 @@ export function statefulClient(
       const result = answer === null && methods.get(method)?.emptyResult === true ? {} : answer;
       if (!isObject(result))
         throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
-      // Here a result in the form of an extension is told by its one member, as `{ task }`.
+      // In this era a result of an extension is recognised by its member, as in `{ task }`.
       const type = resultTypes.find((name) => isObject(result[name]) && result["content"] === undefined);
       return type === undefined
         ? { kind: "complete", result }
         : { kind: "extension", type, result: result[type] as Record<string, unknown> };
     },
-    notice: (method, params) => ({ method, text: notificationText(method, params), ...headers }),
+    notification: (method, params) => ({ method, text: notificationText(method, params), ...headers }),
     cancel(requestId, reason) {
       const method = "notifications/cancelled";
       return { method, text: notificationText(method, { requestId, reason }), ...headers };
@@ -52,7 +54,7 @@ export function statefulClient(
   };
 }
 
-/** The model's answer in the form of the server's revision: older ones allow one block, not a list. */
+/** The model's answer in the form of the server's revision. Older revisions allow one block, not a list. */
 export function samplingAnswer(features: RevisionFeatures, answer: CreateMessageResult): CreateMessageResult {
   const { content } = answer;
   if (!Array.isArray(content) || features.samplingTools) return answer;
@@ -84,6 +86,6 @@ function paramsText({ params, progressToken, meta }: OutgoingCall): string | und
   }
   const metaText = `"_meta":{"progressToken":${idText(progressToken as Id)}}`;
   const body = JSON.stringify(params);
-  // Joins the texts, so that no merged object has to be built and serialised.
+  // Joins the texts, which avoids building and serialising a merged object.
   return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
 }

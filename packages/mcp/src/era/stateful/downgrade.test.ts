@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STRUCTURED, WRAPPED } from "../../protocol/meta.js";
+import { STRUCTURED_KEY, WRAPPED_KEY } from "../../protocol/meta.js";
 import { featuresOf, type Revision } from "../../protocol/revisions.js";
 import { downgradeResult } from "./downgrade.js";
 
@@ -54,16 +54,16 @@ describe("an older revision", () => {
   it("gets structured content as it can: as marked text, wrapped, or as it is (TOOL-11, TOOL-12)", () => {
     const list = { content: [], structuredContent: [1, 2] };
     const json = { type: "text", text: "[1,2]" };
-    expect(shape("tools/call", list, "2025-03-26")).toEqual({ content: [json], _meta: { [STRUCTURED]: 0 } });
+    expect(shape("tools/call", list, "2025-03-26")).toEqual({ content: [json], _meta: { [STRUCTURED_KEY]: 0 } });
     const spoken = { content: [{ type: "text", text: "two" }, json], structuredContent: [1, 2], _meta: { a: 1 } };
     expect(shape("tools/call", spoken, "2024-11-05")).toEqual({
       content: spoken.content,
-      _meta: { a: 1, [STRUCTURED]: 1 },
+      _meta: { a: 1, [STRUCTURED_KEY]: 1 },
     });
     expect(shape("tools/call", list, "2025-11-25")).toEqual({
       content: [],
       structuredContent: { result: [1, 2] },
-      _meta: { [WRAPPED]: true },
+      _meta: { [WRAPPED_KEY]: true },
     });
     expect(shape("tools/call", { content: [], structuredContent: null }, "2025-06-18")).toMatchObject({
       structuredContent: { result: null },
@@ -80,7 +80,7 @@ describe("an older revision", () => {
     expect(wrapped("2025-11-25")).toEqual({
       content: [],
       structuredContent: { result: { a: 1 } },
-      _meta: { [WRAPPED]: true },
+      _meta: { [WRAPPED_KEY]: true },
     });
     expect(wrapped("2025-03-26")).toMatchObject({ content: [{ text: '{"a":1}' }] });
   });

@@ -1,13 +1,13 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { STRUCTURED } from "../../protocol/meta.js";
+import { STRUCTURED_KEY } from "../../protocol/meta.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import { promisesObject, wrappedResult, wrappedSchema } from "../wrapped-output.js";
 
 type Members = Record<string, unknown>;
 
 /**
- * Converts a result from the newest form to an older revision's: unsupported parts are dropped or expressed in another
- * way. Returns the same object if there is nothing to change.
+ * Converts a result from the newest form to that of an older revision: drops unsupported parts or expresses them in
+ * another way. Returns the same object if nothing changes.
  */
 export function downgradeResult(
   method: string,
@@ -19,28 +19,28 @@ export function downgradeResult(
   return rewrite === undefined ? result : rewrite(result, features, wrapsOutput);
 }
 
-/** The same for a revision by its name. */
+/** `downgradeResult` for a revision. */
 export function resultFor(result: Members, method: string, revision: Revision): Members {
   return downgradeResult(method, result, featuresOf(revision));
 }
 
-/** The same for the result of a tool whose output schema does not promise an object. */
+/** `downgradeResult` for a tool whose output schema does not guarantee an object. */
 export function wrappedResultFor(result: Members, method: string, revision: Revision): Members {
   return downgradeResult(method, result, featuresOf(revision), true);
 }
 
 const REWRITES: Record<string, (result: Members, features: RevisionFeatures, wrapsOutput: boolean) => Members> = {
   initialize: (result, features) => {
-    const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info));
+    const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? downgradeItem(info, features) : info));
     if (features.completionsCapability) return shaped;
     // The first revision has the method but no capability for it.
     return withMember(shaped, "capabilities", (all) => (isObject(all) ? without(all, ["completions"]) : all));
   },
   "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
-  "resources/list": (result, features) => mapMember(result, "resources", (item) => listed(item, features)),
+  "resources/list": (result, features) => mapMember(result, "resources", (item) => downgradeItem(item, features)),
   "resources/templates/list": (result, features) =>
-    mapMember(result, "resourceTemplates", (item) => listed(item, features)),
-  "prompts/list": (result, features) => mapMember(result, "prompts", (item) => listed(item, features)),
+    mapMember(result, "resourceTemplates", (item) => downgradeItem(item, features)),
+  "prompts/list": (result, features) => mapMember(result, "prompts", (item) => downgradeItem(item, features)),
   "prompts/get": (result, features) =>
     mapMember(result, "messages", (message) =>
       withMember(message, "content", (block) => downgradeBlock(block, features)),
@@ -57,39 +57,39 @@ function downgradeCallResult(result: Members, features: RevisionFeatures, wrapsO
   return isObject(shaped["structuredContent"]) && !wrapsOutput ? shaped : wrappedResult(shaped);
 }
 
-/** Structured content as a text block, with a mark that lets the clients of this library read it back. */
+/** Moves structured content to a text block. A mark in `_meta` lets clients of this library restore it. */
 function asText({ structuredContent, ...shaped }: Members): Members {
   const text = JSON.stringify(structuredContent);
   const blocks: unknown[] = Array.isArray(shaped["content"]) ? shaped["content"] : [];
   const at = blocks.findIndex((block) => isObject(block) && block["type"] === "text" && block["text"] === text);
   const content = at < 0 ? [...blocks, { type: "text", text }] : blocks;
-  const mark = { [STRUCTURED]: at < 0 ? blocks.length : at };
+  const mark = { [STRUCTURED_KEY]: at < 0 ? blocks.length : at };
   return { ...shaped, content, _meta: isObject(shaped["_meta"]) ? { ...shaped["_meta"], ...mark } : mark };
 }
 
 function downgradeTool(tool: Members, features: RevisionFeatures): Members {
   const dropped = features.toolAnnotations ? [] : ["annotations"];
   if (features.structuredContent === "none") dropped.push("outputSchema");
-  const shaped = without(listed(tool, features), dropped);
+  const shaped = without(downgradeItem(tool, features), dropped);
   return withMember(shaped, "outputSchema", (schema) =>
     !isObject(schema) || promisesObject(schema) ? schema : wrappedSchema(schema),
   );
 }
 
-/** Drops members of listed items that the revision does not have. */
-function listed(item: Members, features: RevisionFeatures): Members {
+/** Drops members of listed items that the revision lacks. */
+function downgradeItem(item: Members, features: RevisionFeatures): Members {
   if (features.icons) return item;
   const dropped = ["icons", "websiteUrl", "execution"];
-  // The description of an implementation is as new as icons; those of tools and other items are in every revision.
+  // `description` of an implementation is as new as icons. Tools and other items have it in every revision.
   if (Object.hasOwn(item, "version")) dropped.push("description");
-  // `_meta` stays: the schemas of the first revisions allow further members, and extensions need it, such as the pages of apps.
+  // `_meta` stays: the schemas of the first revisions allow additional members, and extensions such as apps need it.
   if (!features.title) dropped.push("title");
   const shaped = without(item, dropped);
   if (features.title) return shaped;
   return mapMember(shaped, "arguments", (argument) => without(argument, ["title"]));
 }
 
-/** Converts a content block of a newer kind to text. */
+/** Converts a content block of a newer type to text. */
 function downgradeBlock(block: unknown, features: RevisionFeatures): unknown {
   if (!isObject(block)) return block;
   if (block["type"] === "audio" && !features.audio) {
@@ -127,7 +127,10 @@ function mapMember(item: Members, key: string, change: (value: Members) => Membe
   return same ? item : { ...item, [key]: mapped };
 }
 
-/** A notification in the form of an older revision; undefined if it does not have this method. */
+/**
+ * Converts the parameters of a notification to an older revision. Returns undefined if the revision lacks the
+ * notification.
+ */
 export function downgradeNotification(method: string, params: object, features: RevisionFeatures): object | undefined {
   if (method === "notifications/elicitation/complete" && !features.elicitationIds) return undefined;
   if (method !== "notifications/progress" || features.progressMessage) return params;

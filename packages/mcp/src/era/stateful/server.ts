@@ -13,7 +13,7 @@ import { type Session, sessionRevision } from "../session.js";
 import { downgradeNotification, downgradeResult, resultFor, wrappedResultFor } from "./downgrade.js";
 
 /**
- * The server side of the stateful era: what the client declares in the `initialize` handshake applies to the session.
+ * The server side of the stateful era: the declarations in the `initialize` handshake apply to the whole session.
  *
  * Spec: Lifecycle, https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
  */
@@ -43,7 +43,7 @@ export const statefulServer: ServerEra = {
   refusal(id, error) {
     const code = codeOf(error, RESOURCE_NOT_FOUND);
     const text = errorText(id, code, error.message, error.data);
-    return REFUSED.has(code) ? { text, status: 400 } : { text };
+    return BAD_REQUEST_CODES.has(code) ? { text, status: 400 } : { text };
   },
 };
 
@@ -53,8 +53,8 @@ function hasQuestion({ revision }: Call, capability: string): boolean {
   return !capability.startsWith("elicitation") || elicitation !== "none";
 }
 
-/** The codes of requests that never became a call, which HTTP answers with 400. */
-const REFUSED: ReadonlySet<number> = new Set([INVALID_REQUEST, PARSE_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
+/** Codes of requests that never became a call. HTTP answers them with 400. */
+const BAD_REQUEST_CODES: ReadonlySet<number> = new Set([INVALID_REQUEST, PARSE_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
 
 function codeOf(error: McpError, notFoundCode: number): number {
   if (error.kind === "resource_not_found") return notFoundCode;
@@ -63,14 +63,14 @@ function codeOf(error: McpError, notFoundCode: number): number {
 }
 
 function decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call {
-  const session = source.session ?? passingSession(message, source, self);
+  const session = source.session ?? temporarySession(message, source, self);
   const params = message.params ?? {};
   const meta = isObject(params["_meta"]) ? params["_meta"] : undefined;
   if (source.batched === true && message.method === "initialize") {
     throw new McpError("invalid_request", "`initialize` must not be part of a batch");
   }
   const own = ownResult(message.method, params, self, source);
-  // The handshake has no session yet, and says who opens it; `ownResult` has checked both members.
+  // The handshake has no session yet, but declares the client. `ownResult` has checked both members.
   const opening = message.method === "initialize" ? (params as Partial<InitializeRequestParams>) : undefined;
   return {
     id: message.id,
@@ -84,14 +84,14 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     // Until the client sets a level, it receives all log messages.
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,
-    own,
+    eraResult: own,
     session: source.session,
     wrapsOutput: false,
   };
 }
 
-/** A session for a request that has none: the handshake itself, `ping`, or a server without sessions. */
-function passingSession(message: RequestMessage, source: RequestSource, self: ServerSelf): Session {
+/** A session for a request without one: the handshake itself, `ping`, or any request to a server without sessions. */
+function temporarySession(message: RequestMessage, source: RequestSource, self: ServerSelf): Session {
   const stateful = revisionsOf("stateful", self.revisions);
   const newest = stateful[0];
   if (newest === undefined) throw noHandshake(message, source, self);
@@ -122,7 +122,7 @@ function ownResult(method: string, params: Params, self: ServerSelf, source: Req
   const session = openSession(params, self);
   const result = {
     protocolVersion: session.revision,
-    capabilities: source.opensSession === false ? lasting(self, session) : self.capabilities(session.revision),
+    capabilities: source.opensSession === false ? sessionlessCapabilities(self, session) : self.capabilities(session.revision),
     serverInfo: self.info,
     instructions: self.instructions,
   };
@@ -130,8 +130,8 @@ function ownResult(method: string, params: Params, self: ServerSelf, source: Req
   return source.opensSession === false ? { result: written } : { result: written, session };
 }
 
-/** The capabilities without those that only a session can keep: subscriptions, and messages that belong to no request. */
-function lasting(self: ServerSelf, { revision }: Session): ServerCapabilities {
+/** The capabilities that do not require a session. Subscriptions, and notifications outside a request, are removed. */
+function sessionlessCapabilities(self: ServerSelf, { revision }: Session): ServerCapabilities {
   return Object.fromEntries(
     Object.entries(self.capabilities(revision)).map(([name, value]) => {
       if (!isObject(value)) return [name, value];
@@ -150,7 +150,7 @@ function openSession(params: Params, self: ServerSelf): Session {
   }
   return {
     revision: negotiate(protocolVersion, self),
-    // Safe: checked to be objects; their members are optional and read one by one.
+    // Safe: both are objects. Their members are optional and read one by one.
     clientCapabilities: capabilities as ClientCapabilities,
     clientInfo: clientInfo as unknown as Implementation,
     initialized: false,

@@ -4,10 +4,10 @@ import { McpError } from "../../protocol/error.js";
 import type { LegacyTask, Task } from "../../protocol/features/tasks.js";
 import { featuresOf } from "../../protocol/revisions.js";
 import type { Question } from "../era.js";
-import type { TaskDialect, WantedTask } from "../task-shape.js";
+import type { TaskDialect, RequestedTask } from "../task-shape.js";
 import { downgradeResult } from "./downgrade.js";
 
-/** Questions that clients answer as tasks, where they can. */
+/** Questions that clients can answer with tasks. */
 const TASK_QUESTIONS: readonly Question["method"][] = ["sampling/createMessage", "elicitation/create"];
 
 function capabilityOf(method: string): string {
@@ -15,59 +15,59 @@ function capabilityOf(method: string): string {
 }
 
 /**
- * Tasks as an experimental part of the protocol: each request asks for its task, in both directions.
+ * Tasks as an experimental part of the protocol: each request asks for its own task, in both directions.
  *
  * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export const STATEFUL_TASKS: TaskDialect = {
-  declared: false,
-  requested: true,
-  pushed: true,
+  clientsDeclare: false,
+  callsRequest: true,
+  pushes: true,
   refusesLateCancel: true,
   capabilities: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
   answerCapabilities(canAnswer) {
     const paths = TASK_QUESTIONS.filter(canAnswer).map(capabilityOf);
     return paths.length === 0 ? {} : capabilitiesFor("tasks.list", "tasks.cancel", ...paths);
   },
-  wanted: ({ params: { task } }) => {
-    if (task === undefined || isObject(task)) return wantedTask(task);
+  requestedTask: ({ params: { task } }) => {
+    if (task === undefined || isObject(task)) return readTaskRequest(task);
     throw new McpError("invalid_params", "`params.task` must be an object");
   },
-  require() {},
-  required: (tool) => onlyAsTask(tool, "send `params.task`"),
-  wantedAnswer: ({ method, params }) => (TASK_QUESTIONS.includes(method) ? wantedTask(params?.["task"]) : undefined),
+  checkCaller() {},
+  taskRequiredError: (tool) => onlyAsTask(tool, "send `params.task`"),
+  requestedAnswerTask: ({ method, params }) => (TASK_QUESTIONS.includes(method) ? readTaskRequest(params?.["task"]) : undefined),
   asksByTask: ({ clientCapabilities }, { method }) => hasCapability(clientCapabilities, capabilityOf(method)),
   /**
-   * Every task begins as one that works, even if it is over already.
+   * Every task begins with the status `working`, even if it has already ended.
    *
    * Spec: Tasks, "Task Status", https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status
    */
-  created(task) {
+  createdResult(task) {
     const { statusMessage: _message, ...working } = legacyTask(task);
     return { task: { ...working, status: "working" } };
   },
-  shown: legacyTask,
-  cancelled: legacyTask,
-  stored(result, { method, revision, wrapsOutput }) {
+  encode: legacyTask,
+  cancelResult: legacyTask,
+  storedResult(result, { method, revision, wrapsOutput }) {
     const plain = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
     return downgradeResult(method, plain, featuresOf(revision), wrapsOutput);
   },
 };
 
-/** The revisions before tasks: nothing becomes one. */
+/** Revisions without tasks. */
 export const WITHOUT_TASKS: TaskDialect = {
   ...STATEFUL_TASKS,
-  requested: false,
-  pushed: false,
+  callsRequest: false,
+  pushes: false,
   capabilities: {},
   answerCapabilities: () => ({}),
-  wanted: () => undefined,
-  required: (tool) => onlyAsTask(tool, "this revision of the protocol has none"),
-  wantedAnswer: () => undefined,
+  requestedTask: () => undefined,
+  taskRequiredError: (tool) => onlyAsTask(tool, "this revision of the protocol has none"),
+  requestedAnswerTask: () => undefined,
   asksByTask: () => false,
 };
 
-function wantedTask(task: unknown): WantedTask | undefined {
+function readTaskRequest(task: unknown): RequestedTask | undefined {
   if (!isObject(task)) return undefined;
   const { ttl } = task;
   if (ttl === undefined || ttl === null) return {};
@@ -76,6 +76,8 @@ function wantedTask(task: unknown): WantedTask | undefined {
 }
 
 /**
+ * The error for a tool that can only run as a task.
+ *
  * Spec: Tasks, "Tool-Level Negotiation",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation
  */
@@ -84,7 +86,7 @@ function onlyAsTask(tool: string, advice: string): McpError {
 }
 
 /**
- * The older form: other names of two members, and a result with `isError` is a failure.
+ * Converts a task to the older form: two members have other names, and a result with `isError` counts as a failure.
  *
  * Spec: Tasks, "Result Retrieval", https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */

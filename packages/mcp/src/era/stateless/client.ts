@@ -18,7 +18,7 @@ export function statelessClient(
   methods: MethodTable,
   resultTypes: readonly string[] = [],
 ): ClientEra {
-  // The same in every request, so it is serialised once.
+  // Identical in every request, so it is serialised once.
   const { extensions } = self.capabilities;
   const standingText = (capabilities: ClientCapabilities) =>
     JSON.stringify({
@@ -27,7 +27,7 @@ export function statelessClient(
       [META.clientCapabilities]: capabilities,
     }).slice(1, -1);
   const standing = standingText(self.capabilities);
-  // A gateway declares the same for most of its callers.
+  // A gateway declares the same capabilities for most of its callers.
   const known = new WeakMap<ClientCapabilities, string>();
   const standingOf = (own: ClientCapabilities) => {
     let text = known.get(own);
@@ -52,7 +52,7 @@ export function statelessClient(
       return { id, method: call.method, text, headers: headersFor(revision, call, methods) };
     },
     decode: (method, result) => decode(method, result, methods, resultTypes),
-    notice(method, params) {
+    notification(method, params) {
       const headers = { "mcp-protocol-version": revision, "mcp-method": method };
       return { method, text: notificationText(method, params), ...(self.headers ? { headers } : {}) };
     },
@@ -70,7 +70,7 @@ function paramsText(call: OutgoingCall, standing: string): string {
   const { params, inputs } = call;
   const metaText = `"_meta":{${standing}${moreMeta(call)}}`;
   const body = JSON.stringify(inputs === undefined ? withoutMeta(params) : withAnswers(params, inputs));
-  // Joins the texts, so that no merged object has to be built and serialised.
+  // Joins the texts, which avoids building and serialising a merged object.
   return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
 }
 
@@ -133,7 +133,7 @@ function decodeQuestions(method: string, result: Record<string, unknown>, method
       throw invalid(method, `asks "${key}" by an unknown method`, result);
     }
   }
-  // Safe: each entry was checked to be an object with a method that may be embedded.
+  // Safe: the loop checked that each entry is an object with a method that may be embedded.
   return { kind: "input", questions: inputRequests as unknown as Record<string, Question>, state: requestState };
 }
 

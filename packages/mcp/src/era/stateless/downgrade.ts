@@ -3,15 +3,15 @@ import type { Question } from "../era.js";
 
 type Members = Record<string, unknown>;
 
-/** Converts what servers and clients send from the newest form to that of an older stateless revision. */
+/** Converts results, notifications and answers from the newest form to that of an older stateless revision. */
 export interface Downgrade {
-  /** A result of a server. Returns the same object if there is nothing to change. */
+  /** Converts a result of a server. Returns the same object if nothing changes. */
   result(method: string, result: Members): Members;
-  /** The parameters of a server's notification; undefined if the revision does not have the method. */
+  /** Converts the parameters of a server's notification. Returns undefined if the revision lacks the method. */
   notification(method: string, params: object): object | undefined;
-  /** A client's answer to a question. */
+  /** Converts a client's answer to a question. */
   answer(method: Question["method"], answer: object): object;
 }
 
-/** The downgrade of each stateless revision but the newest, which needs none. So far there is one stateless revision. */
+/** The downgrades of older stateless revisions. Empty, because there is only one stateless revision so far. */
 export const DOWNGRADES: Partial<Record<Revision, Downgrade>> = {};

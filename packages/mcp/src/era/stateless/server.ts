@@ -27,7 +27,7 @@ import type {
 import { decodeHeaderValue, mismatch } from "../header-value.js";
 import { notificationText } from "../notification.js";
 import { checkParamHeaders } from "../param-headers.js";
-import { markedResultText } from "../result-text.js";
+import { resultTextWithTail } from "../result-text.js";
 import { DOWNGRADES } from "./downgrade.js";
 
 /**
@@ -49,7 +49,7 @@ export const statelessServer: ServerEra = {
     return shaped === undefined ? undefined : notificationText(method, shaped);
   },
   result({ id, revision }, result, row, self, cache) {
-    const text = markedResultText(
+    const text = resultTextWithTail(
       result,
       row.method,
       revision,
@@ -72,8 +72,8 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
 }
 
 /**
- * The error's code, or -32603 for one that this era reserves or has given up. Those that it defines mean something about
- * this request, so they are not passed on from another server, and the version is never refused after decoding.
+ * The code of an error, or -32603 for a code that this era reserves or no longer uses. The codes that it defines
+ * describe this request, so they are not forwarded from another server. After decoding, the version is never rejected.
  *
  * Spec: Overview, "Error Codes", https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  */
@@ -95,7 +95,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   const params = message.params ?? {};
   const meta = params["_meta"];
   const named = http?.protocolHeaders.protocolVersion?.trim();
-  // The header alone brought the request to this era: the version is wrong, whatever the body lacks.
+  // The header alone selected this era, so the version is wrong, whatever the body lacks.
   if (named !== undefined && !isRevision(named) && !isObject(meta)) throw unknownVersion(named, self);
   if (!isObject(meta)) throw missingMeta("_meta");
   const version = meta[META.protocolVersion];
@@ -124,14 +124,14 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     progressToken: progressTokenOf(meta),
     logLevel: level,
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
-    own: message.method === "server/discover" ? discovered(version, self) : undefined,
+    eraResult: message.method === "server/discover" ? discovered(version, self) : undefined,
     session: undefined,
     wrapsOutput: false,
   };
 }
 
 /**
- * Rejects a request whose headers differ from its body.
+ * Throws `header_mismatch` for a request whose headers differ from its body.
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -153,7 +153,7 @@ function compare(header: string, sent: string | undefined, body: string, encoded
   if (value !== body) throw mismatch(`the header ${header} is ${quoted(value)} but the body has ${quoted(body)}`);
 }
 
-/** The beginning of a peer's text: all of a long one would make a small request's answer large. */
+/** Quotes the beginning of a peer's text. The full text could make the answer to a small request large. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }
@@ -164,7 +164,8 @@ function missingMeta(what: string): McpError {
 
 function unsupported(requested: string, self: ServerSelf): McpError {
   const stateless = revisionsOf("stateless", self.revisions);
-  // A server with only stateful revisions lists those, so that a client that shares one continues with the handshake.
+  // A server with only stateful revisions lists those, so that a client with a common revision continues with the
+  // handshake.
   const supported = stateless.length > 0 ? stateless : revisionsOf("stateful", self.revisions);
   const message =
     stateless.length > 0
@@ -211,7 +212,7 @@ interface Tail {
 
 const tails = new WeakMap<ServerSelf, Map<string, Tail>>();
 
-/** The added members of a complete result, made once per server and cache hint. */
+/** The members added to a complete result, created once per server and cache hint. */
 function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: CacheHint): Tail {
   let known = tails.get(self);
   if (known === undefined) {

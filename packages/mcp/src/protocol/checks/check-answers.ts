@@ -3,7 +3,7 @@ import { type ElicitResult, isElicitValue } from "../features/elicitation.js";
 import type { InputRequiredResult } from "../features/input.js";
 import type { ListRootsResult, Root } from "../features/roots.js";
 import { type CreateMessageResult, isSamplingContent } from "../features/sampling.js";
-import type { Checked } from "./results.js";
+import type { CheckedResult } from "./results.js";
 import { anArray, anObject, aString, oneOf, readItems, readShape, type Shape, type Test } from "./shape.js";
 
 const formAnswers: Test = {
@@ -17,7 +17,7 @@ const samplingContent: Test = {
 };
 
 /** Reads a client's answer to `elicitation/create`. */
-export function checkElicitResult(value: unknown): Checked<ElicitResult> {
+export function checkElicitResult(value: unknown): CheckedResult<ElicitResult> {
   const problems: string[] = [];
   const shape: Shape<ElicitResult> = {
     required: { action: oneOf("accept", "decline", "cancel") },
@@ -27,7 +27,7 @@ export function checkElicitResult(value: unknown): Checked<ElicitResult> {
 }
 
 /** Reads a client's answer to `sampling/createMessage`. */
-export function checkCreateMessageResult(value: unknown): Checked<CreateMessageResult> {
+export function checkCreateMessageResult(value: unknown): CheckedResult<CreateMessageResult> {
   const problems: string[] = [];
   const shape: Shape<CreateMessageResult> = {
     required: { role: oneOf("user", "assistant"), content: samplingContent, model: aString },
@@ -36,8 +36,8 @@ export function checkCreateMessageResult(value: unknown): Checked<CreateMessageR
   return { result: readShape(value, shape, "the answer", problems), problems };
 }
 
-/** Reads a client's answer to `roots/list`; invalid roots are dropped. */
-export function checkListRootsResult(value: unknown): Checked<ListRootsResult> {
+/** Reads a client's answer to `roots/list`. Drops invalid roots. */
+export function checkListRootsResult(value: unknown): CheckedResult<ListRootsResult> {
   const problems: string[] = [];
   const shape: Shape<ListRootsResult> = { required: { roots: anArray }, optional: { _meta: anObject } };
   const result = readShape<ListRootsResult>(value, shape, "the answer", problems);
@@ -54,12 +54,12 @@ const QUESTIONS: { readonly [method: string]: Shape<{ [key: string]: unknown }> 
 };
 
 /**
- * Reads an interim result. One invalid question makes the whole result unusable: the server expects an answer to each,
- * and would ask again for the ones that are missing.
+ * Reads an interim result. A single invalid question makes the whole result unusable: the server expects an answer to
+ * each question, and would repeat those without one.
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-export function checkInputRequiredResult(value: unknown): Checked<InputRequiredResult> {
+export function checkInputRequiredResult(value: unknown): CheckedResult<InputRequiredResult> {
   const problems: string[] = [];
   const shape: Shape<InputRequiredResult> = { required: { resultType: oneOf("input_required") } };
   const result = readShape<InputRequiredResult>(value, shape, "the result", problems);

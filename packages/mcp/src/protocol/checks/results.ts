@@ -35,24 +35,24 @@ import {
   withSafeIcons,
 } from "./shape.js";
 
-/**
- * A result of a server after a tolerant check. `result` is undefined if it is unusable; `problems` lists what was
- * dropped and why. A strict caller rejects every result with problems.
- */
-export interface Checked<R> {
+/** A result of a peer after a tolerant check. */
+export interface CheckedResult<R> {
+  /** The usable part of the result. Undefined if the result is unusable. */
   result: R | undefined;
+  /** The reasons for dropped members. A strict caller rejects a result that has any. */
   problems: string[];
 }
 
-/** A checked page; `items` is empty if the page is unusable. */
-export interface CheckedList<R, T> extends Checked<R> {
+/** A checked page of a list. */
+export interface CheckedList<R, T> extends CheckedResult<R> {
+  /** The valid items. Empty if the page is unusable. */
   items: T[];
 }
 
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
 const described = { title: aString, description: aString, icons: someIcons, _meta: anObject } as const;
 
-/** `readTool` adds a missing `type`, because many servers omit it and only "object" is allowed. */
+/** Many servers omit `type`, and only "object" is allowed, so `readTool` adds it. */
 const anObjectSchema: Test = {
   expected: 'a JSON Schema of type "object"',
   passes: (value) => isObject(value) && (value.type === "object" || value.type === undefined),
@@ -89,27 +89,27 @@ const resourcePage: Shape<ListResourcesResult> = { required: { resources: anArra
 const templatePage: Shape<ListResourceTemplatesResult> = { required: { resourceTemplates: anArray }, optional: page };
 const promptPage: Shape<ListPromptsResult> = { required: { prompts: anArray }, optional: page };
 
-/** Reads a result of `tools/list`; invalid tools are dropped. */
+/** Reads a result of `tools/list`. Drops invalid tools. */
 export function checkToolList(value: unknown): CheckedList<ListToolsResult, Tool> {
   return checkList(value, "tools", toolPage, readTool);
 }
 
-/** Reads a result of `resources/list`; invalid resources are dropped. */
+/** Reads a result of `resources/list`. Drops invalid resources. */
 export function checkResourceList(value: unknown): CheckedList<ListResourcesResult, Resource> {
   return checkList(value, "resources", resourcePage, as(resourceShape));
 }
 
-/** Reads a result of `resources/templates/list`; invalid templates are dropped. */
+/** Reads a result of `resources/templates/list`. Drops invalid templates. */
 export function checkResourceTemplateList(value: unknown): CheckedList<ListResourceTemplatesResult, ResourceTemplate> {
   return checkList(value, "resourceTemplates", templatePage, as(templateShape));
 }
 
-/** Reads a result of `prompts/list`; invalid prompts and arguments are dropped. */
+/** Reads a result of `prompts/list`. Drops invalid prompts and arguments. */
 export function checkPromptList(value: unknown): CheckedList<ListPromptsResult, Prompt> {
   return checkList(value, "prompts", promptPage, readPrompt);
 }
 
-/** Some servers send null for "absent"; any other non-boolean must not count as success. */
+/** Some servers send null for "absent". Any other value that is not a boolean must not count as success. */
 const aBooleanOrAbsent: Test = {
   expected: "a boolean",
   passes: (value) => value === undefined || value === null || typeof value === "boolean",
@@ -121,41 +121,41 @@ const callShape: Shape<CallToolResult> = {
 };
 
 /**
- * Reads a result of `tools/call`. Invalid content blocks are dropped. A result without `content` is usable only if it
- * has `structuredContent`: an empty result must not look like an answer.
+ * Reads a result of `tools/call` and drops invalid content blocks. A result without `content` is usable only if it has
+ * `structuredContent`, so that an empty result does not look like an answer.
  */
-export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
+export function checkCallToolResult(value: unknown): CheckedResult<CallToolResult> {
   const problems: string[] = [];
   if (isObject(value) && value.content === undefined && value.structuredContent !== undefined) {
     problems.push("the result has no content");
     value = { ...value, content: [] };
   }
   const read = (items: ContentBlock[]) =>
-    keepSound(items, isContentBlock, "content", "a content block", problems, (block) => block);
+    dropInvalid(items, isContentBlock, "content", "a content block", problems, (block) => block);
   return checkMember(value, callShape, "content", read, problems);
 }
 
-/** Reads a result of `resources/read`; invalid entries are dropped. */
-export function checkReadResourceResult(value: unknown): Checked<ReadResourceResult> {
+/** Reads a result of `resources/read`. Drops invalid entries. */
+export function checkReadResourceResult(value: unknown): CheckedResult<ReadResourceResult> {
   const problems: string[] = [];
   const shape = { required: { contents: anArray }, optional: { _meta: anObject, ...cacheHints } };
   const read = (items: ResourceContents[]) =>
-    keepSound(items, isResourceContents, "contents", "a text or a blob with its uri", problems);
+    dropInvalid(items, isResourceContents, "contents", "a text or a blob with its uri", problems);
   return checkMember<ReadResourceResult, "contents">(value, shape, "contents", read, problems);
 }
 
-/** Reads a result of `prompts/get`; invalid messages are dropped. */
-export function checkGetPromptResult(value: unknown): Checked<GetPromptResult> {
+/** Reads a result of `prompts/get`. Drops invalid messages. */
+export function checkGetPromptResult(value: unknown): CheckedResult<GetPromptResult> {
   const problems: string[] = [];
   const shape = { required: { messages: anArray }, optional: { _meta: anObject, description: aString } };
   const contentOf = (message: unknown) => (isObject(message) && isRole(message.role) ? message.content : undefined);
   const read = (items: PromptMessage[]) =>
-    keepSound(items, isPromptMessage, "messages", "a role with a content block", problems, contentOf);
+    dropInvalid(items, isPromptMessage, "messages", "a role with a content block", problems, contentOf);
   return checkMember<GetPromptResult, "messages">(value, shape, "messages", read, problems);
 }
 
 /** Reads a result of `completion/complete`. */
-export function checkCompleteResult(value: unknown): Checked<CompleteResult> {
+export function checkCompleteResult(value: unknown): CheckedResult<CompleteResult> {
   const problems: string[] = [];
   const shape = { required: { completion: anObject }, optional: { _meta: anObject } };
   const inner: Shape<CompleteResult["completion"]> = {
@@ -171,14 +171,14 @@ const implementationShape: Shape<Implementation> = {
   optional: { ...described, websiteUrl: aWebAddress },
 };
 
-/** Reads what a server says about itself; undefined if it gives neither name nor version. */
-export function checkImplementation(value: unknown): Checked<Implementation> {
+/** Reads a server's `serverInfo`. The result is undefined if the name or the version is missing. */
+export function checkImplementation(value: unknown): CheckedResult<Implementation> {
   const problems: string[] = [];
   return { result: readShape(value, implementationShape, "serverInfo", problems), problems };
 }
 
 /** Reads a result of `initialize`. */
-export function checkInitializeResult(value: unknown): Checked<InitializeResult> {
+export function checkInitializeResult(value: unknown): CheckedResult<InitializeResult> {
   const problems: string[] = [];
   const shape: Shape<InitializeResult> = {
     required: { protocolVersion: aString, capabilities: anObject, serverInfo: anObject },
@@ -189,7 +189,7 @@ export function checkInitializeResult(value: unknown): Checked<InitializeResult>
 }
 
 /** Reads a result of `server/discover`. */
-export function checkDiscoverResult(value: unknown): Checked<DiscoverResult> {
+export function checkDiscoverResult(value: unknown): CheckedResult<DiscoverResult> {
   const problems: string[] = [];
   const shape: Shape<DiscoverResult> = {
     required: { supportedVersions: arrayOf(aString), capabilities: anObject },
@@ -198,14 +198,14 @@ export function checkDiscoverResult(value: unknown): Checked<DiscoverResult> {
   return { result: readShape(value, shape, "the result", problems), problems };
 }
 
-/** Reads a result and its one member that is checked further; without the member the result is unusable. */
+/** Reads a result and then its member `key`. Without a valid member the result is unusable. */
 function checkMember<R extends object, K extends keyof R>(
   value: unknown,
   shape: Shape<R>,
   key: K,
   read: (member: R[K]) => R[K] | undefined,
   problems: string[],
-): Checked<R> {
+): CheckedResult<R> {
   const result = readShape(value, shape, "the result", problems);
   const member = result && read(result[key]);
   if (result === undefined || member === undefined) return { result: undefined, problems };
@@ -258,10 +258,10 @@ function isRole(value: unknown): boolean {
 }
 
 /**
- * Drops items that fail the guard, but for those whose `block` is content of a type that this library does not know: such a
- * type may be as new as the server. Returns the same array if there is nothing to say.
+ * Drops items that fail the guard, except content of an unknown type: the server may be newer than this library.
+ * Returns the same array if nothing is wrong.
  */
-function keepSound<T>(
+function dropInvalid<T>(
   items: readonly unknown[] & T[],
   guard: (item: unknown) => item is T,
   name: string,
@@ -275,7 +275,7 @@ function keepSound<T>(
     if (guard(item)) return withSafeIcons(item, `${name}[${index}]`, problems, block);
     if (isObject(block) && typeof block.type === "string" && !CONTENT_TYPES.includes(block.type)) {
       problems.push(`${name}[${index}] has the unknown type ${JSON.stringify(block.type.slice(0, 64))}`);
-      // A type that the union lacks: an application that switches over `type` ignores it, another one can use it.
+      // The union lacks this type. Applications that switch over `type` ignore it, others can use it.
       return item as T;
     }
     problems.push(`${name}[${index}] is not ${expected}; ignored`);
@@ -284,7 +284,7 @@ function keepSound<T>(
   return problems.length === before ? items : sound;
 }
 
-/** The position of an item, with its name so that the warning is clear on its own. */
+/** The position of an item with its name, so that the warning makes sense without the list. */
 function placeOf(list: string, index: number, item: unknown): string {
   const name = isObject(item) && typeof item.name === "string" ? ` (${item.name.slice(0, 64)})` : "";
   return `${list}[${index}]${name}`;

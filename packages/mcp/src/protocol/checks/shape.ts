@@ -1,13 +1,13 @@
 import { isWebAddress } from "../../encoding/web-address.js";
 import { isObject } from "../../jsonrpc/message.js";
 
-/** A test of one member; `expected` completes the sentence "… is not …". */
+/** A test of one member. `expected` completes the sentence "… is not …". */
 export interface Test {
   expected: string;
   passes(value: unknown): boolean;
 }
 
-/** The required and optional members of a `T`. Other members are kept unchecked. */
+/** The required and optional members of a `T`. Other members stay unchecked. */
 export interface Shape<T> {
   required: { readonly [K in keyof T]?: Test };
   optional?: { readonly [K in keyof T]?: Test };
@@ -23,8 +23,10 @@ export const aNumber: Test = { expected: "a finite number", passes: (value) => N
 export const aWebAddress: Test = { expected: "an https address", passes: isWebAddress };
 
 /**
- * Spec: Schema reference, "Icon": an address of a picture, or the picture itself. What is drawn must not run, read a file or
- * tell somebody else that it was drawn in plain text.
+ * An icon is safe to display: an image by its https URL, or embedded in a `data:` URI. Other schemes could run code,
+ * read a file, or disclose in plain text that the icon was displayed.
+ *
+ * Spec: Schema reference, "Icon".
  */
 const anIcon: Test = {
   expected: "an icon with an https address or an image in `data:`",
@@ -42,7 +44,10 @@ export function arrayOf(item: Test): Test {
 
 export const someIcons = arrayOf(anIcon);
 
-/** A block, or the message around `block`, without the icons of a link if one of them must not be drawn. */
+/**
+ * Drops the icons of a resource link if one of them is not safe to display. `item` is the block itself or the message
+ * around it.
+ */
 export function withSafeIcons<T>(item: T, at: string, problems: string[], block: unknown): T {
   if (!isObject(block) || block.type !== "resource_link" || block.icons === undefined) return item;
   if (someIcons.passes(block.icons)) return item;
@@ -52,7 +57,7 @@ export function withSafeIcons<T>(item: T, at: string, problems: string[], block:
   return (item === block ? safe : { ...item, content: safe }) as T;
 }
 
-/** One of some strings. */
+/** Accepts one of the given strings. */
 export function oneOf(...values: readonly string[]): Test {
   return {
     expected: `one of ${values.join(", ")}`,
@@ -61,8 +66,8 @@ export function oneOf(...values: readonly string[]): Test {
 }
 
 /**
- * Reads a value as a `T`. Returns undefined if a required member is invalid; an invalid optional member is dropped from
- * a copy. Both are added to `problems`, with `at` as the path. A valid value is returned without copying.
+ * Reads a value as a `T`. Returns undefined if a required member is invalid. Drops invalid optional members from a
+ * copy. Adds each fault to `problems`, with `at` as the path. Returns a valid value without copying.
  */
 export function readShape<T extends object>(
   value: unknown,
@@ -102,7 +107,7 @@ function hasRequired<T>(
   return true;
 }
 
-/** Reads each item with `read` and drops the unusable ones. */
+/** Reads each item with `read` and drops unusable ones. */
 export function readItems<T>(items: readonly unknown[], read: (item: unknown, index: number) => T | undefined): T[] {
   const sound: T[] = [];
   for (let index = 0; index < items.length; index++) {

@@ -7,92 +7,124 @@ export type Role = "user" | "assistant";
 
 /** Hints to the client about how to use an object. */
 export interface Annotations {
-  /** The intended audience. */
+  /** The intended audience: the user, the model, or both. */
   audience?: Role[];
-  /** From 0 (optional) to 1 (required). */
+  /** The importance, from 0 (optional) to 1 (effectively required). */
   priority?: number;
-  /** When it last changed, as an ISO 8601 time. From 2025-06-18 on. */
+  /** The time of the last change, in ISO 8601 format. From 2025-06-18 on. */
   lastModified?: string;
 }
 
-/** Text. */
+/** A text block. */
 export interface TextContent {
+  /** Distinguishes the types of content. */
   type: "text";
+  /** The text itself. */
   text: string;
+  /** Hints for the client. */
   annotations?: Annotations;
+  /** Metadata of the block. */
   _meta?: MetaObject;
 }
 
-/** An image. */
+/** An image block. */
 export interface ImageContent {
+  /** Distinguishes the types of content. */
   type: "image";
-  /** Base64. */
+  /** The bytes of the image, in Base64. */
   data: string;
+  /** The MIME type of the image, for example `image/png`. */
   mimeType: string;
+  /** Hints for the client. */
   annotations?: Annotations;
+  /** Metadata of the block. */
   _meta?: MetaObject;
 }
 
-/** Audio. From 2025-03-26 on. */
+/** An audio block. From 2025-03-26 on. */
 export interface AudioContent {
+  /** Distinguishes the types of content. */
   type: "audio";
-  /** Base64. */
+  /** The bytes of the audio, in Base64. */
   data: string;
+  /** The MIME type of the audio, for example `audio/wav`. */
   mimeType: string;
+  /** Hints for the client. */
   annotations?: Annotations;
+  /** Metadata of the block. */
   _meta?: MetaObject;
 }
 
-/** The text of a resource. */
+/** The contents of a text resource. */
 export interface TextResourceContents {
+  /** The URI of the resource. */
   uri: string;
+  /** The MIME type, if known. */
   mimeType?: string;
+  /** The text itself. */
   text: string;
+  /** Metadata of the contents. */
   _meta?: MetaObject;
 }
 
-/** The bytes of a resource. */
+/** The contents of a binary resource. */
 export interface BlobResourceContents {
+  /** The URI of the resource. */
   uri: string;
+  /** The MIME type, if known. */
   mimeType?: string;
-  /** Base64. */
+  /** The bytes of the resource, in Base64. */
   blob: string;
+  /** Metadata of the contents. */
   _meta?: MetaObject;
 }
 
-/** The contents of a resource. */
+/** The contents of a resource: text or bytes. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
-/** A resource inside a message. */
+/** The contents of a resource inside a tool result or a prompt message. */
 export interface EmbeddedResource {
+  /** Distinguishes the types of content. */
   type: "resource";
+  /** The contents, with the URI of the resource. */
   resource: ResourceContents;
+  /** Hints for the client. */
   annotations?: Annotations;
+  /** Metadata of the block. */
   _meta?: MetaObject;
 }
 
-/** A link to a resource that the server can read; it need not be in `resources/list`. From 2025-06-18 on. */
+/** A link to a resource that the server can read. `resources/list` need not include it. From 2025-06-18 on. */
 export interface ResourceLink {
+  /** Distinguishes the types of content. */
   type: "resource_link";
+  /** The URI for `resources/read`. */
   uri: string;
+  /** The programmatic name. Shown to users if there is no `title`. */
   name: string;
+  /** A human-readable name. */
   title?: string;
+  /** A description of the resource, for the model. */
   description?: string;
+  /** The MIME type, if known. */
   mimeType?: string;
-  /** Size in bytes, before encoding. */
+  /** Size in bytes before encoding, if known. */
   size?: number;
+  /** Hints for the client. */
   annotations?: Annotations;
+  /** Icons for user interfaces. From 2025-11-25 on. */
   icons?: Icon[];
+  /** Metadata of the link. */
   _meta?: MetaObject;
 }
 
 /** One content block of a tool result or a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
-/** The `type` members of all content blocks. */
+/** The value of `type` of a content block. */
 export type ContentType = ContentBlock["type"];
 
-/** The content types that this library knows. */
+/** The content types that this library supports. */
 export const CONTENT_TYPES: readonly string[] = [
   "text",
   "image",
@@ -101,7 +133,7 @@ export const CONTENT_TYPES: readonly string[] = [
   "resource_link",
 ] satisfies readonly ContentType[];
 
-/** Whether a value has the members that text or blob resource contents require. */
+/** True if a value has the members that text or blob resource contents require. */
 export function isResourceContents(value: unknown): value is ResourceContents {
   return (
     isObject(value) &&
@@ -111,7 +143,7 @@ export function isResourceContents(value: unknown): value is ResourceContents {
 }
 
 /**
- * Whether a value has the members that its content type requires. Optional and unknown members are not checked: a block
+ * True if a value has the members that its content type requires. Optional and unknown members are not checked: a block
  * with an invalid annotation is still usable.
  */
 export function isContentBlock(value: unknown): value is ContentBlock {
@@ -131,21 +163,43 @@ export function isContentBlock(value: unknown): value is ContentBlock {
   }
 }
 
-/** The content of a block, whatever its type: text, bytes in Base64, or a link. `uri` is the address of an embedded resource. */
+/** The content of a block, whatever its type: text, bytes in Base64, or a link. */
 export type BlockContent =
-  | { readonly kind: "text"; readonly text: string; readonly uri: string | undefined }
   | {
-      readonly kind: "image" | "audio" | "file";
-      readonly data: string;
-      readonly mimeType: string | undefined;
+      /** Text of a text block or of an embedded text resource. */
+      readonly kind: "text";
+      /** The text itself. */
+      readonly text: string;
+      /** The URI of the embedded resource. Undefined for a text block. */
       readonly uri: string | undefined;
     }
-  | { readonly kind: "link"; readonly link: ResourceLink }
-  | { readonly kind: "unknown" };
+  | {
+      /** Bytes: of an image, of audio, or of an embedded binary resource (`file`). */
+      readonly kind: "image" | "audio" | "file";
+      /** The bytes in Base64. */
+      readonly data: string;
+      /** The MIME type, if known. */
+      readonly mimeType: string | undefined;
+      /** The URI of the embedded resource. Undefined for an image or audio block. */
+      readonly uri: string | undefined;
+    }
+  | {
+      /** A link to a resource. */
+      readonly kind: "link";
+      /** The block itself. */
+      readonly link: ResourceLink;
+    }
+  | {
+      /** A block of an unknown type, or a malformed one. */
+      readonly kind: "unknown";
+    };
 
 const UNKNOWN: BlockContent = { kind: "unknown" };
 
-/** Reads a content block. Code that shows or converts content needs no other look at types; unknown and malformed ones are `unknown`. */
+/**
+ * Reads a content block. Code that displays or converts content can rely on `kind` alone. Unknown and malformed blocks
+ * have the kind `unknown`.
+ */
 export function blockContent(block: unknown): BlockContent {
   if (!isObject(block)) return UNKNOWN;
   const { type, text, data, mimeType, resource } = block;
@@ -158,7 +212,7 @@ export function blockContent(block: unknown): BlockContent {
     if ("text" in resource && typeof resource.text === "string") return { kind: "text", text: resource.text, uri };
     if ("blob" in resource) return { kind: "file", data: resource.blob, mimeType: resource.mimeType, uri };
   }
-  // The members of a link were checked.
+  // Safe: `isContentBlock` checked the members of a link.
   if (type === "resource_link" && isContentBlock(block)) return { kind: "link", link: block as ResourceLink };
   return UNKNOWN;
 }

@@ -5,48 +5,62 @@ import type { CreateMessageRequestParams, CreateMessageResult } from "./sampling
 
 /** An elicitation inside an interim result. */
 export interface ElicitInputRequest {
+  /** The method that selects the type of `params`. */
   method: "elicitation/create";
+  /** The form or the URL for the user. */
   params: ElicitRequestParams;
 }
 
 /** A sampling request inside an interim result. */
 export interface CreateMessageInputRequest {
+  /** The method that selects the type of `params`. */
   method: "sampling/createMessage";
+  /** The messages for the model, and how to sample. */
   params: CreateMessageRequestParams;
 }
 
 /** A request for the client's roots inside an interim result. */
 export interface ListRootsInputRequest {
+  /** The method that selects the type of `params`. */
   method: "roots/list";
+  /** Metadata only. */
   params?: ListRootsRequestParams;
 }
 
-/** One question of the server to the client. From 2026-07-28 on. */
+/** A request of the server to the client inside an interim result. From 2026-07-28 on. */
 export type InputRequest = ElicitInputRequest | CreateMessageInputRequest | ListRootsInputRequest;
 
-/** The answer to one question. From 2026-07-28 on. */
+/** The client's answer to one request of an interim result. From 2026-07-28 on. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** Questions by keys that the server chose. From 2026-07-28 on. */
+/** Requests to the client, by keys that the server chose. From 2026-07-28 on. */
 export interface InputRequests {
   [key: string]: InputRequest;
 }
 
-/** Answers by the keys of their questions. From 2026-07-28 on. */
+/** Answers by the keys of their requests. From 2026-07-28 on. */
 export interface InputResponses {
   [key: string]: InputResponse;
 }
 
-/** An interim result: the client answers and sends its request again. At least one of the two members is present. From 2026-07-28 on. */
+/**
+ * An interim result: the client answers the requests and repeats its own request. At least one of `inputRequests` and
+ * `requestState` is present. From 2026-07-28 on.
+ */
 export interface InputRequiredResult extends Result {
   resultType: "input_required";
+  /** The requests that the client answers in `inputResponses` of the next attempt. */
   inputRequests?: InputRequests;
-  /** Returned unchanged with the next attempt; opaque to the client. */
+  /** State that the client returns unchanged with the next attempt. Opaque to the client. */
   requestState?: string;
 }
 
-/** Parameters of a request that the server may answer with questions. The two members exist from 2026-07-28 on. */
+/**
+ * Parameters of a request that the server may answer with an interim result. Both members exist from 2026-07-28 on.
+ */
 export interface InputResponseRequestParams extends RequestParams {
+  /** Answers to the `inputRequests` of the interim result. */
   inputResponses?: InputResponses;
+  /** The `requestState` of the interim result, unchanged. */
   requestState?: string;
 }

@@ -11,7 +11,7 @@ export const DIRECTORY_MIME_TYPE = "inode/directory";
 
 const fromClient = { kind: "request", sender: "client", first: "2024-11-05", idempotent: true } as const;
 
-/** The methods that every server with skills has. */
+/** The methods of every server with skills. */
 export const SKILL_METHODS: readonly MethodRow[] = [
   { method: "skills/list", ...fromClient, cacheable: true },
   { method: "skills/get", ...fromClient, cacheable: true },
@@ -20,11 +20,11 @@ export const SKILL_METHODS: readonly MethodRow[] = [
 /** The method of servers that declare `directoryRead`. */
 export const DIRECTORY_METHOD: MethodRow = { method: "resources/directory/read", ...fromClient };
 
-/** The YAML frontmatter of a `SKILL.md` as JSON: every field that its author wrote. */
+/** The YAML frontmatter of a `SKILL.md` as JSON, with every field that its author wrote. */
 export interface SkillFrontmatter {
   /** At most 64 lowercase letters, digits and single hyphens; equal to the name of the skill's directory. */
   name: string;
-  /** What the skill does and when to use it; at most 1024 characters. */
+  /** The purpose of the skill and when to use it; at most 1024 characters. */
   description: string;
   [field: string]: unknown;
 }
@@ -35,17 +35,19 @@ export interface SkillResource {
   uri: string;
   /** SHA-256 of the file's bytes, as `sha256:` and 64 lowercase hexadecimal digits. */
   digest: string;
-  /** The number of the file's bytes. */
+  /** Size in bytes. */
   size: number;
 }
 
-/** The entry of a skill: what it is for, and all its files. */
+/** The entry of a skill: its purpose and its files. */
 export interface Skill {
-  /** The URI of its `SKILL.md`. */
+  /** The URI of the skill's `SKILL.md`. */
   uri: string;
+  /** The fields at the beginning of `SKILL.md`. */
   frontmatter: SkillFrontmatter;
-  /** All files, `SKILL.md` included; `"dynamic"` if their content is generated and has no stable digest. */
+  /** All files, including `SKILL.md`; `"dynamic"` if their content is generated and has no stable digest. */
   resources: SkillResource[] | "dynamic";
+  /** Metadata of the skill. */
   _meta?: MetaObject;
 }
 
@@ -54,6 +56,7 @@ export interface ListSkillsRequestParams extends PaginatedRequestParams {}
 
 /** Result of `skills/list`. */
 export interface ListSkillsResult extends PaginatedResult, CacheHints {
+  /** The skills of this page. */
   skills: Skill[];
 }
 
@@ -65,16 +68,18 @@ export interface GetSkillRequestParams extends RequestParams {
 
 /** Result of `skills/get`. */
 export interface GetSkillResult extends Result, CacheHints {
+  /** The entry of the skill. */
   skill: Skill;
 }
 
 /** Parameters of `resources/directory/read`. */
 export interface ReadResourceDirectoryRequestParams extends PaginatedRequestParams {
-  /** The URI of a directory, without a slash at its end. */
+  /** The URI of a directory, without a trailing slash. */
   uri: string;
 }
 
 /** Result of `resources/directory/read`: the direct children of a directory. */
 export interface ReadResourceDirectoryResult extends PaginatedResult {
+  /** The children of this page. Directories have the MIME type `inode/directory`. */
   resources: Resource[];
 }

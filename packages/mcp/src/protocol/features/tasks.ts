@@ -6,49 +6,62 @@ import type { InputRequests, InputResponses } from "./input.js";
 
 export type { RelatedTaskMetadata, TaskMetadata } from "../message.js";
 
-/** The status of a task; the last three are final. */
+/** The status of a task. The last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** A task of the `io.modelcontextprotocol/tasks` extension. */
 export interface Task {
+  /** The id for `tasks/get` and other requests about the task. */
   taskId: string;
+  /** The current status. */
   status: TaskStatus;
   /** A human-readable description of the status. */
   statusMessage?: string;
-  /** An ISO 8601 time. */
+  /** The time of creation, in ISO 8601 format. */
   createdAt: string;
-  /** An ISO 8601 time. */
+  /** The time of the last change, in ISO 8601 format. */
   lastUpdatedAt: string;
-  /** How long the task is kept after its creation, in milliseconds; null for no limit. */
+  /** The lifetime of the task after its creation, in milliseconds; null for no limit. */
   ttlMs: number | null;
   /** The recommended polling interval in milliseconds. */
   pollIntervalMs?: number;
 }
 
-/** A task as 2025-11-25 names its members on the wire. */
+/** A task as 2025-11-25 encodes it. */
 export interface LegacyTask {
+  /** The id for `tasks/get` and other requests about the task. */
   taskId: string;
+  /** The current status. */
   status: TaskStatus;
+  /** A human-readable description of the status. */
   statusMessage?: string;
+  /** The time of creation, in ISO 8601 format. */
   createdAt: string;
+  /** The time of the last change, in ISO 8601 format. */
   lastUpdatedAt: string;
+  /** The lifetime of the task after its creation, in milliseconds; null for no limit. */
   ttl: number | null;
+  /** The recommended polling interval in milliseconds. */
   pollInterval?: number;
 }
 
 /** A running task. */
 export interface WorkingTask extends Task {
+  /** The task is running. */
   status: "working";
 }
 
-/** A task that waits for answers. */
+/** A task that waits for answers of the client. */
 export interface InputRequiredTask extends Task {
+  /** The task cannot continue without answers. */
   status: "input_required";
+  /** The requests that the client answers with `tasks/update`. */
   inputRequests: InputRequests;
 }
 
-/** A task that ended with a result, which may have `isError`. */
+/** A task that ended with a result. The result may have `isError`. */
 export interface CompletedTask extends Task {
+  /** The task has a result. */
   status: "completed";
   /** The result that the request would have had without a task. */
   result: { [key: string]: unknown };
@@ -56,12 +69,15 @@ export interface CompletedTask extends Task {
 
 /** A task that ended with a JSON-RPC error. */
 export interface FailedTask extends Task {
+  /** The task has an error. */
   status: "failed";
+  /** The JSON-RPC error that the request would have had without a task. */
   error: ErrorObject;
 }
 
 /** A cancelled task. */
 export interface CancelledTask extends Task {
+  /** The task was cancelled. */
   status: "cancelled";
 }
 
@@ -75,11 +91,13 @@ export interface CreateTaskResult extends Result, Task {
 
 /** Result of a request that became a task, in 2025-11-25. */
 export interface LegacyCreateTaskResult extends Result {
+  /** The new task. */
   task: LegacyTask;
 }
 
 /** Parameters of `tasks/get`. */
 export interface GetTaskRequestParams extends RequestParams {
+  /** The id of the task. */
   taskId: string;
 }
 
@@ -89,8 +107,9 @@ export type GetTaskResult = Result & DetailedTask;
 /** Result of `tasks/get` and `tasks/cancel` in 2025-11-25. */
 export interface LegacyTaskResult extends Result, LegacyTask {}
 
-/** Parameters of `tasks/result`, which waits until a task ends. 2025-11-25 only. */
+/** Parameters of `tasks/result`, which waits until the task ends. 2025-11-25 only. */
 export interface GetTaskPayloadRequestParams extends RequestParams {
+  /** The id of the task. */
   taskId: string;
 }
 
@@ -104,20 +123,24 @@ export interface ListTasksRequestParams extends PaginatedRequestParams {}
 
 /** Result of `tasks/list`. 2025-11-25 only. */
 export interface ListTasksResult extends PaginatedResult {
+  /** The tasks of this page. */
   tasks: LegacyTask[];
 }
 
 /** Parameters of `tasks/cancel`. */
 export interface CancelTaskRequestParams extends RequestParams {
+  /** The id of the task. */
   taskId: string;
 }
 
-/** Result of `tasks/cancel` in the extension: an acknowledgement only. */
+/** Result of `tasks/cancel` in the extension: only an acknowledgement. */
 export interface CancelTaskResult extends Result {}
 
-/** Parameters of `tasks/update`, which answers a task's questions. Extension only. */
+/** Parameters of `tasks/update`, which answers the questions of a task. Extension only. */
 export interface UpdateTaskRequestParams extends RequestParams {
+  /** The id of the task. */
   taskId: string;
+  /** Answers by the keys of `inputRequests`. */
   inputResponses: InputResponses;
 }
 
@@ -138,8 +161,7 @@ function request(method: string, rest: Partial<MethodRow>): MethodRow {
 }
 
 /**
- * What both sides declare of tasks. In the revision before the extension they are a part of the protocol, with capabilities of
- * their own.
+ * The declaration of the tasks extension. In 2025-11-25 tasks are part of the protocol and have separate capabilities.
  *
  * Spec: Tasks extension, https://modelcontextprotocol.io/extensions/tasks/overview
  */
@@ -166,7 +188,7 @@ export const TASKS = {
   listenFilters: ["taskIds"],
 } as const satisfies Extension;
 
-/** Whether a task with this status is over. */
+/** True for a final status: completed, failed or cancelled. */
 export function isFinalStatus(status: TaskStatus): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }

@@ -17,23 +17,27 @@ export interface ListToolsRequestParams extends PaginatedRequestParams {}
 
 /** Result of `tools/list`. */
 export interface ListToolsResult extends PaginatedResult, CacheHints {
+  /** The tools of this page. */
   tools: Tool[];
 }
 
 /** Parameters of `tools/call`. */
 export interface CallToolRequestParams extends InputResponseRequestParams {
+  /** The name of the tool. */
   name: string;
+  /** The arguments, as the tool's input schema describes them. */
   arguments?: { [name: string]: unknown };
-  /** 2025-11-25 only. */
+  /** Asks the server to run the call as a task. 2025-11-25 only. */
   task?: TaskMetadata;
 }
 
 /** Result of `tools/call`. */
 export interface CallToolResult extends Result {
+  /** Content blocks for the model and the user. */
   content: ContentBlock[];
-  /** An object in 2025-06-18 and 2025-11-25, any JSON value from 2026-07-28 on. */
+  /** The output as data. An object in 2025-06-18 and 2025-11-25, any JSON value from 2026-07-28 on. */
   structuredContent?: unknown;
-  /** True if the tool failed; the content tells the model why. */
+  /** True if the tool failed. `content` then explains the failure to the model. */
   isError?: boolean;
 }
 
