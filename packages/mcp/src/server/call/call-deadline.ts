@@ -5,14 +5,14 @@ import type { McpError } from "../../protocol/error.js";
 export class CallDeadline {
   readonly #platform: Platform;
   readonly #expired: () => McpError;
-  readonly #wanted: AbortSignal | undefined;
+  readonly #keepAlive: AbortSignal | undefined;
   #left: number;
   #since = 0;
   #questions = 0;
   #timer: Timer | undefined;
   #failure: McpError | undefined;
   #reject: ((failure: McpError) => void) | undefined;
-  #over = false;
+  #ended = false;
 
   /**
    * Starts the timer. `expired` is called at most once and returns the error that the call fails with. The timer keeps the process
@@ -22,9 +22,9 @@ export class CallDeadline {
     this.#platform = platform;
     this.#left = ms;
     this.#expired = expired;
-    this.#wanted = wanted;
+    this.#keepAlive = wanted;
     this.#start();
-    wanted?.addEventListener("abort", () => this.#letGo(), { once: true });
+    wanted?.addEventListener("abort", () => this.#stopKeepingAlive(), { once: true });
   }
 
   /** Settles as the handler does, or rejects when the time is up first. */
@@ -51,12 +51,12 @@ export class CallDeadline {
 
   resume(): void {
     this.#questions--;
-    if (this.#questions === 0 && !this.#over) this.#start();
+    if (this.#questions === 0 && !this.#ended) this.#start();
   }
 
   /** Stops the timer for good, because the call has its outcome. */
   end(): void {
-    this.#over = true;
+    this.#ended = true;
     this.#cancel();
   }
 
@@ -67,7 +67,7 @@ export class CallDeadline {
   }
 
   /** Counts on without keeping the process alive. */
-  #letGo(): void {
+  #stopKeepingAlive(): void {
     if (this.#timer === undefined) return;
     this.#cancel();
     this.#start();
@@ -80,6 +80,6 @@ export class CallDeadline {
       this.#failure = this.#expired();
       this.#reject?.(this.#failure);
     };
-    this.#timer = this.#platform.timer(this.#left, expire, this.#wanted?.aborted === false);
+    this.#timer = this.#platform.timer(this.#left, expire, this.#keepAlive?.aborted === false);
   }
 }

@@ -30,12 +30,12 @@ function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined
   const kind = McpError.is(error) ? error.kind : undefined;
   if (signal.aborted && (error === signal.reason || name === "AbortError" || kind === "cancelled")) return "aborted";
   if (kind === "timeout" || name === "TimeoutError") return "timeout";
-  if (isMeant(error)) return undefined;
+  if (isPublicError(error)) return undefined;
   return error instanceof Error ? "handler_error" : "handler_throw";
 }
 
 /** Whether the text of an error is meant for the caller; that of a handler's own connection to another server is not. */
-function isMeant(error: unknown): error is McpError | ToolError {
+function isPublicError(error: unknown): error is McpError | ToolError {
   return McpError.is(error) ? isForCallers(error) : ToolError.is(error);
 }
 
@@ -68,15 +68,15 @@ export function reportFailure(
   error: unknown,
   shown: () => string,
 ): Pick<CallFailure, "kind" | "reference"> {
-  const { facts, root } = call;
-  const { onError = root.facts.options.onError } = facts.options;
+  const { config, root } = call;
+  const { onError = root.config.options.onError } = config.options;
   const kind = failureKind(call, error) ?? "handler_error";
-  const reference = facts.randomId();
+  const reference = config.randomId();
   // A call that its caller gave up ends as it should.
   if (kind === "aborted") return { kind, reference };
   const { method, id: requestId } = root.request;
   const name = nameOf(root);
-  const { warn } = facts.platform;
+  const { warn } = config.platform;
   if (onError !== undefined) {
     callHook(warn, "onError", () => onError(error, { reference, kind, method, name, requestId }));
   } else warn(`error ${reference} in ${method}${name === undefined ? "" : ` "${name}"`}: ${shown()}`);
@@ -88,8 +88,8 @@ export function masksErrors(call: ServerCall): boolean {
   return maskOption(call) ?? mayBeStranger(call.exchange);
 }
 
-function maskOption({ facts, root }: ServerCall): boolean | undefined {
-  return facts.options.maskErrors ?? root.facts.options.maskErrors;
+function maskOption({ config, root }: ServerCall): boolean | undefined {
+  return config.options.maskErrors ?? root.config.options.maskErrors;
 }
 
 /** The text that strangers get in place of that of an unexpected error. */

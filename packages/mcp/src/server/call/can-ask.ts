@@ -2,10 +2,10 @@ import { capabilitiesFor } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "./server-call.js";
 
-type Asking = Pick<ServerCall, "request" | "exchange">;
+type AskableCall = Pick<ServerCall, "request" | "exchange">;
 
 /** Whether the client can be asked a question that needs this capability, in this revision and on this connection. */
-export function canAsk({ request, exchange }: Asking, capability: string): boolean {
+export function canAsk({ request, exchange }: AskableCall, capability: string): boolean {
   return request.era.canAsk(request, capability, exchange.ask !== undefined);
 }
 
@@ -15,7 +15,7 @@ export function canAsk({ request, exchange }: Asking, capability: string): boole
  * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
  */
-export function requireCapabilities(call: Asking, capabilities: readonly string[]): void {
+export function requireCapabilities(call: AskableCall, capabilities: readonly string[]): void {
   const missing = capabilities.filter((path) => !canAsk(call, path));
   const [first] = missing;
   if (first === undefined) return;

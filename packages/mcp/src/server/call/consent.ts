@@ -38,10 +38,10 @@ export function consent(hooks: ConsentHooks): Middleware {
         return reason === undefined ? next() : { content: [{ type: "text", text: reason }], isError: true };
       }
       case "resources/read":
-        pass(await refusal(hooks.beforeResourceRead?.bind(hooks), { uri: call.params.uri, ctx }));
+        throwIfDenied(await refusal(hooks.beforeResourceRead?.bind(hooks), { uri: call.params.uri, ctx }));
         return next();
       case "prompts/get":
-        pass(await refusal(hooks.beforePrompt?.bind(hooks), { name: call.params.name, ctx }));
+        throwIfDenied(await refusal(hooks.beforePrompt?.bind(hooks), { name: call.params.name, ctx }));
         return next();
       default:
         return next();
@@ -49,7 +49,7 @@ export function consent(hooks: ConsentHooks): Middleware {
   };
 }
 
-function pass(reason: string | undefined): void {
+function throwIfDenied(reason: string | undefined): void {
   if (reason !== undefined) throw new McpError("declined", reason);
 }
 

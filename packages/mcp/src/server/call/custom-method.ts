@@ -2,7 +2,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { HandlerContext } from "../contract/context.js";
-import type { ServerConfig } from "./facts.js";
+import type { ServerConfig } from "./server-config.js";
 import type { Layers } from "./layers.js";
 import type { MethodHandler } from "./server-call.js";
 
@@ -13,8 +13,8 @@ export type CustomHandler<D = Record<string, unknown>> = (
 ) => object | Promise<object>;
 
 /** Serves a method of an extension, or one that only this server has. */
-export function addMethod(facts: ServerConfig, layers: Layers, method: string, handler: CustomHandler): void {
-  const row = facts.methods.get(method);
+export function addMethod(config: ServerConfig, layers: Layers, method: string, handler: CustomHandler): void {
+  const row = config.methods.get(method);
   const fault =
     typeof handler !== "function"
       ? "has no function to serve it"
@@ -30,7 +30,7 @@ export function addMethod(facts: ServerConfig, layers: Layers, method: string, h
       fix: 'Pass a name of your own and a function, such as `server.handle("com.example/count", (params) => ({ n: 1 }))`.',
     });
   }
-  facts.methods.addRequest(method);
+  config.methods.addRequest(method);
   const serve: MethodHandler = async (call) => {
     const result: unknown = await handler(call.request.params, call.ctx);
     if (isObject(result)) return result;

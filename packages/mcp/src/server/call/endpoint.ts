@@ -2,7 +2,7 @@ import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import type { Accepted, Call, EncodedAnswer, EraResult } from "../../era/era.js";
 import { accepting } from "../../era/select/accepting.js";
-import { type Session, usedEarly } from "../../era/session.js";
+import { type Session, recordEarlyRequest } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
@@ -11,7 +11,7 @@ import { endOf, nameOf, publicFailure } from "./call-failure.js";
 import type { LayerStep, Layers, Route } from "./layers.js";
 import type { Observers } from "./observers.js";
 import { type CallOwner, ExtensionResult, type MethodHandler, ServerCall } from "./server-call.js";
-import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredText } from "./url-required.js";
 
 /** The parts of a server that serve requests. */
 export interface ServerCore extends CallOwner {
@@ -21,8 +21,8 @@ export interface ServerCore extends CallOwner {
 
 /** Creates the endpoint through which every request of every transport and revision passes. */
 export function createEndpoint(core: ServerCore): Endpoint {
-  const { facts, layers, observers } = core;
-  const { info, revisions, options } = facts;
+  const { config, layers, observers } = core;
+  const { info, revisions, options } = config;
   const early = new EarlyRequests(core);
   return {
     ...{ name: info.name, revisions, storage: options.storage },
@@ -31,7 +31,7 @@ export function createEndpoint(core: ServerCore): Endpoint {
       return layers.all().some(({ endsObjects }) => endsObjects);
     },
     sessionless: () => layers.sessionless(),
-    accept: accepting(facts.methods),
+    accept: accepting(config.methods),
     request: (accepted, exchange) => dispatch(core, early, accepted, exchange),
     notification(message, peer) {
       if (peer === undefined) return;
@@ -77,9 +77,9 @@ class EarlyRequests {
     this.#core = core;
   }
 
-  served(method: string, peer: Peer | undefined): void {
-    const { options, platform } = this.#core.facts;
-    if (peer?.session === undefined || !usedEarly(peer.session, method, options.earlyRequests)) return;
+  record(method: string, peer: Peer | undefined): void {
+    const { options, platform } = this.#core.config;
+    if (peer?.session === undefined || !recordEarlyRequest(peer.session, method, options.earlyRequests)) return;
     peer.sessionChanged?.();
     if (this.#warned) return;
     // Once, because careless clients send many.
@@ -103,11 +103,11 @@ function dispatch(
     const session = exchange.peer?.session;
     const { http, batched = false } = exchange;
     const request = era.decode(message, { session, http, batched, opensSession }, layers.self);
-    if (session?.initialized === false) early.served(request.method, exchange.peer);
+    if (session?.initialized === false) early.record(request.method, exchange.peer);
     const resolved =
-      request.own === undefined
+      request.eraResult === undefined
         ? layers.route(request.method, request.revision)
-        : eraRoute(core, request.method, request.own);
+        : eraRoute(core, request.method, request.eraResult);
     if (resolved === undefined) throw unknownMethod(request, core);
     route = resolved;
     call = new ServerCall(core, request, route.row, exchange);
@@ -146,7 +146,7 @@ function unknownMethod({ method, revision }: Call, { layers }: ServerCore): McpE
 
 function settleOwn(call: ServerCall, { session, cache, result }: EraResult): object {
   if (session !== undefined) {
-    checkClientLength(session, call.facts.limits.clientLength);
+    checkClientLength(session, call.config.limits.clientLength);
     call.reply = { session };
   }
   if (cache !== undefined) call.cache = cache;
@@ -165,7 +165,7 @@ function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: n
 function success({ layers: { self } }: ServerCore, call: ServerCall, result: object): Answer {
   const { request, row, reply } = call;
   const interim = result instanceof InputOutcome ? result : call.questions?.interruption?.interim;
-  answering(call, true);
+  beforeAnswering(call, true);
   let encoded: EncodedAnswer;
   try {
     encoded =
@@ -183,7 +183,7 @@ function success({ layers: { self } }: ServerCore, call: ServerCall, result: obj
 }
 
 function failure(call: ServerCall, error: unknown): Answer {
-  answering(call, false);
+  beforeAnswering(call, false);
   void call.reply?.sessionEnded?.("refused");
   const answer = errorAnswer(call, publicError(call, error));
   call.ended?.(endOf(call, { error }), answer.text.length);
@@ -192,7 +192,7 @@ function failure(call: ServerCall, error: unknown): Answer {
   return { ...answer, scopes, status, retryAfterMs };
 }
 
-function answering(call: ServerCall, ok: boolean): void {
+function beforeAnswering(call: ServerCall, ok: boolean): void {
   const { beforeAnswer, questions } = call;
   // An interrupted handler cannot wait.
   const ended = ok && questions?.interruption?.interim === undefined && call.failure === undefined;
@@ -204,7 +204,7 @@ function answering(call: ServerCall, ok: boolean): void {
 /** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
 function warnUnawaited(call: ServerCall, name: string): void {
   const what = nameOf(call) ?? call.request.method;
-  call.facts.warnOnce(
+  call.config.warnOnce(
     `\`ctx.${name}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
   );
 }
@@ -231,11 +231,11 @@ export async function runInner(run: () => MaybePromise<object>, call: ServerCall
   try {
     result = await run();
   } catch (error) {
-    answering(call, false);
+    beforeAnswering(call, false);
     call.ended?.(endOf(call, { error }), 0);
     throw error;
   }
-  answering(call, true);
+  beforeAnswering(call, true);
   call.ended?.(endOf(call, { result }), 0);
   return result;
 }
@@ -254,11 +254,11 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
 export function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) {
-    return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));
+    return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredText(error));
   }
   if (McpError.is(error) && isForCallers(error)) {
     // The handler's author must hear of it, and `fix` is not sent.
-    if (error.kind === "misuse") call.facts.warnOnce(`${withCause(error)}. ${error.fix}`);
+    if (error.kind === "misuse") call.config.warnOnce(`${withCause(error)}. ${error.fix}`);
     return error;
   }
   const { message, data } = publicFailure(call, error);

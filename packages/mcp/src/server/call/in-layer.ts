@@ -7,7 +7,7 @@ import type { ServerCall } from "./server-call.js";
 export function inLayer<T>(call: ServerCall, layer: CallLayer, run: () => T, name?: string): T {
   const { followers } = call;
   if (followers === undefined) return run();
-  const { platform } = call.facts;
+  const { platform } = call.config;
   const ends: (() => void)[] = [];
   for (const follower of followers) {
     callHook(platform, "layer", () => {

@@ -9,7 +9,7 @@ import type { MethodRow } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Endpoint, Peer } from "../../transport/transport.js";
 import type { ToolOffer } from "../contract/tool.js";
-import type { ServerConfig } from "./facts.js";
+import type { ServerConfig } from "./server-config.js";
 import type { MethodHandler, ServerCall } from "./server-call.js";
 
 /** Runs around a call. `next` serves it as the layers inside do; it takes the same call. */
@@ -82,16 +82,16 @@ export interface Route {
 export class Layers {
   /** The parts of the server that eras send to clients. */
   readonly self: ServerSelf;
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   #layers: readonly Layer[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #capabilities = new Map<Revision, ServerCapabilities>();
   readonly #routes = new Map<Revision, Map<string, Route>>();
   readonly #steps = new Map<string, readonly LayerStep[]>();
 
-  constructor(facts: ServerConfig, instructions: () => string | undefined) {
-    this.#facts = facts;
-    const { info, revisions, methods, hints } = facts;
+  constructor(config: ServerConfig, instructions: () => string | undefined) {
+    this.#config = config;
+    const { info, revisions, methods, hints } = config;
     this.self = {
       info,
       get instructions() {
@@ -133,8 +133,8 @@ export class Layers {
     const known = this.#capabilities.get(revision);
     if (known !== undefined) return known;
     const all: ServerCapabilities = {};
-    for (const layer of this.#layers) joinCapabilities(all, layer.capabilities?.(revision) ?? {});
-    const extensions = declaredExtensions(this.#facts.options.extensions ?? [], revision);
+    for (const layer of this.#layers) mergeCapabilities(all, layer.capabilities?.(revision) ?? {});
+    const extensions = declaredExtensions(this.#config.options.extensions ?? [], revision);
     if (extensions !== undefined) all.extensions = extensions;
     this.#capabilities.set(revision, all);
     return all;
@@ -142,7 +142,7 @@ export class Layers {
 
   /** Whether nothing that is offered needs a session. What extensions need is not known. */
   sessionless(): boolean {
-    const { extensions = [] } = this.#facts.options;
+    const { extensions = [] } = this.#config.options;
     return extensions.length === 0 && !this.#layers.some(({ needsSession }) => needsSession);
   }
 
@@ -180,7 +180,7 @@ export class Layers {
     const capabilities = this.capabilities(revision);
     for (const { handlers = {}, checks } of this.#layers) {
       for (const [method, handler] of Object.entries(handlers)) {
-        const row = this.#facts.methods.at(method, revision);
+        const row = this.#config.methods.at(method, revision);
         if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
         if (row.capability !== undefined && !hasCapability(capabilities, row.capability)) continue;
         if (this.#layers.some((layer) => layer.withholds?.(method, capabilities) === true)) continue;
@@ -193,7 +193,7 @@ export class Layers {
 }
 
 /** Merges member by member, because two layers or sources may declare one capability, for example own and mounted tools. */
-export function joinCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
+export function mergeCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];
     // An earlier one withholds it.

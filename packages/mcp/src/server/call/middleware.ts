@@ -116,10 +116,10 @@ function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[
  * Lets the notifications of a server pass middleware: those that clients send, and those of the server on the streams of requests and
  * on the connections of peers. Nothing is between a server without such middleware and its transports.
  */
-export function tapNotifications(endpoint: Endpoint, { facts, layers }: ServerCore): Endpoint {
+export function tapNotifications(endpoint: Endpoint, { config, layers }: ServerCore): Endpoint {
   const notifications = layers.all().flatMap((layer) => layer.notifications ?? []);
   if (notifications.length === 0) return endpoint;
-  const warn = (line: string) => facts.platform.warn(line);
+  const warn = (line: string) => config.platform.warn(line);
   const tapped = new WeakSet<Exchange | Peer>();
   const tap = (stream: Exchange | Peer | undefined, about?: Exchange["id"]) => {
     if (stream === undefined || tapped.has(stream)) return;

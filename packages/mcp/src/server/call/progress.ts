@@ -40,7 +40,7 @@ export class ProgressReporter {
     if (this.#sent < BURST) this.#send(params);
     else {
       this.#held = params;
-      this.#timer ??= this.#call.facts.platform.timer(INTERVAL_MS, () => this.flush());
+      this.#timer ??= this.#call.config.platform.timer(INTERVAL_MS, () => this.flush());
     }
   }
 

@@ -11,7 +11,7 @@ import type { CallEnd, CallFollower } from "../contract/observer.js";
 import type { FoundOffer, SourceCall } from "../contract/source.js";
 import type { Asker, InputOutcome, RecordedAnswers } from "./asker.js";
 import type { CallDeadline } from "./call-deadline.js";
-import type { ServerConfig } from "./facts.js";
+import type { ServerConfig } from "./server-config.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
@@ -20,7 +20,7 @@ export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
 
 /** The parts of a server that each of its calls has. */
 export interface CallOwner {
-  readonly facts: ServerConfig;
+  readonly config: ServerConfig;
   readonly contextOf: (call: ServerCall) => HandlerContext;
   readonly usualAsker: (call: ServerCall) => Asker;
   /** True if no middleware can change the results of handlers. */
@@ -67,7 +67,7 @@ export interface Interruption {
 /** The questions of a call; created with the first of them, or by a handler that they may interrupt. */
 export interface QuestionState {
   /** Sends questions and steps to the client. */
-  carrier?: Asker | undefined;
+  asker?: Asker | undefined;
   /** Names of the questions and steps that have not settled yet. Of the root. */
   unsettled?: string[] | undefined;
   interruption?: Interruption | undefined;
@@ -85,7 +85,7 @@ export class ServerCall implements SourceCall {
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly owner: CallOwner;
-  readonly facts: ServerConfig;
+  readonly config: ServerConfig;
   /** The context that handlers and middleware get. */
   readonly ctx: HandlerContext;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
@@ -118,7 +118,7 @@ export class ServerCall implements SourceCall {
 
   constructor(owner: CallOwner, request: Call, row: MethodRow, exchange: Exchange, outer?: ServerCall) {
     this.owner = owner;
-    this.facts = owner.facts;
+    this.config = owner.config;
     this.outer = outer;
     this.root = outer?.root ?? this;
     this.straight = owner.straight && outer?.straight !== false;
@@ -126,7 +126,7 @@ export class ServerCall implements SourceCall {
     this.request = request;
     this.row = row;
     this.exchange = exchange;
-    this.cache = this.facts.hints.read;
+    this.cache = this.config.hints.read;
     this.followers = outer?.followers;
     this.ctx = owner.contextOf(this);
   }
@@ -158,14 +158,14 @@ export class ServerCall implements SourceCall {
 
   /** The same in every round of one call, and different for every other call. */
   get callId(): string {
-    this.#callId ??= this.outer?.callId ?? this.facts.randomId();
+    this.#callId ??= this.outer?.callId ?? this.config.randomId();
     return this.#callId;
   }
 
   /** Sets the id and the asker of a call that goes on with an earlier one. */
   resume(id: string | undefined, asker: Asker | undefined): void {
     if (id !== undefined) this.#callId = id;
-    if (asker !== undefined) questionsOf(this).carrier = asker;
+    if (asker !== undefined) questionsOf(this).asker = asker;
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */
@@ -193,13 +193,13 @@ export class ServerCall implements SourceCall {
   /** Carries questions and steps to the client; created on first use. */
   get asker(): Asker {
     const questions = questionsOf(this);
-    questions.carrier ??= this.outer?.asker ?? this.owner.usualAsker(this);
-    return questions.carrier;
+    questions.asker ??= this.outer?.asker ?? this.owner.usualAsker(this);
+    return questions.asker;
   }
 
   /** The answers and steps that a later run of the handler need not ask or do again. */
   async recorded(): Promise<RecordedAnswers | undefined> {
-    return this.questions?.carrier?.recorded?.();
+    return this.questions?.asker?.recorded?.();
   }
 
   /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */
@@ -223,7 +223,7 @@ export class ServerCall implements SourceCall {
       message,
       place,
       (passed) => deliver(passed.params ?? {}),
-      (line) => this.facts.platform.warn(line),
+      (line) => this.config.platform.warn(line),
     );
   }
 

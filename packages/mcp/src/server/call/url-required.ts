@@ -38,13 +38,13 @@ export function urlRequiredFor(call: ServerCall, error: McpError): McpError | un
     mode: "url",
     message,
     url,
-    elicitationId: elicitationId ?? call.facts.randomId(),
+    elicitationId: elicitationId ?? call.config.randomId(),
   }));
   return new McpError("url_elicitation_required", error.message, { data: { elicitations } });
 }
 
 /** The error as text, for a model whose client cannot show pages. */
-export function urlRequiredInWords(error: McpError): string {
+export function urlRequiredText(error: McpError): string {
   return [error.message, ...visitsOf(error).map(({ message, url }) => `${message}: ${url}`)].join("\n");
 }
 

@@ -2,14 +2,14 @@ import { guarded, isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Timer } from "../../platform/platform.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { PublishedChange } from "./change.js";
 
 /** What a relay tells its node. */
 interface RelayReceiver {
   deliver(change: PublishedChange): void;
   /** Changes of other nodes may have been lost. */
-  missed(): void;
+  onGap(): void;
 }
 
 /** How long to wait before the storage is tried again. */
@@ -24,7 +24,7 @@ const SECRET = "secret";
  * again, and whoever may have missed something is told.
  */
 export class HubRelay {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #storage: Storage;
   readonly #receiver: RelayReceiver;
   /** Marks this node's own messages, because a node receives those too. */
@@ -39,8 +39,8 @@ export class HubRelay {
   #detached = false;
   #warned = false;
 
-  constructor(facts: ServerConfig, storage: Storage, receiver: RelayReceiver) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, storage: Storage, receiver: RelayReceiver) {
+    this.#config = config;
     this.#storage = storage;
     this.#receiver = receiver;
   }
@@ -57,7 +57,7 @@ export class HubRelay {
     const subscribed = this.#storage.pubsub.subscribe(
       this.#topic(),
       (message) => this.#receive(message),
-      () => this.#receiver.missed(),
+      () => this.#receiver.onGap(),
     );
     if (!isThenable(subscribed)) {
       this.#subscribed(subscribed);
@@ -68,7 +68,7 @@ export class HubRelay {
         (unsubscribe) => this.#subscribed(unsubscribe),
         (error) => {
           this.#failedBefore = true;
-          this.#tryLater();
+          this.#scheduleRetry();
           throw error;
         },
       )
@@ -95,35 +95,35 @@ export class HubRelay {
 
   #subscribed(unsubscribe: Unsubscribe): void {
     this.#unsubscribe = unsubscribe;
-    this.#sendMark();
+    this.#publishSecretMark();
     if (!this.#failedBefore) return;
     this.#failedBefore = false;
-    this.#receiver.missed();
+    this.#receiver.onGap();
   }
 
   /** Lets other nodes see whether they have the same secret: a text that only its owners can make. */
-  #sendMark(): void {
-    const text = JSON.stringify({ from: this.#self(), [SECRET]: this.#facts.secrets.sign(SECRET, "") });
+  #publishSecretMark(): void {
+    const text = JSON.stringify({ from: this.#self(), [SECRET]: this.#config.secrets.sign(SECRET, "") });
     guarded(
       () => this.#storage.pubsub.publish(this.#topic(), text),
       () => {},
     );
   }
 
-  #compare(mark: string): void {
-    if (this.#warned || this.#facts.secrets.verify(SECRET, mark) !== undefined) return;
+  #compareSecret(mark: string): void {
+    if (this.#warned || this.#config.secrets.verify(SECRET, mark) !== undefined) return;
     this.#warned = true;
-    this.#facts.platform.warn(
+    this.#config.platform.warn(
       "another process on this storage has another `secret`: cursors and the state of questions of one are refused by the other. Give every process of this server the same `secret`.",
     );
     // The other one may have started before this one and has not compared yet.
-    this.#sendMark();
+    this.#publishSecretMark();
   }
 
   #send(key: string, text: string): void {
     const failed = (error: unknown) => {
-      this.#facts.platform.warn(`a change did not reach other nodes: ${String(error)}`);
-      this.#keep(key, text);
+      this.#config.platform.warn(`a change did not reach other nodes: ${String(error)}`);
+      this.#queue(key, text);
     };
     try {
       const published = this.#storage.pubsub.publish(this.#topic(), text);
@@ -133,7 +133,7 @@ export class HubRelay {
     }
   }
 
-  #keep(key: string, text: string): void {
+  #queue(key: string, text: string): void {
     if (this.#detached) return;
     if (this.#unsent.size >= MAX_UNSENT) {
       this.#unsent.clear();
@@ -141,12 +141,12 @@ export class HubRelay {
     } else if (!this.#unsent.has(MISSED)) {
       this.#unsent.set(key, text);
     }
-    this.#tryLater();
+    this.#scheduleRetry();
   }
 
-  #tryLater(): void {
+  #scheduleRetry(): void {
     if (this.#detached || this.#retry !== undefined) return;
-    this.#retry = this.#facts.platform.timer(RETRY_MS, () => {
+    this.#retry = this.#config.platform.timer(RETRY_MS, () => {
       this.#retry = undefined;
       const unsent = [...this.#unsent];
       this.#unsent.clear();
@@ -160,24 +160,24 @@ export class HubRelay {
       // A failure has scheduled the next trial already.
       void Promise.resolve(this.attach()).catch(() => undefined);
     } catch {
-      this.#tryLater();
+      this.#scheduleRetry();
     }
   }
 
   #topic(): string {
-    return `server/${this.#facts.info.name}/changes`;
+    return `server/${this.#config.info.name}/changes`;
   }
 
   #self(): string {
-    this.#node ??= this.#facts.randomId();
+    this.#node ??= this.#config.randomId();
     return this.#node;
   }
 
   #receive(text: string): void {
     const message = readMessage(text, this.#self());
     if (message === undefined) return;
-    if (message === MISSED) this.#receiver.missed();
-    else if (typeof message === "string") this.#compare(message.slice(SECRET.length));
+    if (message === MISSED) this.#receiver.onGap();
+    else if (typeof message === "string") this.#compareSecret(message.slice(SECRET.length));
     else this.#receiver.deliver(message);
   }
 }

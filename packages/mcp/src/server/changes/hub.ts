@@ -1,13 +1,13 @@
 import { McpError } from "../../protocol/error.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { CHANGING_LISTS, LIST_FILTERS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 import { HubRelay } from "./hub-relay.js";
 
 /** Receives changes. An error thrown by `hear` is reported and does not affect other subscribers. */
 export interface Subscriber {
-  hear(notice: Notice): void;
+  receive(notice: Notice): void;
   /** Changes of other nodes may have been lost, and the hub cannot tell which. */
-  missed?(): void;
+  onGap?(): void;
 }
 
 /** Called when a topic gets its first subscriber and when it loses its last one. */
@@ -23,27 +23,27 @@ export interface TopicWatcher {
  * member is a list. The hub knows subscribers, not their connections.
  */
 export class Hub {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #topics = new Map<string, Set<Subscriber>>();
   /** Peers with one stream for all notifications, which receive every list change. */
-  readonly #everything = new Set<Subscriber>();
+  readonly #listSubscribers = new Set<Subscriber>();
   readonly #watchers = new Map<string, TopicWatcher>();
   readonly #relay: HubRelay | undefined;
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<ListName>();
   #scheduled = false;
   /** Length of the values that all subscribers together subscribe to. */
-  length = 0;
+  valueLength = 0;
   /** Called before each delivery; set where another node may have changed the subscriptions. */
   refresh: (() => void) | undefined;
 
-  constructor(facts: ServerConfig) {
-    this.#facts = facts;
-    const { storage } = facts.options;
+  constructor(config: ServerConfig) {
+    this.#config = config;
+    const { storage } = config.options;
     if (storage === undefined) return;
-    this.#relay = new HubRelay(facts, storage, {
+    this.#relay = new HubRelay(config, storage, {
       deliver: (change) => this.deliver(change),
-      missed: () => this.#missed(),
+      onGap: () => this.#notifyOfGap(),
     });
   }
 
@@ -59,34 +59,34 @@ export class Hub {
 
   /** Subscribes to the changes of every list. */
   join(subscriber: Subscriber): void {
-    this.#everything.add(subscriber);
+    this.#listSubscribers.add(subscriber);
   }
 
   leave(subscriber: Subscriber): void {
-    this.#everything.delete(subscriber);
+    this.#listSubscribers.delete(subscriber);
   }
 
   subscribe(subscriber: Subscriber, filter: string, value?: string): void {
     const topic = topicOf(filter, value);
     const known = this.#topics.get(topic);
     if (known?.has(subscriber) === true) return;
-    this.length += value?.length ?? 0;
+    this.valueLength += value?.length ?? 0;
     if (known !== undefined) {
       known.add(subscriber);
       return;
     }
     this.#topics.set(topic, new Set([subscriber]));
-    if (value !== undefined) this.#quietly(() => this.#watchers.get(filter)?.watched(value));
+    if (value !== undefined) this.#guard(() => this.#watchers.get(filter)?.watched(value));
   }
 
   unsubscribe(subscriber: Subscriber, filter: string, value?: string): void {
     const topic = topicOf(filter, value);
     const known = this.#topics.get(topic);
     if (known?.delete(subscriber) !== true) return;
-    this.length -= value?.length ?? 0;
+    this.valueLength -= value?.length ?? 0;
     if (known.size > 0) return;
     this.#topics.delete(topic);
-    if (value !== undefined) this.#quietly(() => this.#watchers.get(filter)?.unwatched(value));
+    if (value !== undefined) this.#guard(() => this.#watchers.get(filter)?.unwatched(value));
   }
 
   /** Delivers a change to its subscribers: here at once, on other nodes through the storage. */
@@ -105,15 +105,15 @@ export class Hub {
     const notice = new Notice(change);
     // Copied, because a subscriber that is too slow is removed during delivery.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
-    if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
+    if (topic !== undefined) for (const subscriber of [...topic]) this.#deliverTo(subscriber, notice);
     if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;
-    for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
+    for (const subscriber of [...this.#listSubscribers]) this.#deliverTo(subscriber, notice);
   }
 
   /** Tells one subscriber that what it watches may have changed. */
-  tellAgain(subscriber: Subscriber, filter: string, value: string): void {
+  notifyAgain(subscriber: Subscriber, filter: string, value: string): void {
     const watcher = this.#watchers.get(filter);
-    if (watcher !== undefined) this.#hear(subscriber, new Notice(watcher.changeOf(value)));
+    if (watcher !== undefined) this.#deliverTo(subscriber, new Notice(watcher.changeOf(value)));
   }
 
   /** Announces that a list changed, once for all changes in one turn of the event loop. */
@@ -128,7 +128,7 @@ export class Hub {
     this.#changed.add(list);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#facts.platform.defer(() => {
+    this.#config.platform.defer(() => {
       this.#scheduled = false;
       const changed = [...this.#changed];
       this.#changed.clear();
@@ -145,32 +145,32 @@ export class Hub {
    * Changes of other nodes may have been lost. Every subscriber is told that what it watches has changed: a change too many
    * costs one more read, a missing one leaves it with old data.
    */
-  #missed(): void {
+  #notifyOfGap(): void {
     this.refresh?.();
     for (const list of CHANGING_LISTS) this.#deliver(listNotice(list));
     for (const [topic, subscribers] of [...this.#topics]) {
       const [filter = "", value] = topic.split(/ (.*)/s, 2);
       const watcher = this.#watchers.get(filter);
       if (value !== undefined && watcher !== undefined) this.#deliver(watcher.changeOf(value));
-      else for (const subscriber of [...subscribers]) this.#quietly(() => subscriber.missed?.());
+      else for (const subscriber of [...subscribers]) this.#guard(() => subscriber.onGap?.());
     }
   }
 
   #hasSubscribers(list: ListName): boolean {
-    if (this.#everything.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
+    if (this.#listSubscribers.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
     // Other nodes may have subscribers, but this node publishes to them only once it serves clients itself.
     return this.#relay?.attached === true;
   }
 
-  #hear(subscriber: Subscriber, notice: Notice): void {
+  #deliverTo(subscriber: Subscriber, notice: Notice): void {
     try {
-      subscriber.hear(notice);
+      subscriber.receive(notice);
     } catch (error) {
       this.#warn(error);
     }
   }
 
-  #quietly(run: () => void): void {
+  #guard(run: () => void): void {
     try {
       run();
     } catch (error) {
@@ -179,7 +179,7 @@ export class Hub {
   }
 
   #warn(error: unknown): void {
-    this.#facts.platform.warn(`a subscription failed: ${error instanceof Error ? error.message : String(error)}`);
+    this.#config.platform.warn(`a subscription failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

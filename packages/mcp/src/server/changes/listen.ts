@@ -14,7 +14,7 @@ import { RESOURCE_FILTER } from "./peer-subscriber.js";
  *
  * Spec: Subscriptions, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
-export class Listen implements Subscriber {
+export class ListenRequest implements Subscriber {
   readonly exchange: Exchange;
   readonly #id: Id;
   readonly #filter: ListenFilter;
@@ -45,7 +45,7 @@ export class Listen implements Subscriber {
     this.#each((filter, value) => this.#hub.subscribe(this, filter, value));
   }
 
-  hear(notice: Notice): void {
+  receive(notice: Notice): void {
     this.exchange.send(notice.tagged(this.#id));
   }
 

@@ -3,7 +3,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Layer } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
@@ -12,23 +12,23 @@ import type { PeerSubscribers } from "./peer-subscriber.js";
 export class Logging implements Layer {
   readonly name = "logging";
   readonly stage = "served";
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #peers: PeerSubscribers;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerConfig, peers: PeerSubscribers) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, peers: PeerSubscribers) {
+    this.#config = config;
     this.#peers = peers;
     this.handlers = { "logging/setLevel": (call) => this.#setLevel(call) };
   }
 
   capabilities(): ServerCapabilities {
-    return this.#facts.logging ? { logging: {} } : {};
+    return this.#config.logging ? { logging: {} } : {};
   }
 
   /** Sends a message to every peer whose session asks for messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    if (!this.#facts.logging) return;
+    if (!this.#config.logging) return;
     let text: string | undefined;
     for (const peer of this.#peers.all()) {
       text ??= notificationText("notifications/message", { level, logger, data });
@@ -50,7 +50,7 @@ export class Logging implements Layer {
       peer.session.logLevel = level;
       peer.sessionChanged?.();
     }
-    const { options, platform } = this.#facts;
+    const { options, platform } = this.#config;
     callHook(platform, "onLogLevel", () => options.onLogLevel?.(level, call.ctx));
     return {};
   }

@@ -2,7 +2,7 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Layer, Layers } from "../call/layers.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
@@ -10,7 +10,7 @@ import type { Hub, Subscriber } from "./hub.js";
 /** The member of a listen filter that lists resources; subscriptions of sessions use the same topics. */
 export const RESOURCE_FILTER = "resourceSubscriptions";
 
-const NOTHING: readonly string[] = [];
+const NO_URIS: readonly string[] = [];
 
 /** A peer with a session: it receives the changes of every list and of the resources in its session's subscriptions. */
 export class PeerSubscriber implements Subscriber {
@@ -20,7 +20,7 @@ export class PeerSubscriber implements Subscriber {
   /** The capabilities that were declared to the peer. */
   #declared: ServerCapabilities | undefined;
   /** The URIs that the hub has for this peer. */
-  #known = NOTHING;
+  #subscribed = NO_URIS;
 
   constructor(layers: Layers, hub: Hub, peer: Peer) {
     this.#layers = layers;
@@ -28,10 +28,10 @@ export class PeerSubscriber implements Subscriber {
     this.peer = peer;
   }
 
-  hear(notice: Notice): void {
+  receive(notice: Notice): void {
     const { session } = this.peer;
     if (session?.initialized !== true) return;
-    this.settle();
+    this.recordCapabilities();
     const capability = this.#layers.self.methods.get(notice.change.method)?.capability;
     // Spec: Lifecycle, "Operation": both parties use only the capabilities that were negotiated.
     // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
@@ -46,34 +46,34 @@ export class PeerSubscriber implements Subscriber {
   }
 
   /** Records what is declared at this moment; later additions do not reach this peer. */
-  settle(): void {
+  recordCapabilities(): void {
     const { session } = this.peer;
     if (session !== undefined) this.#declared ??= this.#layers.capabilities(session.revision);
   }
 
   /** Makes the hub agree with the session, which other nodes may have changed. */
   sync(missed = false): void {
-    const uris = this.peer.session?.subscriptions ?? NOTHING;
-    if (uris === this.#known) return;
-    const before = new Set(this.#known);
+    const uris = this.peer.session?.subscriptions ?? NO_URIS;
+    if (uris === this.#subscribed) return;
+    const before = new Set(this.#subscribed);
     this.#subscribeTo(uris);
     // What has changed between the subscription and this moment is not known here.
-    if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.tellAgain(this, RESOURCE_FILTER, uri);
+    if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.notifyAgain(this, RESOURCE_FILTER, uri);
   }
 
   /** Has the peer look again at all that it subscribes to. */
-  tellAgain(): void {
-    for (const uri of this.#known) this.#hub.tellAgain(this, RESOURCE_FILTER, uri);
+  notifyAgain(): void {
+    for (const uri of this.#subscribed) this.#hub.notifyAgain(this, RESOURCE_FILTER, uri);
   }
 
   /** Ends all subscriptions of this peer. */
   stop(): void {
-    this.#subscribeTo(NOTHING);
+    this.#subscribeTo(NO_URIS);
   }
 
   #subscribeTo(uris: readonly string[]): void {
-    const before = new Set(this.#known);
-    this.#known = uris;
+    const before = new Set(this.#subscribed);
+    this.#subscribed = uris;
     for (const uri of uris) if (!before.delete(uri)) this.#hub.subscribe(this, RESOURCE_FILTER, uri);
     for (const uri of before) this.#hub.unsubscribe(this, RESOURCE_FILTER, uri);
   }
@@ -83,17 +83,17 @@ export class PeerSubscriber implements Subscriber {
 export class PeerSubscribers implements Layer {
   readonly name = "peers";
   readonly stage = "served";
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #peers = new Map<Peer, PeerSubscriber>();
 
-  constructor(facts: ServerConfig, layers: Layers, hub: Hub) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, layers: Layers, hub: Hub) {
+    this.#config = config;
     this.#layers = layers;
     this.#hub = hub;
     // With a shared storage, another node may have changed the session of a peer that is connected here.
-    if (facts.options.storage !== undefined) {
+    if (config.options.storage !== undefined) {
       hub.refresh = () => {
         for (const subscriber of this.#peers.values()) subscriber.sync();
       };
@@ -104,13 +104,13 @@ export class PeerSubscribers implements Layer {
     const subscriber = new PeerSubscriber(this.#layers, this.#hub, peer);
     this.#peers.set(peer, subscriber);
     this.#hub.join(subscriber);
-    subscriber.settle();
+    subscriber.recordCapabilities();
     subscriber.sync();
     const ready = this.#hub.ready();
     // A session that has subscriptions already was served by another node, which may have died some time ago.
-    const takenOver = () => this.#facts.options.storage !== undefined && subscriber.tellAgain();
+    const takenOver = () => this.#config.options.storage !== undefined && subscriber.notifyAgain();
     if (!isThenable(ready)) return void takenOver();
-    ready.then(takenOver, (error) => this.#facts.platform.warn(`changes on other nodes do not arrive: ${error}`));
+    ready.then(takenOver, (error) => this.#config.platform.warn(`changes on other nodes do not arrive: ${error}`));
   }
 
   closed(peer: Peer): void {
@@ -122,7 +122,7 @@ export class PeerSubscribers implements Layer {
   }
 
   notification({ method }: { method: string }, peer: Peer): void {
-    if (method === "notifications/initialized") this.#peers.get(peer)?.settle();
+    if (method === "notifications/initialized") this.#peers.get(peer)?.recordCapabilities();
   }
 
   sessionChanged(peer: Peer, missed: boolean): void | Promise<void> {
@@ -130,7 +130,7 @@ export class PeerSubscribers implements Layer {
     return this.#hub.ready();
   }
 
-  of(peer: Peer): PeerSubscriber | undefined {
+  get(peer: Peer): PeerSubscriber | undefined {
     return this.#peers.get(peer);
   }
 

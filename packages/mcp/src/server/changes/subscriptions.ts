@@ -3,15 +3,15 @@ import type { Session } from "../../era/session.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Layer, Layers } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
 import type { Hub } from "./hub.js";
-import { Listen, type ListenFilter, readFilter, servedFilters } from "./listen.js";
+import { ListenRequest, type ListenFilter, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
 /** Knows which resources a caller may subscribe to. */
-interface KnownResources {
+interface ResourceIndex {
   knows(uri: string, call: ServerCall): MaybePromise<boolean>;
 }
 
@@ -19,23 +19,23 @@ interface KnownResources {
 export class Subscriptions implements Layer {
   readonly name = "subscriptions";
   readonly stage = "served";
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
-  readonly #resources: KnownResources;
+  readonly #resources: ResourceIndex;
   readonly #peers: PeerSubscribers;
-  readonly #listens = new Set<Listen>();
+  readonly #listens = new Set<ListenRequest>();
   readonly #listensOf = new WeakMap<Peer, number>();
   readonly #extensionFilters: readonly string[];
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(facts: ServerConfig, layers: Layers, hub: Hub, resources: KnownResources, peers: PeerSubscribers) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, layers: Layers, hub: Hub, resources: ResourceIndex, peers: PeerSubscribers) {
+    this.#config = config;
     this.#layers = layers;
     this.#hub = hub;
     this.#resources = resources;
     this.#peers = peers;
-    this.#extensionFilters = (facts.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
+    this.#extensionFilters = (config.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
     this.handlers = {
       "resources/subscribe": (call) => this.#whenReady(() => this.#subscribe(call)),
       "resources/unsubscribe": (call) => this.#unsubscribe(call),
@@ -58,7 +58,7 @@ export class Subscriptions implements Layer {
       listen.end();
       const { peer } = listen.exchange;
       // Deferred, because the notice must follow the result, which is sent once the answer's promises have settled.
-      if (peer !== undefined) this.#facts.platform.defer(() => peer.send(listen.cancelledNotice));
+      if (peer !== undefined) this.#config.platform.defer(() => peer.send(listen.cancelledNotice));
     }
   }
 
@@ -113,7 +113,7 @@ export class Subscriptions implements Layer {
   }
 
   #changed(peer: Peer): unknown {
-    this.#peers.of(peer)?.sync();
+    this.#peers.get(peer)?.sync();
     return peer.sessionChanged?.();
   }
 
@@ -124,14 +124,14 @@ export class Subscriptions implements Layer {
     );
     const begin = () => {
       // Checked only now, because other requests may have started while this one waited.
-      this.#checkRoom(call.exchange.peer);
+      this.#checkListenLimits(call.exchange.peer);
       return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     };
-    return whenReady(this.#narrow(filter, call), () => this.#whenReady(() => this.#narrowed(filter, call, begin)));
+    return whenReady(this.#removeUnreadable(filter, call), () => this.#whenReady(() => this.#narrowByLayers(filter, call, begin)));
   }
 
   /** Lets layers remove what the caller may not be notified of. */
-  #narrowed(filter: ListenFilter, call: ServerCall, begin: () => Promise<object>): Promise<object> {
+  #narrowByLayers(filter: ListenFilter, call: ServerCall, begin: () => Promise<object>): Promise<object> {
     const narrowing = this.#layers.all().filter(({ narrowListen }) => narrowListen !== undefined);
     if (narrowing.length === 0) return begin();
     return (async () => {
@@ -141,7 +141,7 @@ export class Subscriptions implements Layer {
   }
 
   /** Removes the URIs that this caller may not read. */
-  #narrow(filter: ListenFilter, call: ServerCall): MaybePromise<void> {
+  #removeUnreadable(filter: ListenFilter, call: ServerCall): MaybePromise<void> {
     const uris = filter.get(RESOURCE_FILTER);
     if (uris === undefined || uris === true) return;
     this.#checkSize(uris);
@@ -160,19 +160,19 @@ export class Subscriptions implements Layer {
   }
 
   #checkSize(uris: readonly string[], added?: number): void {
-    const { subscriptions, subscriptionLength, totalSubscriptionLength } = this.#facts.limits;
+    const { subscriptions, subscriptionLength, totalSubscriptionLength } = this.#config.limits;
     if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs", "one subscriber");
     const length = uris.reduce((sum, uri) => sum + uri.length, 0);
     if (length > subscriptionLength) {
       throw tooMany("subscriptionLength", subscriptionLength, "characters of URIs", "one subscriber");
     }
-    if (this.#hub.length + (added ?? length) > totalSubscriptionLength) {
+    if (this.#hub.valueLength + (added ?? length) > totalSubscriptionLength) {
       throw tooMany("totalSubscriptionLength", totalSubscriptionLength, "characters of URIs", "all subscribers");
     }
   }
 
-  #checkRoom(peer: Peer | undefined): void {
-    const { listens, listensPerPeer } = this.#facts.limits;
+  #checkListenLimits(peer: Peer | undefined): void {
+    const { listens, listensPerPeer } = this.#config.limits;
     if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests", "this server");
     if (peer !== undefined && (this.#listensOf.get(peer) ?? 0) >= listensPerPeer) {
       throw tooMany("listensPerPeer", listensPerPeer, "open listen requests", "one client");
@@ -182,7 +182,7 @@ export class Subscriptions implements Layer {
   #begin(call: ServerCall, filter: ListenFilter, resolve: (result: object) => void): void {
     const { exchange } = call;
     const { signal, peer } = exchange;
-    const listen = new Listen(this.#hub, exchange, call.request.id, filter, (result) => {
+    const listen = new ListenRequest(this.#hub, exchange, call.request.id, filter, (result) => {
       if (!this.#listens.delete(listen)) return;
       signal.removeEventListener("abort", leave);
       if (peer !== undefined) this.#count(peer, -1);

@@ -23,13 +23,13 @@ function sharedBuckets(clock: ReturnType<typeof fakeClock>, kv: KeyValue, offset
 const KINDS = {
   "on a node"(clock: ReturnType<typeof fakeClock>) {
     const buckets = new NodeBuckets(clock.platform, 10);
-    return (rate: FullRate) => buckets.take("k", rate);
+    return (rate: FullRate) => buckets.acquire("k", rate);
   },
   "on a storage, for two nodes"(clock: ReturnType<typeof fakeClock>) {
     const { kv } = memoryStorage({ clock });
     const nodes = [sharedBuckets(clock, kv), sharedBuckets(clock, kv)] as const;
     let turn = 0;
-    return (rate: FullRate) => nodes[++turn % 2 === 0 ? 0 : 1].take("k", rate);
+    return (rate: FullRate) => nodes[++turn % 2 === 0 ? 0 : 1].acquire("k", rate);
   },
 };
 
@@ -77,13 +77,13 @@ describe("buckets on a storage, when the clock of the node is set back", () => {
     let offset = 0;
     const buckets = sharedBuckets(clock, kv, () => offset);
     const rate = { intervalMs: 100, burst: 2 };
-    expect([await buckets.take("k", rate), await buckets.take("k", rate)]).toEqual([0, 0]);
+    expect([await buckets.acquire("k", rate), await buckets.acquire("k", rate)]).toEqual([0, 0]);
     offset = -3_600_000;
-    expect(await buckets.take("k", rate)).toBe(100);
+    expect(await buckets.acquire("k", rate)).toBe(100);
     await clock.advance(50);
-    expect(await buckets.take("k", rate)).toBe(50);
+    expect(await buckets.acquire("k", rate)).toBe(50);
     await clock.advance(50);
-    expect(await buckets.take("k", rate)).toBe(0);
+    expect(await buckets.acquire("k", rate)).toBe(0);
   });
 });
 
@@ -92,10 +92,10 @@ describe("buckets on a node", () => {
     const clock = fakeClock();
     const buckets = new NodeBuckets(clock.platform, 3);
     const rate = { intervalMs: 1000, burst: 1 };
-    expect(buckets.take("flood", rate)).toBe(0);
+    expect(buckets.acquire("flood", rate)).toBe(0);
     for (let other = 0; other < 100; other++) {
-      expect(buckets.take("flood", rate)).toBeGreaterThan(0);
-      expect(buckets.take(`other ${other}`, rate)).toBe(0);
+      expect(buckets.acquire("flood", rate)).toBeGreaterThan(0);
+      expect(buckets.acquire(`other ${other}`, rate)).toBe(0);
     }
     expect(buckets.size).toBe(3);
   });
@@ -120,9 +120,9 @@ describe("buckets on a storage", () => {
     };
     const buckets = sharedBuckets(clock, counting);
     const rate = { intervalMs: 100, burst: 5 };
-    const waits = await Promise.all(Array.from({ length: 50 }, () => buckets.take("k", rate)));
+    const waits = await Promise.all(Array.from({ length: 50 }, () => buckets.acquire("k", rate)));
     expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
-    for (let again = 0; again < 100; again++) expect(await buckets.take("k", rate)).toBe(100);
+    for (let again = 0; again < 100; again++) expect(await buckets.acquire("k", rate)).toBe(100);
     expect(used).toEqual({ get: 1, set: 2 });
   });
 
@@ -131,11 +131,11 @@ describe("buckets on a storage", () => {
     const { kv } = memoryStorage({ clock });
     const rate = { intervalMs: 100, burst: 2 };
     const ahead = sharedBuckets(clock, kv, () => 86_400_000);
-    expect(await ahead.take("k", rate)).toBe(0);
+    expect(await ahead.acquire("k", rate)).toBe(0);
     const other = sharedBuckets(clock, kv);
-    expect(await other.take("k", rate)).toBe(100);
+    expect(await other.acquire("k", rate)).toBe(100);
     await clock.advance(20_000);
-    expect(await other.take("k", rate)).toBe(0);
+    expect(await other.acquire("k", rate)).toBe(0);
   });
 
   it("refuse for a moment what loses against others again and again, but fail if nobody else writes", async () => {
@@ -154,11 +154,11 @@ describe("buckets on a storage", () => {
     };
     const buckets = sharedBuckets(clock, losing);
     const rate = { intervalMs: 10, burst: 5 };
-    const crowdedOut = Promise.resolve(buckets.take("k", rate));
+    const crowdedOut = Promise.resolve(buckets.acquire("k", rate));
     await clock.advance(1000);
     expect(await crowdedOut).toBe(100);
     others = false;
-    const failed = expect(buckets.take("k", rate)).rejects.toThrow("nobody else wrote");
+    const failed = expect(buckets.acquire("k", rate)).rejects.toThrow("nobody else wrote");
     await clock.advance(1000);
     await failed;
   });

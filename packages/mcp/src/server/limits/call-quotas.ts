@@ -1,19 +1,19 @@
 import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { QuotaOptions, ToolRate } from "../contract/quota-options.js";
 import type { FoundOffer } from "../contract/source.js";
-import { type CountedCaller, countedCaller, storedKey } from "./counted-caller.js";
-import { type Counts, NotCounted, nodeCounts, sharedCounts } from "./counts.js";
+import { type QuotaCaller, quotaCallerOf, storageKey } from "./quota-caller.js";
+import { type Counts, CountingError, nodeCounts, sharedCounts } from "./counts.js";
 import { type Limit, limitsOf, toolLimit } from "./limit.js";
 import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
 /** When the end of another call cannot be foreseen. */
-const UNKNOWN_MS = 1000;
+const CALL_RETRY_MS = 1000;
 /** Sessions and streams last longer than calls. */
-const UNKNOWN_LASTING_MS = 10_000;
+const STREAM_RETRY_MS = 10_000;
 
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
 type Next = () => object | Promise<object>;
@@ -26,14 +26,14 @@ interface ToolFinder {
 /** A call or a stream on its way through the limits. */
 interface Passage {
   readonly limits: readonly Limit[];
-  readonly caller: CountedCaller;
+  readonly caller: QuotaCaller;
   /** Frees the places that it has. */
-  readonly leaving: (() => void)[];
+  readonly releases: (() => void)[];
 }
 
 /** Admits or refuses the calls of one server, and the streams and sessions that its transports open. */
 export class CallQuotas {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #options: QuotaOptions;
   readonly #node: Counts;
   readonly #shared: Counts | undefined;
@@ -43,21 +43,21 @@ export class CallQuotas {
   /** By the `rate` of a tool's definition. */
   readonly #tools = new WeakMap<ToolRate, Limit>();
 
-  constructor(facts: ServerConfig, options: QuotaOptions, offers: ToolFinder) {
+  constructor(config: ServerConfig, options: QuotaOptions, offers: ToolFinder) {
     this.#offers = offers;
-    this.#facts = facts;
+    this.#config = config;
     this.#options = options;
     this.#perPrincipal = limitsOf("perPrincipal", options.perPrincipal);
     this.#perServer = limitsOf("perServer", options.perServer);
-    this.#node = nodeCounts(facts.platform, options);
+    this.#node = nodeCounts(config.platform, options);
     if (options.on !== "storage") return;
-    const { storage } = facts.options;
+    const { storage } = config.options;
     if (storage === undefined) {
       throw new McpError("invalid_definition", "`quotas` count on the storage, but the server has none", {
         fix: "Pass `storage` to `new Server`, or leave `on` out.",
       });
     }
-    this.#shared = sharedCounts(facts.platform, storage, options, this.#node);
+    this.#shared = sharedCounts(config.platform, storage, options, this.#node);
   }
 
   close(): void {
@@ -70,45 +70,45 @@ export class CallQuotas {
     const streams = limits.filter(({ counts }) => counts === "streams");
     const sessions = limits.find(({ counts }) => counts === "sessions");
     return {
-      ...(streams.length > 0 && { takeStream: (from) => this.#takeStream(streams, from) }),
+      ...(streams.length > 0 && { takeStream: (from) => this.#acquireStream(streams, from) }),
       ...(sessions !== undefined && { sessionPlaces: this.#sessionQuota(sessions) }),
     };
   }
 
-  #takeStream(limits: readonly Limit[], from: Caller): MaybePromise<(() => void) | Answer> {
-    const passage: Passage = { limits, caller: countedCaller(from), leaving: [] };
+  #acquireStream(limits: readonly Limit[], from: Caller): MaybePromise<(() => void) | Answer> {
+    const passage: Passage = { limits, caller: quotaCallerOf(from), releases: [] };
     return whenReady(this.#pass(passage, 0), (refused) => {
-      if (refused === undefined) return () => leave(passage);
-      leave(passage);
+      if (refused === undefined) return () => releaseAll(passage);
+      releaseAll(passage);
       return refusedOpening(refused);
     });
   }
 
   #sessionQuota(limit: Limit): SessionQuota {
-    const { platform, info } = this.#facts;
+    const { platform, info } = this.#config;
     const counts = this.#shared ?? this.#node;
     return {
       async take(from, session, request) {
-        const place = storedKey(platform, [info.name, limit.kind, countedCaller(from).key]);
+        const place = storageKey(platform, [info.name, limit.kind, quotaCallerOf(from).key]);
         try {
-          if (await counts.enterSession(place, limit.most ?? 0, session)) return { place };
+          if (await counts.acquireSession(place, limit.max ?? 0, session)) return { place };
         } catch (error) {
-          return refusedOpening(notCounted(limit, error), request);
+          return refusedOpening(countingRefusal(limit, error), request);
         }
-        return refusedOpening(refusedBy(limit, UNKNOWN_LASTING_MS), request);
+        return refusedOpening(refusedBy(limit, STREAM_RETRY_MS), request);
       },
-      keep: (place, lifeMs) => counts.keepSession(place, lifeMs),
-      free: (place, session) => counts.leaveSession(place, session),
+      keep: (place, lifeMs) => counts.renewSession(place, lifeMs),
+      free: (place, session) => counts.releaseSession(place, session),
     };
   }
 
   /** Serves a call by `next` if all limits allow it. What an era answers by itself is free. */
   serve(call: ServerCall, next: Next): MaybePromise<object> {
-    if (call.request.own !== undefined) return next();
+    if (call.request.eraResult !== undefined) return next();
     const passage: Passage = {
-      limits: this.#counted(this.#perPrincipal, call),
-      caller: countedCaller(call.exchange),
-      leaving: [],
+      limits: this.#applicable(this.#perPrincipal, call),
+      caller: quotaCallerOf(call.exchange),
+      releases: [],
     };
     // The caller's own limits come first, so that a flood does not use up what all callers share.
     const refused = this.#pass(passage, 0);
@@ -120,13 +120,13 @@ export class CallQuotas {
   #serveWithin(call: ServerCall, own: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
     if (own !== undefined) return this.#finish(call, own, passage, next);
     const failed = (error: unknown): never => {
-      leave(passage);
+      releaseAll(passage);
       throw error;
     };
     let refused: MaybePromise<QuotaRefusal | undefined>;
     try {
       refused = whenReady(this.#toolLimit(call), (tool) => {
-        const others = [...(tool === undefined ? [] : [tool]), ...this.#counted(this.#perServer, call)];
+        const others = [...(tool === undefined ? [] : [tool]), ...this.#applicable(this.#perServer, call)];
         return this.#pass({ ...passage, limits: others }, 0);
       });
     } catch (error) {
@@ -136,7 +136,7 @@ export class CallQuotas {
     return this.#finish(call, refused, passage, next);
   }
 
-  #counted(limits: readonly Limit[], { row }: ServerCall): readonly Limit[] {
+  #applicable(limits: readonly Limit[], { row }: ServerCall): readonly Limit[] {
     const kind = row.deadlineExempt === true ? "streams" : "calls";
     return limits.filter(({ counts }) => counts === "any" || counts === kind);
   }
@@ -177,54 +177,54 @@ export class CallQuotas {
 
   #passOne(limit: Limit, passage: Passage): MaybePromise<QuotaRefusal | undefined> {
     const { counts, key } = this.#countsOf(limit, passage.caller);
-    const outcome = limit.rate === undefined ? counts.enter(key, limit.most ?? 0) : counts.take(key, limit.rate);
+    const outcome = limit.rate === undefined ? counts.acquirePlace(key, limit.max ?? 0) : counts.acquireToken(key, limit.rate);
     const judge = (settled: typeof outcome extends MaybePromise<infer T> ? T : never) => {
       if (settled === 0) return undefined;
       if (typeof settled !== "function")
-        return refusedBy(limit, settled ?? (limit.counts === "streams" ? UNKNOWN_LASTING_MS : UNKNOWN_MS));
-      passage.leaving.push(settled);
+        return refusedBy(limit, settled ?? (limit.counts === "streams" ? STREAM_RETRY_MS : CALL_RETRY_MS));
+      passage.releases.push(settled);
       return undefined;
     };
     return isThenable(outcome)
-      ? Promise.resolve(outcome).then(judge, (error) => notCounted(limit, error))
+      ? Promise.resolve(outcome).then(judge, (error) => countingRefusal(limit, error))
       : judge(outcome);
   }
 
-  #countsOf({ kind, server }: Limit, { key, everywhere }: CountedCaller): { counts: Counts; key: string } {
-    const parts = [this.#facts.info.name, kind, ...(server ? [] : [key])];
-    if (this.#shared === undefined || !(server || everywhere)) return { counts: this.#node, key: parts.join("\n") };
-    return { counts: this.#shared, key: storedKey(this.#facts.platform, parts) };
+  #countsOf({ kind, server }: Limit, { key, onAllNodes }: QuotaCaller): { counts: Counts; key: string } {
+    const parts = [this.#config.info.name, kind, ...(server ? [] : [key])];
+    if (this.#shared === undefined || !(server || onAllNodes)) return { counts: this.#node, key: parts.join("\n") };
+    return { counts: this.#shared, key: storageKey(this.#config.platform, parts) };
   }
 
   #finish(call: ServerCall, refused: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
     if (refused !== undefined) {
-      leave(passage);
+      releaseAll(passage);
       return refuse(call, refused, this.#options.refusal ?? "result");
     }
-    if (passage.leaving.length === 0) return next();
+    if (passage.releases.length === 0) return next();
     let result: object | Promise<object>;
     try {
       result = next();
     } catch (error) {
-      leave(passage);
+      releaseAll(passage);
       throw error;
     }
-    if (isThenable(result)) return Promise.resolve(result).finally(() => leave(passage));
-    leave(passage);
+    if (isThenable(result)) return Promise.resolve(result).finally(() => releaseAll(passage));
+    releaseAll(passage);
     return result;
   }
 }
 
 /** Frees the places that a call or a stream has. */
-function leave({ leaving }: Passage): void {
-  for (const one of leaving.splice(0)) one();
+function releaseAll({ releases }: Passage): void {
+  for (const one of releases.splice(0)) one();
 }
 
 function refusedBy({ option, server, text }: Limit, waitMs: number): QuotaRefusal {
   return { limit: option, retryAfterMs: Math.ceil(waitMs), server, text };
 }
 
-function notCounted({ option }: Limit, error: unknown): QuotaRefusal {
-  if (!(error instanceof NotCounted)) throw error;
-  return { limit: option, retryAfterMs: UNKNOWN_MS, server: true, text: "The server cannot count calls now." };
+function countingRefusal({ option }: Limit, error: unknown): QuotaRefusal {
+  if (!(error instanceof CountingError)) throw error;
+  return { limit: option, retryAfterMs: CALL_RETRY_MS, server: true, text: "The server cannot count calls now." };
 }

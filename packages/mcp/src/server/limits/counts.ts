@@ -13,23 +13,23 @@ import { SharedBuckets } from "./shared-buckets.js";
 import { SharedPlaces } from "./shared-places.js";
 
 /** The storage failed, and the options say that what cannot be counted is refused. */
-export class NotCounted extends Error {}
+export class CountingError extends Error {}
 
 /** Counts calls by key: on this node, or on a storage. A key is a text of any length for the node, a short one for a storage. */
 export interface Counts {
   /** Takes a token and gives 0, or gives the milliseconds until there is one. */
-  take(key: string, rate: FullRate): MaybePromise<number>;
+  acquireToken(key: string, rate: FullRate): MaybePromise<number>;
   /** Takes a place and gives the function that frees it; undefined if `most` are taken. */
-  enter(key: string, most: number): MaybePromise<(() => void) | undefined>;
+  acquirePlace(key: string, most: number): MaybePromise<(() => void) | undefined>;
   /** Takes a place for a session and gives true; false if `most` are taken. */
-  enterSession(key: string, most: number, session: PlacedSession): Promise<boolean>;
-  keepSession(key: string, lifeMs: number): Promise<void>;
-  leaveSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;
+  acquireSession(key: string, most: number, session: PlacedSession): Promise<boolean>;
+  renewSession(key: string, lifeMs: number): Promise<void>;
+  releaseSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;
   close(): void;
 }
 
-const BUCKETS = 100_000;
-const LEASE_MS = 30_000;
+const DEFAULT_BUCKETS = 100_000;
+const DEFAULT_LEASE_MS = 30_000;
 
 /** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
 export class NodeBuckets {
@@ -47,7 +47,7 @@ export class NodeBuckets {
   }
 
   /** Takes a token and returns 0, or returns the milliseconds until there is one. */
-  take(key: string, rate: FullRate): number {
+  acquire(key: string, rate: FullRate): number {
     const now = this.#platform.monotonic();
     const { waitMs, fullAt } = takeToken(this.#fullAt.get(key) ?? now, now, rate);
     // A refused one too, so that a flood does not end in a fresh bucket.
@@ -58,23 +58,23 @@ export class NodeBuckets {
 
 /** Counts on this node alone. */
 export function nodeCounts(platform: Platform, options: QuotaOptions): Counts {
-  const { buckets: most = BUCKETS, leaseMs = LEASE_MS } = options;
+  const { buckets: most = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS } = options;
   const buckets = new NodeBuckets(platform, most);
   const places = new KeyCounts();
   const sessions = new SessionPlaces(platform, createMemoryStorage({ clock: platform }).kv, leaseMs);
   return {
-    take: (key, rate) => buckets.take(key, rate),
-    enter: (key, most) => (places.take(key, most) ? () => void places.change(key, -1) : undefined),
-    enterSession: (key, most, session) => sessions.enter(key, most, session),
-    keepSession: (key, lifeMs) => sessions.keep(key, lifeMs),
-    leaveSession: (key, session) => sessions.leave(key, session),
+    acquireToken: (key, rate) => buckets.acquire(key, rate),
+    acquirePlace: (key, most) => (places.take(key, most) ? () => void places.change(key, -1) : undefined),
+    acquireSession: (key, most, session) => sessions.acquire(key, most, session),
+    renewSession: (key, lifeMs) => sessions.renew(key, lifeMs),
+    releaseSession: (key, session) => sessions.release(key, session),
     close() {},
   };
 }
 
 /** Counts on a storage for all nodes together; while it fails, as the options say. */
 export function sharedCounts(platform: Platform, storage: Storage, options: QuotaOptions, node: Counts): Counts {
-  const { buckets: most = BUCKETS, leaseMs = LEASE_MS, ifStorageFails = "node" } = options;
+  const { buckets: most = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS, ifStorageFails = "node" } = options;
   const buckets = new SharedBuckets(platform, storage.kv, most);
   const places = new SharedPlaces(platform, storage.kv, leaseMs);
   const sessions = new SessionPlaces(platform, storage.kv, leaseMs);
@@ -87,30 +87,30 @@ export function sharedCounts(platform: Platform, storage: Storage, options: Quot
     } catch (error) {
       if (!failing) platform.warn(warning(ifStorageFails, error));
       failing = true;
-      if (ifStorageFails === "refuse") throw new NotCounted("calls cannot be counted now", { cause: error });
+      if (ifStorageFails === "refuse") throw new CountingError("calls cannot be counted now", { cause: error });
       return onNode();
     }
   };
   return {
-    take(key, rate) {
-      const waits = buckets.take(key, rate);
-      return isThenable(waits) ? otherwise(waits, () => node.take(key, rate)) : waits;
+    acquireToken(key, rate) {
+      const waits = buckets.acquire(key, rate);
+      return isThenable(waits) ? otherwise(waits, () => node.acquireToken(key, rate)) : waits;
     },
-    enter: (key, most) =>
+    acquirePlace: (key, most) =>
       otherwise(
-        places.enter(key, most).then((entered) => (entered ? () => places.leave(key) : undefined)),
-        () => node.enter(key, most),
+        places.acquire(key, most).then((entered) => (entered ? () => places.release(key) : undefined)),
+        () => node.acquirePlace(key, most),
       ),
-    enterSession: (key, most, session) =>
-      otherwise(sessions.enter(key, most, session), () => node.enterSession(key, most, session)),
-    async keepSession(key, lifeMs) {
-      await node.keepSession(key, lifeMs);
-      await sessions.keep(key, lifeMs);
+    acquireSession: (key, most, session) =>
+      otherwise(sessions.acquire(key, most, session), () => node.acquireSession(key, most, session)),
+    async renewSession(key, lifeMs) {
+      await node.renewSession(key, lifeMs);
+      await sessions.renew(key, lifeMs);
     },
-    async leaveSession(key, session) {
+    async releaseSession(key, session) {
       // It may have got its place while the storage failed.
-      await node.leaveSession(key, session);
-      await sessions.leave(key, session);
+      await node.releaseSession(key, session);
+      await sessions.release(key, session);
     },
     close: () => places.close(),
   };

@@ -14,7 +14,7 @@ export interface Limit {
   readonly text: string;
   readonly rate?: FullRate | undefined;
   /** Of a limit of what runs or exists at once. */
-  readonly most?: number | undefined;
+  readonly max?: number | undefined;
 }
 
 /** The limits that a quota sets. */
@@ -32,7 +32,7 @@ export function limitsOf(whose: "perPrincipal" | "perServer", quota: PrincipalQu
     const most = quota?.[counts];
     if (most === undefined) continue;
     const text = `Too many at once: at most ${most} ${counts} ${of}.`;
-    limits.push({ option: `quotas.${whose}.${counts}`, kind: `${whose} ${counts}`, server, counts, text, most });
+    limits.push({ option: `quotas.${whose}.${counts}`, kind: `${whose} ${counts}`, server, counts, text, max: most });
   }
   return limits;
 }

@@ -1,7 +1,7 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { inLayer } from "../call/in-layer.js";
 import { checkQuotas, type QuotaOptions, type Quotas } from "../contract/quota-options.js";
-import type { ServerParts } from "../sources/prefixed.js";
+import type { ServerInternals } from "../sources/prefixed-source.js";
 import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
 
@@ -14,8 +14,8 @@ export function quotas(options: QuotaOptions = {}): Quotas {
   return {
     attachToServer(parts) {
       // Only servers call it, with their own parts, whose type users do not see.
-      const { facts, layers, source } = parts as ServerParts;
-      const calls = new CallQuotas(facts, options, source);
+      const { config, layers, source } = parts as ServerInternals;
+      const calls = new CallQuotas(config, options, source);
       layers.add({
         name: "quotas",
         stage: "limited",

@@ -3,14 +3,14 @@ import type { KeyValue } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
 
 /** Times that a write may lose against other nodes; more count as a failure of the storage. */
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 /** Sessions that are looked at for one that wants the place of another. */
-const MOST_LOOKS = 16;
+const MAX_CHECKS = 16;
 /** How long a session that was found alive is not looked at again. */
-const LOOK_AGAIN_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 /** The sessions with a place, each with the time from which on it is worth looking whether it still exists. */
-type Placed = Map<string, number>;
+type SessionChecks = Map<string, number>;
 
 /**
  * The places of sessions, one list for each caller. Any node may free a place. One that nobody has freed is free as soon as
@@ -31,9 +31,9 @@ export class SessionPlaces {
   }
 
   /** Takes a place and gives true, unless `most` sessions have one. Rejects, without a place, if the storage fails. */
-  enter(key: string, most: number, session: PlacedSession): Promise<boolean> {
+  acquire(key: string, most: number, session: PlacedSession): Promise<boolean> {
     return this.#change(key, session, async (placed) => {
-      const looked = placed.size >= most && (await this.#look(placed, session));
+      const looked = placed.size >= most && (await this.#dropEnded(placed, session));
       const entered = placed.size < most;
       if (entered) placed.set(session.id, this.#platform.now() + this.#openingMs);
       return { write: entered || looked, result: entered };
@@ -41,19 +41,19 @@ export class SessionPlaces {
   }
 
   /** Frees the place of a session, if it has one. */
-  async leave(key: string, session: Omit<PlacedSession, "exists">): Promise<void> {
+  async release(key: string, session: Omit<PlacedSession, "exists">): Promise<void> {
     await this.#change(key, session, (placed) => ({ write: placed.delete(session.id), result: true }));
   }
 
   /** The list lives as long as the last of its sessions. */
-  async keep(key: string, lifeMs: number): Promise<void> {
+  async renew(key: string, lifeMs: number): Promise<void> {
     await this.#kv.touch(key, lifeMs);
   }
 
   async #change(
     key: string,
     session: Omit<PlacedSession, "exists">,
-    decide: (placed: Placed) => Decision | Promise<Decision>,
+    decide: (placed: SessionChecks) => Decision | Promise<Decision>,
   ): Promise<boolean> {
     const before = this.#changing.get(key);
     const changing = (async () => {
@@ -71,9 +71,9 @@ export class SessionPlaces {
   async #changeNow(
     key: string,
     ttlMs: number,
-    decide: (placed: Placed) => Decision | Promise<Decision>,
+    decide: (placed: SessionChecks) => Decision | Promise<Decision>,
   ): Promise<boolean> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const stored = await this.#kv.get(key);
       const placed = read(stored?.value);
       const { write, result } = await decide(placed);
@@ -85,20 +85,20 @@ export class SessionPlaces {
           : await this.#kv.delete(key, { ifVersion });
       if (done) return result;
     }
-    throw new Error(`the storage refused ${ATTEMPTS} writes of a count in a row`);
+    throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row`);
   }
 
   /** Drops sessions that do not exist any more. Gives false if none was looked at. */
-  async #look(placed: Placed, { exists }: PlacedSession): Promise<boolean> {
+  async #dropEnded(placed: SessionChecks, { exists }: PlacedSession): Promise<boolean> {
     const now = this.#platform.now();
     // A time further ahead comes from a node whose clock was wrong.
-    const furthest = now + this.#openingMs + LOOK_AGAIN_MS;
-    const due = [...placed].filter(([, lookAt]) => lookAt <= now || lookAt > furthest).slice(0, MOST_LOOKS);
+    const furthest = now + this.#openingMs + RECHECK_MS;
+    const due = [...placed].filter(([, lookAt]) => lookAt <= now || lookAt > furthest).slice(0, MAX_CHECKS);
     const alive = await Promise.all(due.map(([id]) => exists(id)));
     due.forEach(([id], index) => {
       // Those that were looked at last come last.
       placed.delete(id);
-      if (alive[index] === true) placed.set(id, now + LOOK_AGAIN_MS);
+      if (alive[index] === true) placed.set(id, now + RECHECK_MS);
     });
     return due.length > 0;
   }
@@ -110,8 +110,8 @@ interface Decision {
 }
 
 /** The sessions of a list; none if the text is damaged, as for the places of calls. */
-function read(text: string | undefined): Placed {
-  const placed: Placed = new Map();
+function read(text: string | undefined): SessionChecks {
+  const placed: SessionChecks = new Map();
   if (text === undefined) return placed;
   try {
     for (const entry of JSON.parse(text) as unknown[]) {

@@ -5,7 +5,7 @@ import type { KeyValue } from "../../storage/storage.js";
 import type { FullRate } from "../contract/quota-options.js";
 
 /** Times that a write may lose against other nodes; then its calls are refused for now. */
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 /** The wait that these calls are told. */
 const CROWDED_OUT_MS = 100;
 /** Lost writes in a row after which a node says so, and again after as many. The first may only mean that it knew an old version. */
@@ -13,16 +13,16 @@ const LOSSES = 3;
 /** How long others see that. */
 const LOSING_MS = 150;
 /** The longest pause before the next attempt. */
-const LOST_PAUSE_MS = 32;
+const MAX_BACKOFF_MS = 32;
 /** Writes in a row after which a node looks whether another loses against it. */
 const WRITES = 8;
 /** Writes further apart are no row. */
 const ROW_MS = 100;
 /** How long a node pauses, on average, after a write while others lose: at first, and at most. */
 const PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 320;
+const MAX_PAUSE_MS = 320;
 /** A pause is at most this share of the average, and at least one less. */
-const LONGEST_SHARE = 1.5;
+const MAX_PAUSE_FACTOR = 1.5;
 /** After this time without a write nobody competes any more. */
 const QUIET_MS = 1000;
 /** How much longer than needed a key lives, for nodes whose clocks differ. */
@@ -34,7 +34,7 @@ interface Waiter {
 }
 
 /** What this node knows of a bucket. Buckets never get full sooner, so a refusal by what is known stays right. */
-interface Known {
+interface CachedBucket {
   fullAt: number;
   version: number | undefined;
   /** Calls of this node that want a token; one write serves all of them. */
@@ -64,26 +64,26 @@ type ClockAndRandom = Pick<Platform, "now" | "monotonic" | "timer" | "randomByte
 export class SharedBuckets {
   readonly #platform: ClockAndRandom;
   readonly #kv: KeyValue;
-  readonly #most: number;
+  readonly #max: number;
   /** The least recently used first. */
-  readonly #known = new Map<string, Known>();
+  readonly #cached = new Map<string, CachedBucket>();
 
   constructor(platform: ClockAndRandom, kv: KeyValue, most: number) {
     this.#platform = platform;
     this.#kv = kv;
-    this.#most = most;
+    this.#max = most;
   }
 
   get size(): number {
-    return this.#known.size;
+    return this.#cached.size;
   }
 
   /**
    * Takes a token and gives 0, or gives the milliseconds until there is one or until it is worth trying again. Rejects if the
    * storage fails.
    */
-  take(key: string, rate: FullRate): MaybePromise<number> {
-    const known = this.#knownOf(key);
+  acquire(key: string, rate: FullRate): MaybePromise<number> {
+    const known = this.#bucketOf(key);
     if (known.left > 0 && this.#platform.monotonic() < known.leftUntil) {
       known.left -= 1;
       return 0;
@@ -101,30 +101,30 @@ export class SharedBuckets {
     });
   }
 
-  #knownOf(key: string): Known {
-    const known = this.#known.get(key) ?? newlyKnown();
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    if (this.#known.size > this.#most) {
-      for (const [oldest] of this.#known) {
-        this.#known.delete(oldest);
+  #bucketOf(key: string): CachedBucket {
+    const known = this.#cached.get(key) ?? newBucket();
+    this.#cached.delete(key);
+    this.#cached.set(key, known);
+    if (this.#cached.size > this.#max) {
+      for (const [oldest] of this.#cached) {
+        this.#cached.delete(oldest);
         break;
       }
     }
     return known;
   }
 
-  async #write(key: string, known: Known, rate: FullRate): Promise<void> {
+  async #write(key: string, known: CachedBucket, rate: FullRate): Promise<void> {
     known.writing = true;
     if (this.#platform.monotonic() - known.wroteAt > QUIET_MS) known.pauseMs = known.ahead = known.left = 0;
     while (known.waiting.length > 0) {
       const waiting = known.waiting.splice(0);
       try {
-        const waits = await this.#takeAll(key, known, rate, waiting.length);
+        const waits = await this.#acquireAll(key, known, rate, waiting.length);
         waiting.forEach((waiter, index) => {
           waiter.resolve(waits[index] ?? 0);
         });
-        if (waits.includes(0)) await this.#giveWay(key, known);
+        if (waits.includes(0)) await this.#yieldToOthers(key, known);
       } catch (error) {
         known.version = undefined;
         for (const waiter of waiting) waiter.reject(error);
@@ -134,11 +134,11 @@ export class SharedBuckets {
   }
 
   /** The wait of each of `count` calls, after one write for those that got a token. */
-  async #takeAll(key: string, known: Known, rate: FullRate, count: number): Promise<number[]> {
+  async #acquireAll(key: string, known: CachedBucket, rate: FullRate, count: number): Promise<number[]> {
     let compared = known.version;
     let others = false;
-    for (let lost = 0; lost < ATTEMPTS; lost++) {
-      if (lost >= LOSSES) await this.#afterLoss(key, lost);
+    for (let lost = 0; lost < MAX_ATTEMPTS; lost++) {
+      if (lost >= LOSSES) await this.#backOff(key, lost);
       if (known.version === undefined) {
         const read = await this.#read(key, known);
         others ||= lost > 0 && read !== compared;
@@ -155,21 +155,21 @@ export class SharedBuckets {
         known.fullAt = fullAt;
         return waits;
       }
-      const ahead = waits.at(-1) === 0 ? Math.min(wanted(known, count), aheadAtMost(known, fullAt - now, rate)) : 0;
+      const ahead = waits.at(-1) === 0 ? Math.min(wantedAhead(known, count), maxAhead(known, fullAt - now, rate)) : 0;
       fullAt += ahead * rate.intervalMs;
       const ttlMs = Math.ceil(fullAt - now) + CLOCKS_DIFFER_MS;
       known.version = await this.#kv.set(key, String(fullAt), { ttlMs, ifVersion: compared });
       if (known.version === undefined) continue;
       known.fullAt = fullAt;
       known.ahead = known.left = ahead;
-      known.leftUntil = this.#platform.monotonic() + LONGEST_SHARE * known.pauseMs;
+      known.leftUntil = this.#platform.monotonic() + MAX_PAUSE_FACTOR * known.pauseMs;
       return waits;
     }
     if (others) return Array.from({ length: count }, () => CROWDED_OUT_MS);
-    throw new Error(`the storage refused ${ATTEMPTS} writes of a count in a row, although nobody else wrote it`);
+    throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row, although nobody else wrote it`);
   }
 
-  async #read(key: string, known: Known): Promise<number> {
+  async #read(key: string, known: CachedBucket): Promise<number> {
     const stored = await this.#kv.get(key);
     known.fullAt = readTime(stored?.value);
     known.version = stored?.version ?? 0;
@@ -177,22 +177,22 @@ export class SharedBuckets {
   }
 
   /** Pauses for a random time, so that those that lost do not meet again, and lets the others know now and then. */
-  async #afterLoss(key: string, lost: number): Promise<void> {
-    if (lost % LOSSES === 0) await this.#kv.set(noteOf(key), "", { ttlMs: LOSING_MS });
-    await this.#pause(Math.min(2 ** lost, LOST_PAUSE_MS) * this.#random());
+  async #backOff(key: string, lost: number): Promise<void> {
+    if (lost % LOSSES === 0) await this.#kv.set(losingKey(key), "", { ttlMs: LOSING_MS });
+    await this.#pause(Math.min(2 ** lost, MAX_BACKOFF_MS) * this.#random());
   }
 
   /** Leaves the bucket to others for a while after a write, if some of them lose against this node. */
-  async #giveWay(key: string, known: Known): Promise<void> {
+  async #yieldToOthers(key: string, known: CachedBucket): Promise<void> {
     const now = this.#platform.monotonic();
     known.writes = now - known.wroteAt > ROW_MS ? 1 : known.writes + 1;
     known.wroteAt = now;
     if (known.pauseMs === 0 && known.writes < WRITES) return;
     known.writes = 0;
-    const losing = (await this.#kv.get(noteOf(key))) !== undefined;
-    if (losing) known.pauseMs = Math.min(Math.max(2 * known.pauseMs, PAUSE_MS), LONGEST_PAUSE_MS);
+    const losing = (await this.#kv.get(losingKey(key))) !== undefined;
+    if (losing) known.pauseMs = Math.min(Math.max(2 * known.pauseMs, PAUSE_MS), MAX_PAUSE_MS);
     else known.pauseMs = known.pauseMs > PAUSE_MS ? known.pauseMs / 2 : 0;
-    if (known.pauseMs > 0) await this.#pause(known.pauseMs * (LONGEST_SHARE - this.#random()));
+    if (known.pauseMs > 0) await this.#pause(known.pauseMs * (MAX_PAUSE_FACTOR - this.#random()));
   }
 
   #pause(ms: number): Promise<void> {
@@ -206,24 +206,24 @@ export class SharedBuckets {
   }
 }
 
-function newlyKnown(): Known {
+function newBucket(): CachedBucket {
   const tokens = { ahead: 0, left: 0, leftUntil: 0 };
   return { fullAt: 0, version: undefined, waiting: [], writing: false, writes: 0, wroteAt: 0, pauseMs: 0, ...tokens };
 }
 
 /** Tokens for the next pause: more than last time if these were too few, else as many as were used. */
-function wanted({ ahead, left }: Known, count: number): number {
+function wantedAhead({ ahead, left }: CachedBucket, count: number): number {
   return left === 0 ? Math.max(2 * ahead, count) : ahead - left;
 }
 
 /** Tokens that may be taken ahead of a bucket that will be full in `fullInMs`. */
-function aheadAtMost({ pauseMs }: Known, fullInMs: number, { intervalMs, burst }: FullRate): number {
+function maxAhead({ pauseMs }: CachedBucket, fullInMs: number, { intervalMs, burst }: FullRate): number {
   const there = Math.max(0, burst - fullInMs / intervalMs);
   return Math.floor(Math.min(there / 2, pauseMs / intervalMs));
 }
 
 /** The key that exists while a node loses against others. */
-function noteOf(key: string): string {
+function losingKey(key: string): string {
   return `${key}/losing`;
 }
 

@@ -3,21 +3,21 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 
 /** Times that a write may lose against other nodes; more count as a failure of the storage. */
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 type ClockAndRandom = Pick<Platform, "now" | "timer" | "randomBytes">;
 
 /** The places of each node as they are stored: how many it has, and until when without a sign of life. */
-type Stored = Record<string, [count: number, until: number]>;
+type PlacesByNode = Record<string, [count: number, until: number]>;
 
 interface Waiter {
-  readonly most: number;
+  readonly max: number;
   resolve(entered: boolean): void;
   reject(error: unknown): void;
 }
 
 /** What this node has of the places of one caller. */
-interface Held {
+interface NodePlaces {
   /** Places that calls of this node have. */
   count: number;
   /** Calls of this node that want one; one write serves all of them. */
@@ -37,7 +37,7 @@ export class SharedPlaces {
   readonly #leaseMs: number;
   readonly #node: string;
   /** Only callers with a call that runs or waits, so that the calls bound it. */
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, NodePlaces>();
   #renewing: Timer | undefined;
 
   constructor(platform: ClockAndRandom, kv: KeyValue, leaseMs: number) {
@@ -52,17 +52,17 @@ export class SharedPlaces {
   }
 
   /** Takes a place and gives true, unless `most` are taken on all nodes. Rejects, without a place, if the storage fails. */
-  enter(key: string, most: number): Promise<boolean> {
+  acquire(key: string, most: number): Promise<boolean> {
     const held = this.#held.get(key) ?? { count: 0, waiting: [], writing: false, stale: false };
     this.#held.set(key, held);
     return new Promise((resolve, reject) => {
-      held.waiting.push({ most, resolve, reject });
+      held.waiting.push({ max: most, resolve, reject });
       this.#startWriting(key, held);
     });
   }
 
   /** Gives a place back. Nobody waits for the write; one that fails is made up for by the next, or by the lease. */
-  leave(key: string): void {
+  release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
     held.count -= 1;
@@ -76,11 +76,11 @@ export class SharedPlaces {
     this.#renewing = undefined;
   }
 
-  #startWriting(key: string, held: Held): void {
+  #startWriting(key: string, held: NodePlaces): void {
     if (!held.writing) void this.#write(key, held);
   }
 
-  async #write(key: string, held: Held): Promise<void> {
+  async #write(key: string, held: NodePlaces): Promise<void> {
     held.writing = true;
     while (held.waiting.length > 0 || held.stale) {
       const waiting = held.waiting.splice(0);
@@ -99,27 +99,27 @@ export class SharedPlaces {
   }
 
   /** Stores the places of this node with one more for as many of `waiting` as fit; returns how many did. */
-  async #store(key: string, held: Held, waiting: readonly Waiter[]): Promise<number> {
+  async #store(key: string, held: NodePlaces, waiting: readonly Waiter[]): Promise<number> {
     held.stale = false;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const stored = await this.#kv.get(key);
       const now = this.#platform.now();
-      const places = live(stored?.value, now);
+      const places = livePlaces(stored?.value, now);
       delete places[this.#node];
       const others = Object.values(places).reduce((sum, [count]) => sum + count, 0);
       const own = held.count;
       let entered = 0;
-      while (entered < waiting.length && others + own + entered < (waiting[entered]?.most ?? 0)) entered++;
+      while (entered < waiting.length && others + own + entered < (waiting[entered]?.max ?? 0)) entered++;
       if (own + entered > 0) places[this.#node] = [own + entered, now + this.#leaseMs];
       if (await this.#replace(key, places, stored?.version ?? 0)) {
         held.count += entered;
         return entered;
       }
     }
-    throw new Error(`the storage refused ${ATTEMPTS} writes of a count in a row`);
+    throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row`);
   }
 
-  async #replace(key: string, places: Stored, ifVersion: number): Promise<boolean> {
+  async #replace(key: string, places: PlacesByNode, ifVersion: number): Promise<boolean> {
     if (Object.keys(places).length > 0) {
       const written = await this.#kv.set(key, JSON.stringify(places), { ttlMs: this.#leaseMs, ifVersion });
       return written !== undefined;
@@ -139,8 +139,8 @@ export class SharedPlaces {
 }
 
 /** The places of nodes that gave a sign of life; none if the text is damaged. */
-function live(text: string | undefined, now: number): Stored {
-  const places: Stored = Object.create(null);
+function livePlaces(text: string | undefined, now: number): PlacesByNode {
+  const places: PlacesByNode = Object.create(null);
   if (text === undefined) return places;
   try {
     for (const [node, entry] of Object.entries(JSON.parse(text) as Record<string, unknown>)) {

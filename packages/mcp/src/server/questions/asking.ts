@@ -60,7 +60,7 @@ export async function elicitUrl(
   if (!URL.canParse(url)) {
     throw new McpError("misuse", `"${url}" is not a valid URL`, { fix: "Pass an absolute URL." });
   }
-  const elicitationId = options.elicitationId ?? call.facts.randomId();
+  const elicitationId = options.elicitationId ?? call.config.randomId();
   const question: Question = { method: "elicitation/create", params: { mode: "url", message, url, elicitationId } };
   const { answer } = await ask(call, { question, needs: ["elicitation.url"] }, options);
   const action = isObject(answer) ? answer["action"] : undefined;
@@ -98,7 +98,7 @@ function needsOf({ method, params = {} }: Question): string[] {
 }
 
 /** Asks in the form of the client's revision, and returns the answer in the form of the newest one. */
-async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOptions): Promise<Answered> {
+async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOptions): Promise<ClientAnswer> {
   const { revision } = call.request;
   const { question, needs } = questionFor(asked, revision);
   // The time that the user takes does not count for the tool's timeout.
@@ -113,7 +113,7 @@ async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOpti
 }
 
 /** The client's answer, and the question in the form that the client got. */
-interface Answered {
+interface ClientAnswer {
   readonly answer: unknown;
   readonly shown: Question;
 }
@@ -129,14 +129,14 @@ const forms = new WeakMap<object, WeakMap<object, Form>>();
 
 /** The form for a schema. Throws when a form cannot express it. */
 function formOf(call: ServerCall, schema: AnySchema): Form {
-  const own = forms.get(call.facts) ?? new WeakMap<object, Form>();
-  forms.set(call.facts, own);
+  const own = forms.get(call.config) ?? new WeakMap<object, Form>();
+  forms.set(call.config, own);
   const known = own.get(schema);
   if (known !== undefined) return known;
   const parser = compileSchema(schema, {
     io: "input",
     what: "a question",
-    adapter: call.facts.options.toJsonSchema,
+    adapter: call.config.options.toJsonSchema,
     formats: standardFormats,
   });
   const form = { parser, requestedSchema: toForm(parser.jsonSchema) };
@@ -150,7 +150,7 @@ function formOf(call: ServerCall, schema: AnySchema): Form {
  * Spec: Elicitation, "Response Actions",
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions
  */
-async function readElicitReply({ answer, shown }: Answered, form: Form): Promise<ElicitReply<unknown>> {
+async function readElicitReply({ answer, shown }: ClientAnswer, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {
@@ -176,8 +176,8 @@ function refusal(action: "decline" | "cancel", message: string): McpError {
 /** What carries the questions of a call, made by its first question or step. Mounted servers ask through the outer call. */
 export function askerOf(call: ServerCall): Asker {
   call.questions ??= {};
-  call.questions.carrier ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
-  return call.questions.carrier;
+  call.questions.asker ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
+  return call.questions.asker;
 }
 
 /** Creates what carries the questions of a call that brings no answers. */
@@ -198,7 +198,7 @@ export async function askForVisits<T = never>(
   const visits = visitsOf(error);
   const asker = askerOf(call);
   const { repeats } = asker;
-  const isOver = repeats !== undefined && (run === undefined || repeats >= call.facts.limits.rounds);
+  const isOver = repeats !== undefined && (run === undefined || repeats >= call.config.limits.rounds);
   if (visits.length === 0 || isOver) throw error;
   // What was answered before the last run resolves at once.
   for (let asked = 0; repeats === undefined || asked <= repeats; asked++) {

@@ -28,7 +28,7 @@ const CLAIM_MS = 250;
 /** How long to wait for an interrupted handler to finish, before the questions are sent without it. */
 const UNWIND_MS = 1000;
 /** Questions after the interruption that are rejected; later ones never settle, which stops a loop that keeps asking. */
-const LATE_LIMIT = 64;
+const MAX_LATE_QUESTIONS = 64;
 
 /**
  * Asks by interim results: the handler runs again from the top in each round and gets the answers so far.
@@ -48,11 +48,11 @@ export class Replay implements Asker {
   readonly #broughtAnswers: boolean;
   readonly #names = new Map<string, number>();
   readonly #stepKeys = new Set<string>();
-  readonly #noted = new Map<string, Question>();
+  readonly #unanswered = new Map<string, Question>();
   readonly #waiters: ((signal: InputRequired) => void)[] = [];
   readonly #stepsInFlight = new Map<string, Promise<unknown>>();
   #claimed = 0;
-  #considering = false;
+  #interruptScheduled = false;
   /** Runs while answers of this request are still unclaimed. */
   #claiming: Timer | undefined;
   /** Rejects the questions without an answer, from the interruption on. */
@@ -60,7 +60,7 @@ export class Replay implements Asker {
   #late = 0;
   #fatal: McpError | undefined;
 
-  constructor(call: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
+  constructor(call: ServerCall, state: RoundState | undefined, responses: Record<string, unknown>) {
     this.#call = call;
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
@@ -77,7 +77,7 @@ export class Replay implements Asker {
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
-    const name = nextName(this.#names, question, key, this.#call.facts.platform);
+    const name = nextName(this.#names, question, key, this.#call.config.platform);
     if (this.#answers.has(name)) {
       this.#claim(name);
       return this.#answers.get(name);
@@ -85,10 +85,10 @@ export class Replay implements Asker {
     requireCapabilities(this.#call, needs);
     if (this.#signal !== undefined) return this.#lateSignal(this.#signal);
     this.#checkLimits();
-    this.#noted.set(name, question);
+    this.#unanswered.set(name, question);
     return new Promise((_resolve, reject) => {
       this.#waiters.push(reject);
-      this.#consider();
+      this.#scheduleInterrupt();
     });
   }
 
@@ -137,7 +137,7 @@ export class Replay implements Asker {
     interruption.interrupted = true;
     try {
       // An extension may have replaced the asker since the question.
-      const interim = await (this.#call.questions?.carrier ?? this).conclude(interruption.handler);
+      const interim = await (this.#call.questions?.asker ?? this).conclude(interruption.handler);
       this.#call.admission?.release?.();
       interruption.interim = interim;
       interruption.resolve(interim);
@@ -150,30 +150,30 @@ export class Replay implements Asker {
   /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     if (this.#stepsInFlight.size > 0) await this.#stepsToEnd();
-    await atMost(this.#call.facts.platform, UNWIND_MS, Promise.allSettled([handler]));
+    await atMost(this.#call.config.platform, UNWIND_MS, Promise.allSettled([handler]));
     if (this.#fatal !== undefined) throw this.#fatal;
     const state = await sealState(this.#call, {
       id: this.#call.callId,
       round: this.#round + 1,
       answers: Object.fromEntries(this.#answers),
       steps: Object.fromEntries(this.#steps),
-      asked: [...this.#noted.keys()],
+      asked: [...this.#unanswered.keys()],
     });
     this.#call.abort(this.#signal);
-    const questions = Object.fromEntries(this.#noted);
+    const questions = Object.fromEntries(this.#unanswered);
     // Added only now, because the trace differs from round to round and must not change the question's key.
     const trace = readTrace(this.#call.request.params["_meta"]);
-    if (trace !== undefined) for (const [key, question] of this.#noted) questions[key] = traced(question, trace);
+    if (trace !== undefined) for (const [key, question] of this.#unanswered) questions[key] = traced(question, trace);
     return new InputOutcome(questions, state);
   }
 
   /** A step without a record would run again in the next round, so the call fails instead. */
   async #stepsToEnd(): Promise<void> {
-    const { facts, root } = this.#call;
+    const { config, root } = this.#call;
     const deadline = root.admission?.deadline;
     const limit = deadline === undefined ? "answerMs" : "timeoutMs";
-    const ms = Math.ceil(deadline?.left ?? facts.limits.answerMs);
-    await atMost(facts.platform, ms, Promise.allSettled(this.#stepsInFlight.values()));
+    const ms = Math.ceil(deadline?.left ?? config.limits.answerMs);
+    await atMost(config.platform, ms, Promise.allSettled(this.#stepsInFlight.values()));
     for (const step of this.#stepsInFlight.keys()) {
       const late = new McpError("timeout", `the step "${step}" did not finish within ${ms} ms`, {
         data: { limit, ms, step },
@@ -186,31 +186,31 @@ export class Replay implements Asker {
 
   #claim(name: string): void {
     this.#claimed++;
-    if (this.#unclaimed.delete(name) && this.#unclaimed.size === 0 && this.#noted.size > 0) this.#deferInterrupt();
+    if (this.#unclaimed.delete(name) && this.#unclaimed.size === 0 && this.#unanswered.size > 0) this.#deferInterrupt();
   }
 
   #checkLimits(): void {
-    const { questions, rounds } = this.#call.facts.limits;
-    if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`);
+    const { questions, rounds } = this.#call.config.limits;
+    if (this.#unanswered.size >= questions) throw tooMany(`more than ${questions} questions at once`);
     if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`);
   }
 
-  #consider(): void {
-    if (this.#considering) return;
-    this.#considering = true;
+  #scheduleInterrupt(): void {
+    if (this.#interruptScheduled) return;
+    this.#interruptScheduled = true;
     if (this.#unclaimed.size === 0) this.#deferInterrupt();
-    else this.#claiming = this.#call.facts.platform.timer(CLAIM_MS, () => this.#interrupt());
+    else this.#claiming = this.#call.config.platform.timer(CLAIM_MS, () => this.#interrupt());
   }
 
   #deferInterrupt(): void {
-    this.#call.facts.platform.defer(() => this.#interrupt());
+    this.#call.config.platform.defer(() => this.#interrupt());
   }
 
   #interrupt(): void {
     if (this.#signal !== undefined) return;
     const signal = new InputRequired();
     this.#signal = signal;
-    this.#call.facts.platform.guardRejections?.(isInputRequired);
+    this.#call.config.platform.guardRejections?.(isInputRequired);
     this.#claiming?.cancel();
     if (this.#broughtAnswers && this.#claimed === 0) {
       this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered");
@@ -221,9 +221,9 @@ export class Replay implements Asker {
   }
 
   #lateSignal(signal: InputRequired): Promise<never> {
-    if (++this.#late > LATE_LIMIT) return new Promise(() => {});
+    if (++this.#late > MAX_LATE_QUESTIONS) return new Promise(() => {});
     return new Promise((_resolve, reject) => {
-      this.#call.facts.platform.defer(() => reject(signal));
+      this.#call.config.platform.defer(() => reject(signal));
     });
   }
 }
@@ -275,7 +275,7 @@ export function nextName(
 }
 
 /** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
-interface QuestionState {
+interface RoundState {
   /** Identifies the call in all its rounds. */
   id: string;
   round: number;
@@ -285,12 +285,12 @@ interface QuestionState {
   asked: string[];
 }
 
-interface Sealed {
+interface SealedState {
   /** When it expires, in milliseconds since the epoch. */
   until: number;
   /** Digest of the caller, the method and the params, so that a state is valid for its own request only. */
   bound: string;
-  state: QuestionState;
+  state: RoundState;
 }
 
 /**
@@ -299,9 +299,9 @@ interface Sealed {
  * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
  */
-async function sealState(call: ServerCall, state: QuestionState): Promise<string> {
-  const { platform, limits, secrets } = call.facts;
-  const payload: Sealed = { until: platform.now() + limits.answerMs, bound: binding(call), state };
+async function sealState(call: ServerCall, state: RoundState): Promise<string> {
+  const { platform, limits, secrets } = call.config;
+  const payload: SealedState = { until: platform.now() + limits.answerMs, bound: binding(call), state };
   const text = JSON.stringify(payload);
   if (utf8Bytes(text) > limits.stateBytes) {
     throw new McpError(
@@ -316,36 +316,36 @@ async function sealState(call: ServerCall, state: QuestionState): Promise<string
 }
 
 /** Opens a state from the client. Throws when this server did not seal it for this request, or when it has expired. */
-async function openState(call: ServerCall, sealed: unknown): Promise<QuestionState> {
-  const { platform, limits, secrets } = call.facts;
-  if (typeof sealed !== "string") throw refused("is not a string", "Send it back unchanged.");
+async function openState(call: ServerCall, sealed: unknown): Promise<RoundState> {
+  const { platform, limits, secrets } = call.config;
+  if (typeof sealed !== "string") throw stateError("is not a string", "Send it back unchanged.");
   // Base64 and encryption add about a third.
-  if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Send it back unchanged.");
+  if (sealed.length > 2 * limits.stateBytes) throw stateError("is too long", "Send it back unchanged.");
   const opened = await secrets.open("state", sealed);
   if ("fault" in opened) {
     const foreign = opened.fault === "foreign";
-    throw refused(
+    throw stateError(
       foreign ? "was sealed with another secret" : "was altered",
       foreign ? "Give every process of this server the same `secret`." : "Send it back unchanged.",
     );
   }
   // The seal proves that `sealState` wrote it.
-  const { until, bound, state } = JSON.parse(opened.text) as Sealed;
-  if (until < platform.now()) throw refused("has expired", "Call again without it.");
+  const { until, bound, state } = JSON.parse(opened.text) as SealedState;
+  if (until < platform.now()) throw stateError("has expired", "Call again without it.");
   if (bound !== binding(call))
-    throw refused("belongs to another request", "Send it only with the request that it was returned for.");
+    throw stateError("belongs to another request", "Send it only with the request that it was returned for.");
   return state;
 }
 
-function refused(what: string, fix: string): McpError {
+function stateError(what: string, fix: string): McpError {
   return new McpError("invalid_params", `\`requestState\` ${what}`, { fix });
 }
 
-function binding({ request, exchange, facts }: ServerCall): string {
+function binding({ request, exchange, config }: ServerCall): string {
   const { _meta, inputResponses, requestState, ...params } = request.params;
   const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
   const text = canonicalJson([principal, request.method, params]);
-  return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
+  return toBase64Url(config.platform.sha256(new TextEncoder().encode(text)));
 }
 
 /** The record of an error that a step threw. */

@@ -21,7 +21,7 @@ export function requestAsker(call: ServerCall): Asker {
     async ask({ question, needs }) {
       requireCapabilities(call, needs);
       if (isEarly(call)) await untilInitialized(call);
-      const id = call.facts.nextQuestionId();
+      const id = call.config.nextQuestionId();
       const followed = followQuestion(call, { method: question.method, requestId: id });
       const trace = followed?.trace ?? readTrace(call.request.params["_meta"]);
       const sent = trace === undefined ? question : traced(question, trace);
@@ -37,8 +37,8 @@ export function requestAsker(call: ServerCall): Asker {
 }
 
 /** Long enough for a `notifications/initialized` that is on its way by another connection. */
-const INITIALIZED_WITHIN_MS = 2000;
-const LOOK_EVERY_MS = 20;
+const MAX_INITIALIZED_WAIT_MS = 2000;
+const POLL_MS = 20;
 
 function isEarly({ exchange }: ServerCall): boolean {
   return exchange.peer?.session?.initialized === false;
@@ -51,11 +51,11 @@ function isEarly({ exchange }: ServerCall): boolean {
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
 async function untilInitialized(call: ServerCall): Promise<void> {
-  for (let waited = 0; isEarly(call) && !call.signal.aborted; waited += LOOK_EVERY_MS) {
-    if (waited >= INITIALIZED_WITHIN_MS) {
+  for (let waited = 0; isEarly(call) && !call.signal.aborted; waited += POLL_MS) {
+    if (waited >= MAX_INITIALIZED_WAIT_MS) {
       throw new McpError("capability_missing", "the client cannot be asked before `notifications/initialized`");
     }
-    await new Promise<void>((resolve) => void call.facts.platform.timer(LOOK_EVERY_MS, resolve, true));
+    await new Promise<void>((resolve) => void call.config.platform.timer(POLL_MS, resolve, true));
   }
 }
 
@@ -69,7 +69,7 @@ function askUntilSettled(
   { method, params }: Question,
   open: Set<(reason: McpError) => void>,
 ): Promise<unknown> {
-  const { facts, exchange, signal } = call;
+  const { config, exchange, signal } = call;
   const text = requestText(id, method, JSON.stringify(params));
   const unwanted = new AbortController();
   return new Promise((resolve, reject) => {
@@ -87,8 +87,8 @@ function askUntilSettled(
       const stream = signal.aborted ? exchange.peer : exchange;
       stream?.send(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
-    const { answerMs } = facts.limits;
-    const timer = facts.platform.timer(answerMs, () => giveUp(unanswered(method, answerMs)));
+    const { answerMs } = config.limits;
+    const timer = config.platform.timer(answerMs, () => giveUp(unanswered(method, answerMs)));
     const asked = signal.aborted ? undefined : exchange.ask?.({ id, method, text }, unwanted.signal);
     if (asked === undefined) {
       timer.cancel();
@@ -150,7 +150,7 @@ export interface FollowedQuestion {
 
 /** Tells those who follow a call of a question that is about to be sent; undefined if none of them wants to follow it. */
 function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
-  const { platform } = call.facts;
+  const { platform } = call.config;
   const followers: QuestionFollower[] = [];
   for (const ofCall of call.followers ?? []) {
     callHook(platform, "question", () => {

@@ -12,7 +12,7 @@ import { canAsk } from "../call/can-ask.js";
 import { ProgressReporter } from "../call/progress.js";
 import type { ServerCall } from "../call/server-call.js";
 import type {
-  ClientFacts,
+  ContextClient,
   ElicitReply,
   HandlerContext,
   HttpContext,
@@ -21,13 +21,13 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../contract/context.js";
-import { type Asking, askWith, loadedAsking } from "./with-asking.js";
+import { type AskingModule, askWith, loadedAsking } from "./with-asking.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 class CallContext implements HandlerContext {
   readonly #call: ServerCall;
   #data: Record<string, unknown> | undefined;
-  #client: ClientFacts | undefined;
+  #client: ContextClient | undefined;
   #progress: ProgressReporter | undefined;
 
   constructor(call: ServerCall) {
@@ -50,8 +50,8 @@ class CallContext implements HandlerContext {
     return this.#call.request.revision;
   }
 
-  get client(): ClientFacts {
-    this.#client ??= clientFacts(this.#call);
+  get client(): ContextClient {
+    this.#client ??= clientOf(this.#call);
     return this.#client;
   }
 
@@ -123,8 +123,8 @@ class CallContext implements HandlerContext {
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    const { request, facts } = this.#call;
-    if (!facts.logging) return;
+    const { request, config } = this.#call;
+    if (!config.logging) return;
     if (request.logLevel === undefined || !passesLevel(level, request.logLevel)) return;
     this.#call.notify("notifications/message", { level, logger, data });
   }
@@ -181,7 +181,7 @@ class CallContext implements HandlerContext {
    * Asks, and notes that the question is open until it settles. Rejects instead of throwing, because a `.catch` of the handler
    * would miss a synchronous throw.
    */
-  #ask<T>(name: string, question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
+  #ask<T>(name: string, question: (asking: AskingModule, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
     if (call.row.mayAsk !== true) return this.#mayNotAsk();
     call.root.questions ??= {};
@@ -207,7 +207,7 @@ export function callContext(call: ServerCall): HandlerContext {
   return new CallContext(call);
 }
 
-function clientFacts(call: ServerCall): ClientFacts {
+function clientOf(call: ServerCall): ContextClient {
   const { clientInfo, clientCapabilities } = call.request;
   return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(call, capability) };
 }

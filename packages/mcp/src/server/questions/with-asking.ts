@@ -3,14 +3,14 @@ import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
 /** The part of the library that asks clients. */
-export type Asking = typeof import("./asking.js");
+export type AskingModule = typeof import("./asking.js");
 
 /** Undefined before the first question. */
-export let loadedAsking: Asking | undefined;
-let loading: Promise<Asking> | undefined;
+export let loadedAsking: AskingModule | undefined;
+let loading: Promise<AskingModule> | undefined;
 
 /** Loads the code that asks clients. It is loaded by the first question, because most servers never ask. */
-export function loadAsking(): Promise<Asking> {
+export function loadAsking(): Promise<AskingModule> {
   loading ??= import("./asking.js").then((asking) => {
     loadedAsking = asking;
     return asking;
@@ -19,7 +19,7 @@ export function loadAsking(): Promise<Asking> {
 }
 
 /** The loaded code, for functions that run only after a question. Throws before the first one. */
-export function asking(): Asking {
+export function asking(): AskingModule {
   if (loadedAsking === undefined) throw new McpError("internal_error", "nothing has been asked yet");
   return loadedAsking;
 }
@@ -28,12 +28,12 @@ export function asking(): Asking {
  * Calls `use` at once or, before the first question, when the code is loaded; waiting calls keep their order. A rejection is
  * never reported as unhandled, because a handler may drop the promise.
  */
-export function withAsking<T>(use: (asking: Asking) => Promise<T>): Promise<T> {
+export function withAsking<T>(use: (asking: AskingModule) => Promise<T>): Promise<T> {
   return neverUnhandled(loadedAsking === undefined ? loadAsking().then(use) : use(loadedAsking));
 }
 
 /** Does the same for a question of a call, and rejects if the call has ended before the code is loaded. */
-export function askWith<T>(call: ServerCall, use: (asking: Asking) => Promise<T>): Promise<T> {
+export function askWith<T>(call: ServerCall, use: (asking: AskingModule) => Promise<T>): Promise<T> {
   if (loadedAsking !== undefined) return withAsking(use);
   let ended = false;
   call.root.whenAnswered(() => {

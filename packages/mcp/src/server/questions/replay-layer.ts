@@ -11,7 +11,7 @@ import { loadedAsking, withAsking } from "./with-asking.js";
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
-export const replayed: Layer = {
+export const replayLayer: Layer = {
   name: "replay",
   stage: "replayed",
   around(call, next) {

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { HttpFacts } from "../../http/http.js";
-import { countedCaller } from "./counted-caller.js";
+import { quotaCallerOf } from "./quota-caller.js";
 
 function keyOf(remoteAddress: string): string {
   // All that is read of it.
-  return countedCaller({ http: { remoteAddress } as HttpFacts }).key;
+  return quotaCallerOf({ http: { remoteAddress } as HttpFacts }).key;
 }
 
 it("a caller without a principal is one, whichever address of its IPv6 network it uses", () => {
