@@ -36,5 +36,5 @@ function isSentinel(value: string): boolean {
 
 /** The error for a header that is missing, malformed or different from the body. */
 export function mismatch(message: string): McpError {
-  return new McpError("header_mismatch", message, { fix: "Send headers that repeat the body exactly." });
+  return new McpError("header_mismatch", message, { fix: "Send headers with exactly the values of the body." });
 }

@@ -45,7 +45,7 @@ describe("middleware of notifications", () => {
     });
     expect(failing).toEqual({
       delivered: [],
-      warnings: ["middleware of notifications for notifications/message failed: boom"],
+      warnings: ["notification middleware for notifications/message failed: boom"],
     });
     const twice = pass((_seen, next) => {
       next();

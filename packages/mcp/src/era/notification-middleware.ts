@@ -81,10 +81,10 @@ export function passNotification(
       open = false;
     }
     if (!isThenable(returned)) return;
-    warn(`middleware of notifications for ${method} returned a promise, which is not waited for. ${NEXT}`);
+    warn(`notification middleware for ${method} returned a promise, which is not awaited. ${NEXT}`);
     returned.then(undefined, failed);
   };
-  const failed = (error: unknown) => warn(`middleware of notifications for ${method} failed: ${thrownMessage(error)}`);
+  const failed = (error: unknown) => warn(`notification middleware for ${method} failed: ${thrownMessage(error)}`);
   try {
     from(0, message);
   } catch (error) {

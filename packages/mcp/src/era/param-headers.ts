@@ -28,7 +28,7 @@ export function paramHeaderTable(inputSchema: unknown): ParamHeaderTable {
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
   const atRoot = isObject(inputSchema) && Object.hasOwn(inputSchema, "x-mcp-header");
-  if (atRoot) return { problem: "x-mcp-header belongs to properties, not to the arguments as a whole" };
+  if (atRoot) return { problem: "x-mcp-header is allowed on single properties, not on the whole schema" };
   const problem = collect(inputSchema, [], headers, seen);
   return problem === undefined ? { headers } : { problem };
 }
@@ -37,7 +37,7 @@ function collect(schema: unknown, path: string[], headers: ParamHeader[], seen: 
   if (!isObject(schema)) return undefined;
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword !== "properties" && !DATA_KEYWORDS.includes(keyword) && mentionsHeader(value, 0)) {
-      return `x-mcp-header below "${keyword}" at "${path.join(".")}" cannot be reached by property names alone`;
+      return `x-mcp-header below "${keyword}" at "${path.join(".")}" is not allowed; use it below "properties" only`;
     }
   }
   const properties = schema["properties"];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cacheText, resultTextWithTail, plainResultText } from "./result-text.js";
+import { cacheText, plainResultText, resultTextWithTail } from "./result-text.js";
 
 const members = { resultType: "complete", ttlMs: 5, _meta: { server: { name: "s" } } };
 const tail = { text: JSON.stringify(members).slice(1, -1), members };

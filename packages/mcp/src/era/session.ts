@@ -41,7 +41,7 @@ export function recordEarlyRequest(session: Session, method: string, early: "ser
   if (method === "ping" || isReady(session)) return false;
   if (early === "refuse") {
     throw new McpError("invalid_request", `"${method}" was sent before \`notifications/initialized\``, {
-      fix: "Send the notification after the answer of `initialize`, and requests after it.",
+      fix: "Send the notification after the response to `initialize`, then send requests.",
     });
   }
   session.usedEarly = true;
@@ -74,7 +74,7 @@ export function sessionRevision(
     return unnamed ?? new McpError("header_mismatch", message, { data });
   }
   const requested = name.slice(0, 64);
-  const message = `MCP-Protocol-Version is not a supported revision with sessions: ${JSON.stringify(requested)}`;
+  const message = `the header MCP-Protocol-Version is ${JSON.stringify(requested)}, which is not a supported revision with sessions`;
   const kind = known.length > 0 ? "invalid_request" : "unsupported_version";
   return new McpError(kind, message, { data: { ...data, requested } });
 }

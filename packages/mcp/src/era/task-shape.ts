@@ -80,7 +80,7 @@ function problemOf({ taskId, status, inputRequests, error }: Record<string, unkn
   if (status !== "input_required" || inputRequests === undefined) return undefined;
   if (!isObject(inputRequests)) return "has inputRequests that are not an object";
   const unknown = Object.entries(inputRequests).find(([, one]) => !isObject(one) || !isQuestion(one["method"]));
-  return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} by an unknown method`;
+  return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} with an unknown method`;
 }
 
 /** Reads a task that the other side sent, in either form. Throws `invalid_response` for an invalid one. */
@@ -92,7 +92,7 @@ export function readTask(value: Record<string, unknown>, sender: "server" | "cli
   if (problem !== undefined) {
     throw new McpError("invalid_response", `a task of the ${sender} ${problem}`, {
       data: { result: value },
-      fix: `The ${sender} violates the protocol; report it to its authors.`,
+      fix: `Report this to the authors of the ${sender}: it violates the protocol.`,
     });
   }
   const { inputRequests, result, error } = value;

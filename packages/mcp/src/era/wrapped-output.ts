@@ -37,7 +37,11 @@ export function wrappedSchema(schema: Members): Members {
 /** The result of a tool with its structured content wrapped in an object. */
 export function wrappedResult(result: Members): Members {
   const meta = isObject(result["_meta"]) ? result["_meta"] : {};
-  return { ...result, structuredContent: { result: result["structuredContent"] }, _meta: { ...meta, [WRAPPED_KEY]: true } };
+  return {
+    ...result,
+    structuredContent: { result: result["structuredContent"] },
+    _meta: { ...meta, [WRAPPED_KEY]: true },
+  };
 }
 
 /**

@@ -31,7 +31,7 @@ describe("options that do not exist", () => {
 
   it("are translated from other libraries", () => {
     expect(refusal({ inputSchema: {} }).message).toContain('did you mean "input"?');
-    expect(refusal({ capabilities: {} }).fix).toContain("capabilities follow from what is registered");
+    expect(refusal({ capabilities: {} }).fix).toContain("capabilities are derived from registrations");
   });
 
   it("are refused with all names where nothing is near, also when they are undefined", () => {

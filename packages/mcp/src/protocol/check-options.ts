@@ -19,10 +19,10 @@ const FOREIGN_NAMES =
 
 /** Advice for options that have no counterpart here. */
 const ADVICE: Readonly<Record<string, string>> = {
-  capabilities: "Leave it out: capabilities follow from what is registered or handled.",
+  capabilities: "Leave it out: capabilities are derived from registrations and handlers.",
   storage: "Pass it to `new Server`.",
   eventStore: "Pass `storage` to `new Server`.",
-  mcpServers: "Give the file to `readServers` of `@parley/mcp/config`, and pass the `servers` that it returns.",
+  mcpServers: "Read the file with `readServers` of `@parley/mcp/config`, and pass the `servers` that it returns.",
 };
 
 /**

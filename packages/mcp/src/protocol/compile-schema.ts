@@ -5,9 +5,9 @@ import { McpError } from "./error.js";
 
 /** Only for codes that neither the message nor the default `fix` of the kind covers. */
 const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
-  unresolved_ref: "Put what it refers to under `$defs`.",
+  unresolved_ref: "Define the referenced schema under `$defs`.",
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
-  conversion_unavailable: "Set the server's option `toJsonSchema` to what the message names.",
+  conversion_unavailable: "Set the server's option `toJsonSchema` to the function that the message names.",
   conversion_failed: "Use only types that JSON has, or pass a JSON Schema.",
 };
 

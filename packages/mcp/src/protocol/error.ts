@@ -68,7 +68,7 @@ const KINDS = {
   dismissed: [USER_REJECTED, "Continue without the answer, or ask again later."],
   question_changed: [
     INTERNAL_ERROR,
-    "Compute what the question depends on (time, randomness, I/O) in `ctx.step`, or give the question a `key`.",
+    "Move the time, randomness or I/O that the question depends on into `ctx.step`, or give the question a `key`.",
   ],
   too_many_questions: [
     INTERNAL_ERROR,
@@ -82,11 +82,11 @@ const KINDS = {
     "Connect again; a request in flight may or may not have run, so repeat it only if that is safe.",
   ],
   connect_failed: [INTERNAL_ERROR, "Check the address or the command, and that the server is running."],
-  session_lost: [INTERNAL_ERROR, "Connect again; repeat the call only if it may run twice."],
+  session_lost: [INTERNAL_ERROR, "Connect again; repeat the call only if it is safe to run twice."],
   transport_error: [INTERNAL_ERROR, "Check `data.status` and the proxies between client and server."],
   decode_error: [INTERNAL_ERROR, "Check that the other end is an MCP server and that no proxy changes its messages."],
   oversized_frame: [INTERNAL_ERROR, "Request less at once, or raise the limit that the message names."],
-  invalid_response: [INTERNAL_ERROR, "The server violates the protocol; report it to its authors."],
+  invalid_response: [INTERNAL_ERROR, "Report this to the authors of the server: it violates the protocol."],
   invalid_schema: [INTERNAL_ERROR, "Correct the schema at the path that the message names."],
   invalid_definition: [INTERNAL_ERROR, "Correct the registration or the option that the message names."],
   /**
@@ -100,7 +100,7 @@ const KINDS = {
   insufficient_scope: [INTERNAL_ERROR, "Authorize again with the scopes that `data` names."],
   unsupported: [INTERNAL_ERROR, "Use a runtime or a transport that supports this."],
   /** The peer sent an error code that the protocol does not define. */
-  peer_error: [INTERNAL_ERROR, "The peer defined this code; see its documentation."],
+  peer_error: [INTERNAL_ERROR, "See the documentation of the peer, which defines this code."],
 } as const;
 
 /** A stable identifier of the cause, to switch on. */

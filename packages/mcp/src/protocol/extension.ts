@@ -51,7 +51,7 @@ export function methodsWith(extensions: readonly Extension[], whose: "new Server
     const [first = ""] = missing;
     throw new McpError("invalid_definition", `the extension ${id} requires ${missing.join(" and ")}`, {
       data: { extension: id, missing },
-      fix: `Pass ${first} in \`extensions\` of \`${whose}\`, too.`,
+      fix: `Add ${first} to \`extensions\` of \`${whose}\`.`,
     });
   }
   return new MethodTable(extensions.flatMap(({ methods }) => methods ?? []));

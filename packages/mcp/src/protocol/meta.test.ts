@@ -7,7 +7,7 @@ describe("a progress token (BASE-05)", () => {
   });
 
   it.each([2 ** 53, -(2 ** 53), 1.5])("is refused if it could not be repeated exactly: %s", (progressToken) => {
-    expect(() => progressTokenOf({ progressToken })).toThrow("a progress token is a string, or an integer");
+    expect(() => progressTokenOf({ progressToken })).toThrow("a progress token must be a string, or an integer");
   });
 
   it.each([undefined, null, {}, true])("is none: %s", (progressToken) => {

@@ -28,7 +28,7 @@ export const STRUCTURED_KEY = "dev.parley/structured";
 export function progressTokenOf(meta: Readonly<Record<string, unknown>> | undefined): Id | undefined {
   const token = meta?.["progressToken"];
   if (typeof token === "number" && !isId(token)) {
-    throw new McpError("invalid_params", "a progress token is a string, or an integer of at most 2^53 - 1");
+    throw new McpError("invalid_params", "a progress token must be a string, or an integer of at most 2^53 - 1");
   }
   return isId(token) ? token : undefined;
 }

@@ -34,7 +34,11 @@ export function isSessionless(tool: ModeFields): boolean {
 export function metaWithMode(tool: string, mode: ToolMode | undefined, meta: Meta | undefined): Meta | undefined {
   if (mode === undefined || mode === "stateful") return meta;
   if (mode === "stateless") return { ...meta, [TOOL_MODE]: mode };
-  throw new McpError("invalid_definition", `\`mode\` of tool "${tool}" is ${JSON.stringify(mode)}`, {
-    fix: 'Write `"stateless"` or `"stateful"`.',
-  });
+  throw new McpError(
+    "invalid_definition",
+    `\`mode\` of tool "${tool}" is ${JSON.stringify(mode)}, which is not a mode`,
+    {
+      fix: 'Use `"stateless"` or `"stateful"`.',
+    },
+  );
 }

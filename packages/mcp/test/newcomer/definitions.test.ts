@@ -98,7 +98,7 @@ const SCHEMAS: Mistake[] = [
     () => server().tool("buy", { input: v.object({ a: v.string() }) }, noop),
     schema(
       'The schema of tool "buy" input cannot be converted to JSON Schema by valibot itself; pass the option toJsonSchema: toJsonSchema from "@valibot/to-json-schema".',
-      "Set the server's option `toJsonSchema` to what the message names.",
+      "Set the server's option `toJsonSchema` to the function that the message names.",
     ),
   ],
   [
@@ -107,7 +107,7 @@ const SCHEMAS: Mistake[] = [
       server().tool("buy", { input: { type: "object", properties: { a: { $ref: "https://example.com/a" } } } }, noop),
     schema(
       'In the schema of tool "buy" input: "https://example.com/a" at /properties/a/$ref points to another document, and references are never fetched',
-      "Put what it refers to under `$defs`.",
+      "Define the referenced schema under `$defs`.",
     ),
   ],
   [

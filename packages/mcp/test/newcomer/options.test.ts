@@ -25,7 +25,7 @@ const TYPOS: [option: string, use: () => unknown, of: string, meant: string | un
     () => new Server(info, loosely({ capabilities: {} })),
     "the server",
     undefined,
-    "Leave it out: capabilities follow from what is registered or handled.",
+    "Leave it out: capabilities are derived from registrations and handlers.",
   ],
   ["prot", () => serveHttp(server(), loosely({ prot: 3000 })), "serveHttp", "port"],
   ["hots", () => serveHttp(server(), loosely({ hots: "127.0.0.1" })), "serveHttp", "host"],

@@ -83,7 +83,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a mounted server, in %s", 
       const target =
         transport === "HTTP" ? await served(outer) : { command: process.execPath, args: [program, "without"] };
       expect(await outcome((await client(target, { extensions: quick() })).call("m_slow"))).toMatch(
-        /the tool "slow" runs as a task only/,
+        /the tool "slow" can only run as a task/,
       );
     },
   );

@@ -25,7 +25,7 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
   if (!isRevision(revision) || !among.includes(revision)) {
     throw new McpError(
       "unsupported_version",
-      `${transport.target} chose the protocol version "${revision}", which is not allowed here`,
+      `${transport.target} chose protocol version "${revision}", which this client does not allow`,
       {
         data: { supported: [revision] },
         fix: "Add this revision to the `revisions` option, if it is a published one.",
@@ -72,6 +72,6 @@ async function initialize(
   throw new McpError(
     "invalid_response",
     `${transport.target} sent an invalid answer to \`initialize\`: ${problems.join("; ")}`,
-    { fix: "Check that the address is that of an MCP server; if it is, report this to its author." },
+    { fix: "Check that this is the address of an MCP server; if it is, report this to its authors." },
   );
 }

@@ -8,15 +8,15 @@ import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
 import { performHandshake } from "./handshake.js";
-import type { Attempt, NegotiationResult, Negotiation, Prior } from "./negotiation.js";
+import type { Attempt, Negotiation, NegotiationResult, Prior } from "./negotiation.js";
 import {
   failedServer,
   isModernError,
   mayRestart,
   ProbeLost,
   refusedProbe,
-  supportedBy,
   revealsEra,
+  supportedBy,
 } from "./refusal.js";
 
 /**
@@ -118,8 +118,7 @@ async function probe(attempt: Attempt, revision: Revision): Promise<NegotiationR
     return afterRefusal(attempt, error, revision);
   }
   const { result } = checkDiscoverResult(answer);
-  if (result === undefined)
-    return fallBackToHandshake(attempt, "its answer to `server/discover` is not a discovery result");
+  if (result === undefined) return fallBackToHandshake(attempt, "its answer to `server/discover` is not valid");
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
   if (shared === undefined) return handshakeInStatedRevision(attempt, result.supportedVersions);
   transport.established?.({ headers: {}, hasSessions: false });
@@ -164,8 +163,7 @@ function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promi
     return fallBackToHandshake(attempt, `it answered the probe with error ${error.code}: ${error.message}`);
   }
   const { negotiation, stateful } = attempt;
-  if (negotiation.transport.kind === "channel" && stateful.length > 0 && mayRestart(error))
-    throw new ProbeLost(error);
+  if (negotiation.transport.kind === "channel" && stateful.length > 0 && mayRestart(error)) throw new ProbeLost(error);
   if (!revealsEra(error)) throw error;
   return fallBackToHandshake(attempt, `it answered the probe with HTTP ${httpStatusOf(error) ?? "200"}`);
 }

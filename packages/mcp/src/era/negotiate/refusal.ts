@@ -72,7 +72,14 @@ export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | un
 }
 
 /** Reasons of the stdio transport for a failed start that would also fail a second time. */
-const PERMANENT_START_FAILURES = ["missing_binary", "not_executable", "bad_cwd", "missing_env", "missing_module", "syntax_error"];
+const PERMANENT_START_FAILURES = [
+  "missing_binary",
+  "not_executable",
+  "bad_cwd",
+  "missing_env",
+  "missing_module",
+  "syntax_error",
+];
 
 /** True if another start of the server may succeed. */
 export function mayRestart(error: unknown): boolean {
@@ -134,12 +141,17 @@ function refusedClient(error: RpcError, what: string): McpError {
   const { kind, code, message, data } = fromWire(error);
   return new McpError(kind, `${what} (${code}): ${message}`, {
     ...{ code, data, cause: error, remote: true },
-    fix: "The message has the server's reason; its operator can say which clients it accepts.",
+    fix: "Ask the operator of the server which clients it accepts; the message contains the server's reason.",
   });
 }
 
 /** Includes `session_lost`, because a new handshake opens a new session. */
-const TRANSIENT_KINDS: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
+const TRANSIENT_KINDS: ReadonlySet<string> = new Set([
+  "connection_closed",
+  "connect_failed",
+  "timeout",
+  "session_lost",
+]);
 
 /** True for a failure that may not occur in a later attempt. */
 export function isTransient(error: unknown): boolean {

@@ -54,7 +54,12 @@ function hasQuestion({ revision }: Call, capability: string): boolean {
 }
 
 /** Codes of requests that never became a call. HTTP answers them with 400. */
-const BAD_REQUEST_CODES: ReadonlySet<number> = new Set([INVALID_REQUEST, PARSE_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
+const BAD_REQUEST_CODES: ReadonlySet<number> = new Set([
+  INVALID_REQUEST,
+  PARSE_ERROR,
+  HEADER_MISMATCH,
+  UNSUPPORTED_VERSION,
+]);
 
 function codeOf(error: McpError, notFoundCode: number): number {
   if (error.kind === "resource_not_found") return notFoundCode;
@@ -122,7 +127,8 @@ function ownResult(method: string, params: Params, self: ServerSelf, source: Req
   const session = openSession(params, self);
   const result = {
     protocolVersion: session.revision,
-    capabilities: source.opensSession === false ? sessionlessCapabilities(self, session) : self.capabilities(session.revision),
+    capabilities:
+      source.opensSession === false ? sessionlessCapabilities(self, session) : self.capabilities(session.revision),
     serverInfo: self.info,
     instructions: self.instructions,
   };
@@ -171,6 +177,6 @@ function missing(name: string, what: string): McpError {
 function negotiate(asked: string, self: ServerSelf): Revision {
   const spoken = revisionsOf("stateful", self.revisions);
   const newest = spoken[0];
-  if (newest === undefined) throw new McpError("unsupported_version", "this server has no handshake");
+  if (newest === undefined) throw new McpError("unsupported_version", "this server does not support the handshake");
   return isRevision(asked) && spoken.includes(asked) ? asked : newest;
 }

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import type { LegacyTask, Task } from "../../protocol/features/tasks.js";
 import { featuresOf } from "../../protocol/revisions.js";
 import type { Question } from "../era.js";
-import type { TaskDialect, RequestedTask } from "../task-shape.js";
+import type { RequestedTask, TaskDialect } from "../task-shape.js";
 import { downgradeResult } from "./downgrade.js";
 
 /** Questions that clients can answer with tasks. */
@@ -35,7 +35,8 @@ export const STATEFUL_TASKS: TaskDialect = {
   },
   checkCaller() {},
   taskRequiredError: (tool) => onlyAsTask(tool, "send `params.task`"),
-  requestedAnswerTask: ({ method, params }) => (TASK_QUESTIONS.includes(method) ? readTaskRequest(params?.["task"]) : undefined),
+  requestedAnswerTask: ({ method, params }) =>
+    TASK_QUESTIONS.includes(method) ? readTaskRequest(params?.["task"]) : undefined,
   asksByTask: ({ clientCapabilities }, { method }) => hasCapability(clientCapabilities, capabilityOf(method)),
   /**
    * Every task begins with the status `working`, even if it has already ended.
@@ -62,7 +63,7 @@ export const WITHOUT_TASKS: TaskDialect = {
   capabilities: {},
   answerCapabilities: () => ({}),
   requestedTask: () => undefined,
-  taskRequiredError: (tool) => onlyAsTask(tool, "this revision of the protocol has none"),
+  taskRequiredError: (tool) => onlyAsTask(tool, "this revision of the protocol has no tasks"),
   requestedAnswerTask: () => undefined,
   asksByTask: () => false,
 };
@@ -82,7 +83,7 @@ function readTaskRequest(task: unknown): RequestedTask | undefined {
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation
  */
 function onlyAsTask(tool: string, advice: string): McpError {
-  return new McpError("method_not_found", `the tool "${tool}" runs as a task only; ${advice}`);
+  return new McpError("method_not_found", `the tool "${tool}" can only run as a task; ${advice}`);
 }
 
 /**

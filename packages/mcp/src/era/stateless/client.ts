@@ -130,7 +130,7 @@ function decodeQuestions(method: string, result: Record<string, unknown>, method
   for (const [key, question] of Object.entries(inputRequests)) {
     const asked = isObject(question) ? question["method"] : undefined;
     if (typeof asked !== "string" || methods.get(asked)?.embeddedFrom === undefined) {
-      throw invalid(method, `asks "${key}" by an unknown method`, result);
+      throw invalid(method, `asks "${key}" with an unknown method`, result);
     }
   }
   // Safe: the loop checked that each entry is an object with a method that may be embedded.
@@ -140,6 +140,6 @@ function decodeQuestions(method: string, result: Record<string, unknown>, method
 function invalid(method: string, what: string, result: unknown): McpError {
   return new McpError("invalid_response", `the result of ${method} ${what}`, {
     data: { result },
-    fix: "The server violates the protocol; report it to its authors, or use an older revision with `revisions`.",
+    fix: "Report this to the authors of the server, which violates the protocol, or use an older revision with `revisions`.",
   });
 }

@@ -19,7 +19,7 @@ export const STATELESS_TASKS: TaskDialect = {
   requestedTask: ({ clientCapabilities }) => (declaresExtension(clientCapabilities, TASKS.id) ? {} : undefined),
   checkCaller: (call) => requireExtension(call, TASKS.id),
   taskRequiredError: (tool) =>
-    new McpError("capability_missing", `the tool "${tool}" runs as a task only`, {
+    new McpError("capability_missing", `the tool "${tool}" can only run as a task`, {
       data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
       fix: "Connect with a client that declares the extension.",
     }),

@@ -140,7 +140,7 @@ export function checkReadResourceResult(value: unknown): CheckedResult<ReadResou
   const problems: string[] = [];
   const shape = { required: { contents: anArray }, optional: { _meta: anObject, ...cacheHints } };
   const read = (items: ResourceContents[]) =>
-    dropInvalid(items, isResourceContents, "contents", "a text or a blob with its uri", problems);
+    dropInvalid(items, isResourceContents, "contents", "text or a blob with a uri", problems);
   return checkMember<ReadResourceResult, "contents">(value, shape, "contents", read, problems);
 }
 

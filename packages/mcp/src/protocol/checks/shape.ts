@@ -20,7 +20,7 @@ export const anArray: Test = { expected: "an array", passes: Array.isArray };
 /** A number from the wire is always finite, but one from a handler in the same process may be NaN or Infinity. */
 export const aNumber: Test = { expected: "a finite number", passes: (value) => Number.isFinite(value) };
 
-export const aWebAddress: Test = { expected: "an https address", passes: isWebAddress };
+export const aWebAddress: Test = { expected: "an https URL", passes: isWebAddress };
 
 /**
  * An icon is safe to display: an image by its https URL, or embedded in a `data:` URI. Other schemes could run code,
@@ -29,7 +29,7 @@ export const aWebAddress: Test = { expected: "an https address", passes: isWebAd
  * Spec: Schema reference, "Icon".
  */
 const anIcon: Test = {
-  expected: "an icon with an https address or an image in `data:`",
+  expected: "an icon with an https URL or a `data:` image",
   passes: (value) =>
     isObject(value) && (isWebAddress(value.src) || (typeof value.src === "string" && /^data:image\//i.test(value.src))),
 };

@@ -96,7 +96,7 @@ describe("tasks of the extension", () => {
     cleanups.push(() => client.close());
     await expect(client.call("must")).rejects.toMatchObject({
       kind: "method_not_found",
-      message: 'the tool "must" runs as a task only; this revision of the protocol has none',
+      message: 'the tool "must" can only run as a task; this revision of the protocol has no tasks',
     });
   });
 });
