@@ -23,7 +23,7 @@ export const FOUND_GATEWAY: readonly Mutant[] = [
     name: "gateway-passes-addresses",
     recreates: "host M1: addresses and command lines in errors of the host reach the clients of a gateway",
     file: "host/gateway/passed-error.ts",
-    search: "throw FOR_CALLERS.has(error.kind) ? error : neutral(error, call, server);",
+    search: "throw CALLER_KINDS.has(error.kind) ? error : neutral(error, call, server);",
     replace: 'throw error.kind === "connection_closed" ? neutral(error, call, server) : error;',
     tests: ["test/host/gateway/neutral-errors.test.ts"],
   },
