@@ -4,7 +4,7 @@ import { mayBeLegacySse } from "../era/negotiate/refusal.js";
 import { fetchSender, guardedSender } from "../http/fetch-sender.js";
 import { callHook } from "../platform/call-hook.js";
 import { type Platform, replacedPlatform } from "../platform/platform.js";
-import { McpError, ofConnection } from "../protocol/error.js";
+import { McpError, markConnectionError } from "../protocol/error.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { channelTransport } from "../transport/channel/client.js";
 import { serveChannel } from "../transport/channel/server.js";
@@ -31,7 +31,7 @@ export async function openClient(target: Target | LocalServer, options: ClientOp
     return new Client<unknown>(await openParts(target, options, {}));
   } catch (error) {
     // A handler of a server may have connected; its callers must not get addresses and commands.
-    throw ofConnection(error);
+    throw markConnectionError(error);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ClientMiddleware } from "../client/contract/middleware.js";
 import { isObject } from "../jsonrpc/message.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
-import { cursorAfter } from "../protocol/message.js";
+import { nextCursorOf } from "../protocol/message.js";
 import type { LockDifference } from "./compare-lock.js";
 import { DriftPolicy, driftRefusal, type OnDrift, type Verdict } from "./drift-policy.js";
 import {
@@ -95,7 +95,7 @@ class LockGuard {
     if (!Array.isArray(items)) return result;
     if (!isLater) judged.seen = new Set();
     const allowed = await Promise.all(items.map((item: unknown) => this.#isAllowed(kind, key, item)));
-    const isLast = cursorAfter(result) === undefined;
+    const isLast = nextCursorOf(result) === undefined;
     if (isLast) this.#policy.listed(kind, judged.seen);
     if (isLast && !isLater) judged.judgedAt = changes;
     return { ...result, [member]: items.filter((_item, at) => allowed[at]) };

@@ -1,6 +1,6 @@
 import { isObject } from "../jsonrpc/message.js";
 import { listedKind, OFFER_KINDS, type OfferKind } from "../protocol/features/offer-kinds.js";
-import { cursorAfter, lastPage } from "../protocol/message.js";
+import { nextCursorOf, withoutNextCursor } from "../protocol/message.js";
 import type { RecordedExchange, RecordedOutcome } from "./recorded-exchanges.js";
 import type { RequestMatcher } from "./request-matcher.js";
 
@@ -8,9 +8,9 @@ import type { RequestMatcher } from "./request-matcher.js";
 export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMatcher): RecordedExchange {
   const { method, params, outcome } = exchange;
   if (outcome === undefined || !("result" in outcome)) return exchange;
-  const cursor = cursorAfter(outcome.result);
+  const cursor = nextCursorOf(outcome.result);
   if (cursor === undefined || matcher.has(method, { ...params, cursor })) return exchange;
-  return { ...exchange, outcome: { result: lastPage(outcome.result) } };
+  return { ...exchange, outcome: { result: withoutNextCursor(outcome.result) } };
 }
 
 /**
@@ -84,7 +84,7 @@ function joined(member: OfferKind, first: RecordedExchange, later: LaterExchange
     if (outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
-    const cursor = cursorAfter(outcome.result);
+    const cursor = nextCursorOf(outcome.result);
     if (cursor === undefined) return { result: { [member]: items } };
     // Cursors may lead in a circle.
     page = count < later().length ? later().find(({ params }) => params["cursor"] === cursor) : undefined;

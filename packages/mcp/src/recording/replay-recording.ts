@@ -7,7 +7,7 @@ import type { ElicitResult } from "../protocol/features/elicitation.js";
 import { listedKind } from "../protocol/features/offer-kinds.js";
 import type { ListRootsResult } from "../protocol/features/roots.js";
 import type { CreateMessageResult } from "../protocol/features/sampling.js";
-import { cursorAfter, lastPage } from "../protocol/message.js";
+import { nextCursorOf, withoutNextCursor } from "../protocol/message.js";
 import type { WireMessage } from "../transport/watched-transport.js";
 import { callsOf, type RecordedCall } from "./recorded-calls.js";
 import { exchangesOf, type RecordedExchange, type RecordedOutcome } from "./recorded-exchanges.js";
@@ -126,7 +126,7 @@ async function sendCall(
     if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
-    cursor = cursorAfter(outcome.result);
+    cursor = nextCursorOf(outcome.result);
     if (cursor === undefined) break;
   }
   return { result: { [member ?? ""]: items } };
@@ -195,7 +195,7 @@ function comparable(outcome: RecordedOutcome | undefined): unknown {
   if (outcome === undefined) return undefined;
   // Codes of errors differ between revisions.
   if ("error" in outcome) return { error: outcome.error.message };
-  const { _meta, resultType, ttlMs, cacheScope, ...result } = lastPage(outcome.result);
+  const { _meta, resultType, ttlMs, cacheScope, ...result } = withoutNextCursor(outcome.result);
   return result;
 }
 

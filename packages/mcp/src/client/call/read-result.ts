@@ -1,5 +1,5 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
-import type { Checked } from "../../protocol/checks/results.js";
+import type { CheckedResult } from "../../protocol/checks/results.js";
 import { McpError, type Operation } from "../../protocol/error.js";
 import type { Requester } from "./requester.js";
 
@@ -49,7 +49,7 @@ export function cancelled(method: string, signal: AbortSignal): McpError {
  * client takes no flawed result at all.
  */
 export function readResult<R>(
-  { result, problems }: Checked<R>,
+  { result, problems }: CheckedResult<R>,
   what: string,
   requester: Requester,
   operation: Operation,

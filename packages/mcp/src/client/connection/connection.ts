@@ -1,6 +1,6 @@
 import { withDefaults } from "../../encoding/with-defaults.js";
 import { negotiate } from "../../era/negotiate/negotiate.js";
-import type { Established, Negotiation, Prior } from "../../era/negotiate/negotiation.js";
+import type { Negotiation, NegotiationResult, Prior } from "../../era/negotiate/negotiation.js";
 import { isTransient, revisionsInstead } from "../../era/negotiate/refusal.js";
 import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import { atMost, pause } from "../../platform/pause.js";
@@ -278,7 +278,7 @@ export class ClientConnection {
     }
   }
 
-  #adopt(established: Established, transport: Transport): void {
+  #adopt(established: NegotiationResult, transport: Transport): void {
     this.last = currentConnection(established, transport, this.methods);
     this.asking = this.last;
     this.proved = false;
@@ -301,7 +301,7 @@ export class ClientConnection {
       prior: this.#prior(),
       platform: this.platform,
       nextId: () => ++this.lastId,
-      greeted: (established) => {
+      onNegotiated: (established) => {
         this.asking = currentConnection(established, transport, this.methods);
       },
     };

@@ -1,5 +1,5 @@
 import type { ClientEra } from "../../era/era.js";
-import type { Established } from "../../era/negotiate/negotiation.js";
+import type { NegotiationResult } from "../../era/negotiate/negotiation.js";
 import { type Implementation, LIBRARY_VERSION } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
@@ -10,7 +10,7 @@ import type { ClientOptions } from "../contract/options.js";
  * All that one handshake established, as one value that the next handshake replaces. A call reads it once and keeps it:
  * a call whose value is no longer the current one was sent before the last handshake.
  */
-export interface CurrentConnection extends Readonly<Established> {
+export interface CurrentConnection extends Readonly<NegotiationResult> {
   readonly era: ClientEra;
   readonly transport: Transport;
   /** Who asks questions: the server by its own name, or by its address when it gives none. */
@@ -25,7 +25,7 @@ export interface CurrentConnection extends Readonly<Established> {
 
 /** The value for a handshake that succeeded over `transport`. */
 export function currentConnection(
-  established: Established,
+  established: NegotiationResult,
   transport: Transport,
   methods: MethodTable,
 ): CurrentConnection {

@@ -1,5 +1,5 @@
 import { negotiate } from "../../era/negotiate/negotiate.js";
-import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
+import type { Negotiation, NegotiationResult } from "../../era/negotiate/negotiation.js";
 import { ProbeLost } from "../../era/negotiate/refusal.js";
 import { McpError } from "../../protocol/error.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
@@ -33,7 +33,7 @@ export interface Opening {
 
 export interface Opened {
   transport: Transport;
-  established: Established;
+  established: NegotiationResult;
   /** The route that led there; the one to take the next time. */
   route: ServerRoute;
 }

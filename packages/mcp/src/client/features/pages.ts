@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
-import { cursorAfter } from "../../protocol/message.js";
+import { nextCursorOf } from "../../protocol/message.js";
 
 /** Pages of one list that a walk may fetch; a server that never ends its list is cut off here. */
 const MAX_PAGES = 1000;
@@ -59,7 +59,7 @@ export function walkOffers<K extends OfferKind, P extends { readonly [Member in 
     list,
     async (cursor) => {
       const page = await fetchPage(cursor);
-      return { items: page[kind] ?? [], next: cursorAfter(page) };
+      return { items: page[kind] ?? [], next: nextCursorOf(page) };
     },
     (item) => String((item as Record<string, unknown>)[key]),
   );

@@ -2,7 +2,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
-import { STRUCTURED, WRAPPED } from "../../protocol/meta.js";
+import { STRUCTURED_KEY, WRAPPED_KEY } from "../../protocol/meta.js";
 import { blockText, textOf } from "./content.js";
 
 /**
@@ -23,10 +23,10 @@ export function toolValue(
   }
   const { structuredContent, _meta: meta, content } = result;
   if (structuredContent !== undefined) {
-    const wrapped = meta?.[WRAPPED] === true && isObject(structuredContent);
+    const wrapped = meta?.[WRAPPED_KEY] === true && isObject(structuredContent);
     return wrapped ? structuredContent["result"] : structuredContent;
   }
-  const at = meta?.[STRUCTURED];
+  const at = meta?.[STRUCTURED_KEY];
   if (at !== undefined) return parsed(name, result, at);
   if (content.some((block) => blockText(block) === undefined)) incomplete(content);
   return textOf(result);

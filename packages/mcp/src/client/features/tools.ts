@@ -3,7 +3,7 @@ import { checkCallToolResult, checkToolList } from "../../protocol/checks/result
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
-import { cursorAfter } from "../../protocol/message.js";
+import { nextCursorOf } from "../../protocol/message.js";
 import { isSessionless } from "../../protocol/tool-mode.js";
 import { SchemaError } from "../../schema/json-schema/schema-error.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
@@ -61,7 +61,7 @@ export async function listTools(
   const result = readResult(checkToolList(answer), "the answer to tools/list", requester, { method: "tools/list" });
   const isSessionlessPage = result.tools.every(isSessionless);
   calls.allSessionless = isSessionlessPage && (cursor === undefined ? result.tools.length > 0 : calls.allSessionless);
-  if (cursorAfter(result) === undefined) await noteSessionMode(calls);
+  if (nextCursorOf(result) === undefined) await noteSessionMode(calls);
   const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
 }

@@ -5,7 +5,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource } from "../../protocol/features/resources.js";
 import { DIRECTORY_METHOD, SKILL_METHODS, SKILLS_EXTENSION, type Skill } from "../../protocol/features/skills.js";
-import { cursorAfter } from "../../protocol/message.js";
+import { nextCursorOf } from "../../protocol/message.js";
 import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
 import { type CheckedSkill, checkSkill } from "./check-skill.js";
 import { type LoadedSkill, SkillReader } from "./loaded-skill.js";
@@ -86,7 +86,7 @@ function listSkills(client: ExtendedClient, options: CallOptions | undefined): A
         return [];
       });
       warnOf(client, "skills are left out of the list", refused);
-      return { items, next: cursorAfter(result) };
+      return { items, next: nextCursorOf(result) };
     },
     ({ uri }) => uri,
   );
@@ -134,7 +134,7 @@ function readDirectory(
         return isChild;
       });
       warnOf(client, `resources that are no children are left out of ${uri}`, refused);
-      return { items, next: cursorAfter(result) };
+      return { items, next: nextCursorOf(result) };
     },
     (child) => child.uri,
   );

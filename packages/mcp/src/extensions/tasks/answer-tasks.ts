@@ -3,12 +3,12 @@ import type { ConnectedExtension, ExtendedClient } from "../../client/contract/e
 import type { ServerRequestHandler } from "../../client/contract/options.js";
 import { randomName } from "../../encoding/base64.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
-import { relatedTo, type TaskDialect, type WantedTask } from "../../era/task-shape.js";
+import { type RequestedTask, relatedTo, type TaskDialect } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
-import { pageBefore } from "../../protocol/message.js";
+import { withNextCursor } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
 import { isOver, plainTask } from "./stored/task-record.js";
 import type { TaskSettings } from "./task-options.js";
@@ -67,11 +67,11 @@ export class AnswerTasks {
   /** Answers a question with a task, if the server wants one, and with its answer otherwise. */
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
     const dialect = taskDialect(this.#client.era.revision);
-    const wanted = dialect.wantedAnswer(question);
+    const wanted = dialect.requestedAnswerTask(question);
     if (wanted === undefined) return answer();
     const task = this.#create(wanted, dialect);
     void this.#run(task, answer);
-    return dialect.created(taskOf(task, this.#settings));
+    return dialect.createdResult(taskOf(task, this.#settings));
   };
 
   close(): void {
@@ -79,7 +79,7 @@ export class AnswerTasks {
     for (const task of this.#tasks.values()) this.#end(task, "cancelled", undefined, "the client was closed");
   }
 
-  #create(wanted: WantedTask, dialect: TaskDialect): AnswerTask {
+  #create(wanted: RequestedTask, dialect: TaskDialect): AnswerTask {
     const { platform } = this.#client;
     const { ttlMs, maxTtlMs } = this.#settings;
     this.#forget();
@@ -128,7 +128,7 @@ export class AnswerTasks {
 
   #shown(task: AnswerTask): Params {
     // A task is a record of JSON values.
-    return task.dialect.shown(taskOf(task, this.#settings)) as Params;
+    return task.dialect.encode(taskOf(task, this.#settings)) as Params;
   }
 
   async #result(task: AnswerTask, signal: AbortSignal): Promise<object> {
@@ -152,13 +152,13 @@ export class AnswerTasks {
     if (cursor !== undefined && start === 0) throw new McpError("invalid_params", "there is no such cursor");
     const page = tasks.slice(start, start + PAGE_SIZE);
     const last = start + PAGE_SIZE < tasks.length ? page.at(-1) : undefined;
-    return pageBefore({ tasks: page.map((task) => this.#shown(task)) }, last?.id);
+    return withNextCursor({ tasks: page.map((task) => this.#shown(task)) }, last?.id);
   }
 
   #cancel(task: AnswerTask): object {
     if (isOver(task)) throw new McpError("invalid_params", `the task is ${task.status} already`);
     this.#end(task, "cancelled", undefined, "the server cancelled the task");
-    return task.dialect.cancelled(taskOf(task, this.#settings));
+    return task.dialect.cancelResult(taskOf(task, this.#settings));
   }
 
   #find({ taskId }: Record<string, unknown>): AnswerTask {

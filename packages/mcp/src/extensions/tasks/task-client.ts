@@ -49,7 +49,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
       "tools/call": async (params, options) => {
         await client.ready();
         // Only where the server cannot decide alone does the call say that it may become a task.
-        if (!taskDialect(client.era.revision).requested) return params;
+        if (!taskDialect(client.era.revision).callsRequest) return params;
         if (!hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) return params;
         const taskSupport = await supportOf(String(params?.["name"]));
         const starts = (options as StartOptions)[STARTED] !== undefined;

@@ -258,7 +258,7 @@ export class TaskRun {
     else if (!this.#ended) this.#see(record);
     if (this.creator === undefined) return;
     const { peer, request } = this.creator;
-    peer.send(notificationText("notifications/tasks/status", taskDialect(request.revision).shown(taskOf(record))));
+    peer.send(notificationText("notifications/tasks/status", taskDialect(request.revision).encode(taskOf(record))));
     if (isOver(record)) this.creator = undefined;
   }
 
@@ -374,7 +374,7 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<RecordCha
       throw new McpError("internal_error", "the call was answered in the form of another extension, which no task has");
     }
     if (value instanceof InputOutcome) throw askedTooEarly();
-    const result = taskDialect(request.revision).stored(value, request);
+    const result = taskDialect(request.revision).storedResult(value, request);
     return (record) => withResult(record, result);
   } catch (thrown) {
     const { code, message, data } = McpError.from(thrown);

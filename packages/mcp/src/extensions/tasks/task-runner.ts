@@ -3,7 +3,7 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { storedCall } from "../../era/select/stored-call.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
-import type { WantedTask } from "../../era/task-shape.js";
+import type { RequestedTask } from "../../era/task-shape.js";
 import { onAbort } from "../../platform/on-abort.js";
 import { atMost } from "../../platform/pause.js";
 import { McpError, serverClosed } from "../../protocol/error.js";
@@ -72,11 +72,11 @@ export class TaskRunner {
   }
 
   /** Serves a call as a task: answers with the task once everything about the call is checked and the task is stored. */
-  async begin(call: ExtensionCall, rules: TaskRules, wanted: WantedTask): Promise<object> {
+  async begin(call: ExtensionCall, rules: TaskRules, wanted: RequestedTask): Promise<object> {
     const parts = this.#open();
     const record = this.#newRecord(call, rules, wanted, parts.node);
-    const { requested } = taskDialect(call.request.revision);
-    const late = rules.begin === "handler" && !requested;
+    const { callsRequest: requested } = taskDialect(call.request.revision);
+    const late = rules.begin === "handler" && !callsRequest;
     const inputs = late ? call.request.inputs : undefined;
     const { id } = record;
     const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
@@ -113,11 +113,11 @@ export class TaskRunner {
       return answer;
     }
     const own = first instanceof InputOutcome || first instanceof ExtensionResult;
-    return requested && !own ? this.#answeredAtOnce(record, first, request, call) : first;
+    return callsRequest && !own ? this.#answeredAtOnce(record, first, request, call) : first;
   }
 
   /** The record of a call that becomes a task. */
-  #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, wanted: WantedTask, node: string): TaskRecord {
+  #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, wanted: RequestedTask, node: string): TaskRecord {
     const { ttlMs, maxTtlMs, pollIntervalMs } = this.#settings;
     const principal = exchange.principal ?? exchange.peer?.principal;
     const { platform } = this.#server;
@@ -141,7 +141,7 @@ export class TaskRunner {
 
   /** A task for a client that must be given one, although its outcome is known. */
   async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
-    const done = withResult(record, taskDialect(request.revision).stored(result, request));
+    const done = withResult(record, taskDialect(request.revision).storedResult(result, request));
     if (this.isClosed) throw serverClosed();
     await this.#store(done);
     this.#noteCreated(call, done.id);
@@ -168,7 +168,7 @@ export class TaskRunner {
     }
     const { request, exchange } = call;
     this.#noteCreated(call, record.id);
-    if (exchange.peer !== undefined && taskDialect(request.revision).pushed) {
+    if (exchange.peer !== undefined && taskDialect(request.revision).pushes) {
       run.creator = { peer: exchange.peer, request };
     }
     const ready = run.stored();
@@ -288,5 +288,5 @@ async function succeeds(work: Promise<void> | undefined): Promise<boolean> {
 }
 
 function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {
-  return new ExtensionResult("task", taskDialect(revision).created(taskOf(record)));
+  return new ExtensionResult("task", taskDialect(revision).createdResult(taskOf(record)));
 }

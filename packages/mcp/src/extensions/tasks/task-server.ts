@@ -1,11 +1,11 @@
 import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import { keepText } from "../../era/result-text.js";
+import { cacheText } from "../../era/result-text.js";
 import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult, Tool } from "../../protocol/features/tools.js";
-import { pageBefore } from "../../protocol/message.js";
+import { withNextCursor } from "../../protocol/message.js";
 import type { FoundOffer } from "../../server/contract/source.js";
 import type { TaskSupport } from "../../server/contract/tool.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
@@ -97,7 +97,7 @@ class TaskServer {
     const { request } = call;
     const rules = this.#rulesOf(name, tool);
     const dialect = taskDialect(request.revision);
-    const wanted = dialect.wanted(request);
+    const wanted = dialect.requestedTask(request);
     if (rules !== undefined && wanted !== undefined) {
       return this.#runner.begin(call, rules, wanted).catch((error: unknown) => {
         if (error instanceof TooManyTasks) call.reply = error.limited;
@@ -105,18 +105,18 @@ class TaskServer {
       });
     }
     if (rules === undefined) onStartTask(call, () => this.#noTask(name));
-    if (rules?.support === "required") throw dialect.required(name);
+    if (rules?.support === "required") throw dialect.taskRequiredError(name);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
-    if (wanted !== undefined && dialect.requested) {
+    if (wanted !== undefined && dialect.callsRequest) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
-    if (this.#asksByTask && dialect.requested) askThrough(call, new AskerByTask(this.#server, call));
+    if (this.#asksByTask && dialect.callsRequest) askThrough(call, new AskerByTask(this.#server, call));
     return next();
   }
 
   listTools(call: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
     const listed = next();
-    if (!taskDialect(call.request.revision).requested) return listed;
+    if (!taskDialect(call.request.revision).callsRequest) return listed;
     return whenReady(listed, (result) => this.#withSupport(result, call));
   }
 
@@ -132,7 +132,7 @@ class TaskServer {
         const taskSupport = offer && this.#rulesOf(tool.name, offer)?.support;
         return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } };
       });
-      const list = keepText({ tools: supporting, ...rest });
+      const list = cacheText({ tools: supporting, ...rest });
       this.#listed.set(result, list);
       return list;
     };
@@ -153,8 +153,8 @@ class TaskServer {
   async get(params: Params, call: ExtensionCall): Promise<object> {
     const dialect = taskDialect(call.request.revision);
     const record = await this.#owned(params, call);
-    if (dialect.pushed) this.#results.looked(record, call);
-    return dialect.shown(taskOf(record));
+    if (dialect.pushes) this.#results.looked(record, call);
+    return dialect.encode(taskOf(record));
   }
 
   async update(params: Params, call: ExtensionCall): Promise<object> {
@@ -178,7 +178,7 @@ class TaskServer {
       throw new McpError("invalid_params", `the task is ${found.status} already`);
     });
     if (record === undefined) throw unknownTask();
-    return dialect.cancelled(taskOf(record));
+    return dialect.cancelResult(taskOf(record));
   }
 
   async list(params: Params, { request, exchange }: ExtensionCall): Promise<object> {
@@ -191,9 +191,9 @@ class TaskServer {
     const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.open().read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
-    const shown = tasks.map((record) => dialect.shown(taskOf(record as TaskRecord)));
+    const shown = tasks.map((record) => dialect.encode(taskOf(record as TaskRecord)));
     const hasMore = end < ids.length && last !== undefined;
-    return pageBefore({ tasks: shown }, hasMore ? this.#server.secrets.sign(signs, last) : undefined);
+    return withNextCursor({ tasks: shown }, hasMore ? this.#server.secrets.sign(signs, last) : undefined);
   }
 
   /** Where the page of a cursor begins. A cursor is for the list of its owner, as long as its last task is kept. */
@@ -211,7 +211,7 @@ class TaskServer {
 
   /** The tasks among these that the caller may hear of. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
-    taskDialect(call.request.revision).require(call.request);
+    taskDialect(call.request.revision).checkCaller(call.request);
     const found = await Promise.all(ids.map((id) => this.#find(id)));
     return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
   }
@@ -222,7 +222,7 @@ class TaskServer {
 
   /** The task that a request is about. Tasks of others do not exist for the caller. */
   async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
-    taskDialect(call.request.revision).require(call.request);
+    taskDialect(call.request.revision).checkCaller(call.request);
     const { taskId } = params;
     if (typeof taskId !== "string") {
       throw new McpError("invalid_params", `\`params.taskId\` of ${call.request.method} must be a string`);

@@ -1,6 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { isThenable } from "../../encoding/maybe-promise.js";
-import { takesBatches } from "../../era/session.js";
+import { allowsBatches } from "../../era/session.js";
 import type { Principal } from "../../http/authentication.js";
 import { type Channel, Connection, type ConnectionHandler } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
@@ -126,7 +126,7 @@ function connectionHandler(
       return answer.then((settled) => peer.adopt(settled));
     },
     notification: (message) => endpoint.notification(message, peer),
-    acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
+    acceptsBatch: () => peer.session !== undefined && allowsBatches(peer.session.revision),
     fault,
     closed,
   };
