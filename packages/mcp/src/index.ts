@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Builds the messages of prompts, by who speaks. */
+/** Builds prompt messages of the user and of the assistant. */
 import * as message from "./server/prompts/message.js";
-/** Builds the content of results and messages: blocks, and results that are more than blocks. */
+/** Builds content blocks and complete tool results. */
 import * as content from "./server/tools/content.js";
 
 export type { Tried } from "./client/call/read-result.js";

@@ -7,10 +7,10 @@ import type { AnySchema, CheckedTool, InferOutput } from "../schema/standard.js"
 import type { Endpoint } from "../transport/transport.js";
 import { addMethod, type CustomHandler } from "./call/custom-method.js";
 import { createEndpoint } from "./call/endpoint.js";
-import { ServerConfig } from "./call/facts.js";
 import { Layers } from "./call/layers.js";
 import { type Middleware, MiddlewareLayer, tapNotifications } from "./call/middleware.js";
 import { Observers } from "./call/observers.js";
+import { ServerConfig } from "./call/server-config.js";
 import type { ListName, PublishedChange } from "./changes/change.js";
 import { Hub, publishChange } from "./changes/hub.js";
 import { Logging } from "./changes/logging.js";
@@ -38,7 +38,7 @@ import {
   type TemplateReadHandler,
 } from "./contract/resource.js";
 import { type SessionInfo, sessionInfo } from "./contract/session-info.js";
-import type { Mounted, Offer, OfferedPrompts, OfferedTools } from "./contract/source.js";
+import type { MountedTypes, Offer, OfferedPrompts, OfferedTools } from "./contract/source.js";
 import {
   type ClientArguments,
   type ClientResult,
@@ -52,36 +52,38 @@ import { HandlerSource, handlerArounds, handlerOptions } from "./handler/handler
 import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
 import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
 import { callContext } from "./questions/call-context.js";
-import { replayed } from "./questions/replayed.js";
+import { replayLayer } from "./questions/replay-layer.js";
 import { asking } from "./questions/with-asking.js";
 import { type CapabilityReason, explainCapabilities } from "./sources/explain-capabilities.js";
-import { JoinedSources } from "./sources/joined.js";
+import { JoinedSources } from "./sources/joined-sources.js";
 import { mountServer } from "./sources/mount.js";
-import type { ServerParts } from "./sources/prefixed.js";
+import type { ServerInternals } from "./sources/prefixed-source.js";
 import { resourceUpdated } from "./sources/watch.js";
 
-/** By server, because its parts are not members that users see. */
-const PARTS = new WeakMap<object, ServerParts>();
+/** Internals by server, so that they are not visible members of `Server`. */
+const INTERNALS = new WeakMap<object, ServerInternals>();
 
-/** The parts of a server. Throws for other values. */
-export function partsOf(server: object): ServerParts {
-  const parts = PARTS.get(server);
-  if (parts !== undefined) return parts;
-  throw new McpError("invalid_definition", "this is no `Server` of this copy of the package", {
-    fix: "Pass what `new Server(…)` made.",
+/** Returns the internals of a server. Throws for other values. */
+export function internalsOf(server: object): ServerInternals {
+  const internals = INTERNALS.get(server);
+  if (internals !== undefined) return internals;
+  throw new McpError("invalid_definition", "this value is not a `Server` of this copy of the package", {
+    fix: "Pass a server that `new Server(…)` of this copy created.",
   });
 }
 
 /**
- * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every
- * revision and any number of clients at once. `D` is the type of `ctx.data`, given as `new Server<{ tenant: string }>(…)`; `T`
- * and `P` are what typed clients learn of its tools and prompts.
+ * Offers tools, resources and prompts to clients. A server is independent of connections: one server serves every
+ * transport, every protocol revision and any number of clients at the same time.
+ *
+ * `D` is the type of `ctx.data`, set with `new Server<{ tenant: string }>(…)`. `T` and `P` collect the types of the tools and
+ * prompts for typed clients.
  */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the neutral element of the intersection that the chain builds
 export class Server<D = Record<string, unknown>, T = {}, P = {}> {
-  /** Types only; never present at run time. */
+  /** Only for type inference; never present at run time. */
   declare readonly types: { tools: T; prompts: P };
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #layers: Layers;
   readonly #observers: Observers;
   readonly #middleware = new MiddlewareLayer();
@@ -90,27 +92,28 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   readonly #peers: PeerSubscribers;
   readonly #subscriptions: Subscriptions;
   readonly #logging: Logging;
-  readonly #parts: ServerParts;
-  /** The servers that this one is mounted in, and its endpoint once something serves it. */
+  readonly #internals: ServerInternals;
+  /** The servers that this one is mounted in, and its endpoint once a transport serves it. */
   readonly #users = new Set<object>();
   #endpoint: Endpoint | undefined;
 
+  /** Creates a server without offers. Throws for unknown or invalid options. */
   constructor(info: ServerInfo, options: ServerOptions = {}) {
-    const facts = new ServerConfig(info, options);
+    const config = new ServerConfig(info, options);
     const middleware = this.#middleware;
-    const layers: Layers = new Layers(facts, () => options.instructions ?? source.instructions());
-    const hub = new Hub(facts);
-    const source: JoinedSources = new JoinedSources(facts, layers, hub);
-    this.#facts = facts;
+    const layers: Layers = new Layers(config, () => options.instructions ?? source.instructions());
+    const hub = new Hub(config);
+    const source: JoinedSources = new JoinedSources(config, layers, hub);
+    this.#config = config;
     this.#layers = layers;
-    this.#observers = new Observers(facts.platform);
+    this.#observers = new Observers(config.platform);
     this.#hub = hub;
     this.#source = source;
-    this.#peers = new PeerSubscribers(facts, layers, hub);
-    this.#subscriptions = new Subscriptions(facts, layers, hub, source, this.#peers);
-    this.#logging = new Logging(facts, this.#peers);
-    this.#parts = {
-      facts,
+    this.#peers = new PeerSubscribers(config, layers, hub);
+    this.#subscriptions = new Subscriptions(config, layers, hub, source, this.#peers);
+    this.#logging = new Logging(config, this.#peers);
+    this.#internals = {
+      config,
       contextOf: callContext,
       usualAsker: (call) => asking().usualAsker(call),
       straight: true,
@@ -123,22 +126,23 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
       source,
       mounted: new Map(),
     };
-    PARTS.set(this, this.#parts);
+    INTERNALS.set(this, this.#internals);
     for (const layer of [
-      ...[this.#observers, middleware, replayed],
+      ...[this.#observers, middleware, replayLayer],
       ...[this.#peers, source, this.#subscriptions, this.#logging],
     ]) {
       layers.add(layer);
     }
-    options.quotas?.attachToServer(this.#parts);
-    for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#parts);
-    if (options.sources !== undefined) source.addGiven(options.sources);
+    options.quotas?.attachToServer(this.#internals);
+    for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#internals);
+    if (options.sources !== undefined) source.addSources(options.sources);
   }
 
   /**
-   * Creates a server from a handler object, or from a class of which it creates one instance, or with `perSession` one for
-   * each session. The methods that exist decide what is offered. `init` is called before the first request or when a
-   * session begins, `terminate` by `close` or when the session ends.
+   * Creates a server from a handler object, or from a class. The server creates one instance of the class, or one for
+   * each session with `perSession`. The methods that the handler has determine the capabilities of the server.
+   *
+   * `init` is called before the first request, or when a session begins. `terminate` is called by `close`, or when the session ends.
    */
   static from<O = undefined>(
     handler: ServerHandler<O> | ServerHandlerClass<O>,
@@ -147,23 +151,25 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   ): Server {
     const { handlerOptions: _given, perSession: _mode, ...rest } = options;
     const objects = handlerObjects(handler as ServerHandler | ServerHandlerClass<never>, options);
-    const parts = { objects, subscriptions: new HandlerSubscriptions(objects) };
-    const warn = (line: string) => server.#facts.platform.warn(line);
-    const server: Server = new Server(info, handlerOptions(parts, rest, warn));
-    const source = new HandlerSource(server.#facts, server.#source.local.toolCalls, objects);
-    // Behind all others, because it takes any name for one of its own.
+    const services = { objects, subscriptions: new HandlerSubscriptions(objects) };
+    const warn = (line: string) => server.#config.platform.warn(line);
+    const server: Server = new Server(info, handlerOptions(services, rest, warn));
+    const source = new HandlerSource(server.#config, server.#source.local.toolCalls, objects);
+    // Searched last, because it accepts every name.
     server.#source.add(source, Number.NEGATIVE_INFINITY);
-    server.#layers.add(objects.layer(server.#facts.platform));
+    server.#layers.add(objects.layer(server.#config.platform));
     server.#layers.add({
       name: "handler consent",
       stage: "handler object",
-      around: handlerArounds(parts),
+      around: handlerArounds(services),
       reasons: () => source.reasons(),
     });
     return server;
   }
 
-  /** Offers a tool. Throws when the name is taken or a schema cannot be used. */
+  /**
+   * Registers a tool. Throws if the name is taken or a schema is not usable. Returns this server, typed with the tool.
+   */
   tool<const N extends string>(
     name: N,
     handler: ToolHandler<undefined, undefined, D>,
@@ -178,7 +184,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     handler: ToolHandler<NoInfer<I>, NoInfer<O>, D>,
   ): Server<D, T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }, P>;
   tool(name: string, ...rest: [definition: object, handler?: unknown]): unknown {
-    // The signatures above have checked the arguments; only what the compiler knows of this object grows.
+    // The signatures above have checked the arguments. The returned object is the same; only its type grows.
     this.#source.local.add(
       tool(name, ...(rest as unknown as [ToolDefinition, ToolHandler<undefined, undefined>])),
       false,
@@ -186,25 +192,31 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
-  /** Offers a resource with a fixed URI. Throws when the URI is taken or not valid. */
+  /** Registers a resource with a fixed URI. Throws if the URI is taken or not valid. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler<D>): this {
-    // What middleware puts into `ctx.data` is of the type that this server was given.
+    // Middleware fills `ctx.data` with values of the server's type `D`.
     this.#source.local.add(resource(uri, definition, read as ReadHandler), false);
     return this;
   }
 
-  /** Offers the resources whose URI matches a template. The handler's variables are typed by the template's text. */
+  /**
+   * Registers a template for resources whose URI matches it. The text of the template determines the type of the
+   * handler's variables. Throws if the template is taken or not valid.
+   */
   resourceTemplate<const U extends string>(
     template: U,
     definition: ResourceTemplateDefinition<NoInfer<U>>,
     read: TemplateReadHandler<NoInfer<U>, D>,
   ): this {
-    // As for resources.
+    // The same cast as for resources.
     this.#source.local.add(resourceTemplate(template, definition, read as TemplateReadHandler<U>), false);
     return this;
   }
 
-  /** Offers a prompt for users to choose. Its arguments are defined by name or by a schema. Throws when the name is taken. */
+  /**
+   * Registers a prompt, which users choose in the client. Its arguments are defined by name or by one schema. Throws if
+   * the name is taken. Returns this server, typed with the prompt.
+   */
   prompt<const N extends string, const R>(
     name: N,
     definition: PromptDefinition<NamedArguments<R>>,
@@ -220,21 +232,27 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
-  /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. Throws when a name or URI is taken. */
+  /**
+   * Registers values created by `tool`, `resource`, `resourceTemplate` and `prompt`. Throws if a name or URI is taken.
+   * Returns this server, typed with the offers.
+   */
   add<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#source.local.add(offer, false);
-    // The same object: only the types that record what it offers grow.
+    // The same object; only its type grows.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
-  /** Like `add`, but replaces an offer of the same kind and name. Clients get one notification per list. */
+  /** Like `add`, but replaces registered offers of the same kind and name. Clients get one notification per list. */
   replace<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#source.local.add(offer, true);
-    // As for `add`.
+    // The same cast as for `add`.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
-  /** Removes an offer by its name, or by its URI or template for resources. Returns false if there was none. */
+  /**
+   * Removes an offer by its name. For resources and templates that is the URI or the template. Returns false if the
+   * offer does not exist.
+   */
   remove(kind: Offer["kind"], name: string): boolean {
     return this.#source.local.remove(kind, name);
   }
@@ -244,27 +262,34 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#hub.publish(resourceUpdated(uri));
   }
 
-  /** Notifies clients that a list has changed, for example that of a template's `list`; once per turn of the event loop. */
+  /**
+   * Notifies clients that a list has changed, for example because a template's `list` returns other resources. Sends at
+   * most one notification per list and turn of the event loop.
+   */
   listChanged(list: ListName): void {
     this.#hub.listChanged(list);
   }
 
   /**
-   * Serves a method that the protocol does not have: of an extension in `extensions`, or of this server alone. A mounted
-   * server's are not part of the outer one. Throws for a method of the protocol and for one that is served already.
+   * Serves a method that the protocol does not define: one of an extension in `extensions`, or a custom one. If this
+   * server is mounted, the outer server does not serve the method. Throws for methods of the protocol and for methods
+   * that are already served.
    */
   handle(method: string, handler: CustomHandler<D>): this {
-    addMethod(this.#facts, this.#layers, method, handler as CustomHandler); // As for resources.
+    addMethod(this.#config, this.#layers, method, handler as CustomHandler); // The same cast as for resources.
     return this;
   }
 
-  /** Notifies the `subscriptions/listen` requests that ask for a filter of one of the extensions of this server. */
+  /**
+   * Publishes a change of an extension to the `subscriptions/listen` requests that have subscribed to it. Throws if no
+   * extension of this server has the filter.
+   */
   publish(change: PublishedChange): void {
-    publishChange(this.#facts, this.#hub, change);
+    publishChange(this.#config, this.#hub, change);
   }
 
   /**
-   * Sends a log message outside a call, to all clients whose session asks for messages of this level.
+   * Sends a log message outside a call, to all clients whose session wants messages of this level.
    *
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
@@ -273,21 +298,26 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * The clients that are connected at this moment: sessions of HTTP, and pipes, sockets and ports. Requests without either
-   * are not among them. With several nodes, each has its own.
+   * Returns the clients that are connected now: HTTP sessions, and the peers of pipes, sockets and ports. Clients that
+   * send single HTTP requests without a session are not included. With several nodes, each node returns its own.
    */
   sessions(): SessionInfo[] {
     return [...this.#peers.all()].map(({ peer }) => sessionInfo(peer));
   }
 
-  /** Ends every `subscriptions/listen` with a result, so that clients know the end is not a lost connection. */
+  /**
+   * Ends every `subscriptions/listen` request with a result, so that clients do not mistake the end for a lost
+   * connection.
+   */
   endSubscriptions(): void {
     this.#subscriptions.endAll();
   }
 
   /**
-   * Ends subscriptions, also of the storage, and workers of isolated tools; calls `terminate` of a handler object. Later requests
-   * are refused. Transports stay open: close their handles. Closes mounted servers too, unless they are served or mounted elsewhere.
+   * Closes the server. Ends all subscriptions, including those to the storage, stops the workers of isolated tools,
+   * calls `terminate` of handler objects, and refuses later requests.
+   *
+   * Transports stay open: close their handles. Also closes mounted servers, unless another server or a transport uses them.
    */
   async close(): Promise<void> {
     this.endSubscriptions();
@@ -302,17 +332,20 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   #isClosed = false;
 
-  /** Explains for every capability whether the server declares it and why, for debugging. Default: the newest revision. */
+  /**
+   * Explains for every capability if the server declares it, and why. For debugging. Default: the newest revision of
+   * the server.
+   */
   explainCapabilities(revision?: Revision): CapabilityReason[] {
-    const { revisions, options } = this.#facts;
+    const { revisions, options } = this.#config;
     const newest = [...revisions].sort().at(-1);
     const capabilities = newest === undefined ? {} : this.#layers.capabilities(revision ?? newest);
     return explainCapabilities(capabilities, options, this.#layers.reasons());
   }
 
   /**
-   * Adds an observer of every call, for metrics and traces. It never gets arguments or results. Without observers calls cost
-   * nothing extra. Returns a function that removes the observer.
+   * Adds an observer of all calls, for metrics and traces. Observers never get arguments or results. Without observers,
+   * calls have no extra cost. Returns a function that removes the observer.
    */
   observe(observer: Observer): () => void {
     const remove = this.#observers.add(observer, this);
@@ -324,16 +357,18 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Offers everything that another server offers, now and later, under a prefix: tools and prompts as `prefix_name`,
-   * resources with `prefix+` before their URI. Calls stay in this process and pass through the mounted server's own
-   * middleware. Limits and tool options are the mounted server's; `secret` and `pageSize` are this server's. Throws when the
-   * prefix is taken or a server would contain itself.
+   * Offers everything that another server offers, now and later, under a prefix. Tools and prompts get the name
+   * `prefix_name`, resources get `prefix+` in front of their URI. Throws if the prefix is taken, or if a server would
+   * contain itself.
+   *
+   * Calls stay in this process and pass through the mounted server's own middleware. Limits and tool options are the mounted
+   * server's; `secret` and `pageSize` are this server's.
    */
   mount<const X extends string, E, U, Q>(
     prefix: X,
     other: Server<E, U, Q>,
-  ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
-    mountServer(this.#parts, prefix, other.#parts);
+  ): Server<D, T & MountedTypes<X, U>, P & MountedTypes<X, Q>> {
+    mountServer(this.#internals, prefix, other.#internals);
     other.#users.add(this);
     this.#layers.add({
       name: `mount ${prefix}`,
@@ -346,39 +381,43 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
         return other.#users.size === 0 ? other.close() : undefined;
       },
     });
-    // As for `add`.
-    return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
+    // The same cast as for `add`.
+    return this as unknown as Server<D, T & MountedTypes<X, U>, P & MountedTypes<X, Q>>;
   }
 
   /**
-   * Opens the inspector on this server: a page in the browser that tries what it offers and shows every message. For development;
-   * needs Node and the package `@parley/inspector`, and rejects without them and where `NODE_ENV` is `production`.
+   * Opens the inspector on this server: a web page that calls the offers and shows every message. For development only.
+   * Needs Node and the package `@parley/inspector`. Rejects without them, and if `NODE_ENV` is `production`.
    */
   async inspect(options?: InspectOptions): Promise<InspectHandle> {
-    const { inspect } = this.#facts.platform;
+    const { inspect } = this.#config.platform;
     if (inspect === undefined) throw new McpError("unsupported", "the inspector needs Node");
     return inspect(this, options);
   }
 
-  /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */
+  /**
+   * Adds middleware around every call. The first one added is the outermost. Throws for values that are not functions.
+   */
   use(...middleware: Middleware<D>[]): this {
     this.#middleware.use(middleware);
-    this.#parts.straight = middleware.length === 0 && this.#parts.straight;
+    this.#internals.straight = middleware.length === 0 && this.#internals.straight;
     this.#layers.changed();
     return this;
   }
 
-  /** Adds middleware around every notification, in both directions. Throws when the server is served already. */
+  /**
+   * Adds middleware around every notification, in both directions. Throws if a transport already serves the server.
+   */
   useNotifications(...middleware: NotificationMiddleware[]): this {
     this.#middleware.useNotifications(middleware, this.#endpoint);
     return this;
   }
 
-  /** The endpoint that transports serve; the same object every time. */
+  /** Returns the endpoint that transports serve. Always the same object. */
   endpoint(): Endpoint {
     if (this.#endpoint !== undefined) return this.#endpoint;
-    const made = createEndpoint(this.#parts);
-    this.#endpoint = tapNotifications(Object.assign(made, { close: () => this.close() }), this.#parts);
+    const made = createEndpoint(this.#internals);
+    this.#endpoint = tapNotifications(Object.assign(made, { close: () => this.close() }), this.#internals);
     this.#users.add(this.#endpoint);
     return this.#endpoint;
   }

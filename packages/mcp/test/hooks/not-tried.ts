@@ -16,7 +16,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   CallableTools: PART,
   Channel: PART,
   ChannelReceiver: MADE,
-  ClientFacts: MADE,
+  ContextClient: MADE,
   ContextSession: MADE,
   ContractClock: TEST,
   Endpoint: MADE,

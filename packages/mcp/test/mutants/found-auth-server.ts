@@ -69,7 +69,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "resource-scopes-unchecked",
     recreates: "scopes protect tools only: a resource is read without them",
-    file: "server/sources/joined.ts",
+    file: "server/sources/joined-sources.ts",
     search: "if (found.scopes !== undefined && found.scopes.length > 0)",
     replace: 'if (kind === "tools" && found.scopes !== undefined)',
     tests: ["test/auth/resource-answers.test.ts"],

@@ -22,8 +22,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "mounted-call-id",
     recreates: "defect D4: the call id of a mounted server differs in every round",
     file: "server/call/server-call.ts",
-    search: "this.#callId ??= this.outer?.callId ?? this.facts.randomId();",
-    replace: "this.#callId ??= this.facts.randomId();",
+    search: "this.#callId ??= this.outer?.callId ?? this.config.randomId();",
+    replace: "this.#callId ??= this.config.randomId();",
     tests: ["test/scenarios/scenarios.test.ts"],
   },
   {
@@ -77,7 +77,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "mounted-status-decided-late",
     recreates: "rule HTTP26-09: calls of mounted tools are not checked early",
-    file: "server/sources/prefixed.ts",
+    file: "server/sources/prefixed-source.ts",
     search: "...(check && {",
     replace: "...(check === undefined && {",
     tests: ["test/http/decided-early.test.ts"],
@@ -126,8 +126,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "page-for-clients-without-pages",
     recreates: "rule ELIC-14: -32042 goes to clients whose revision or capabilities do not have it",
     file: "server/call/endpoint.ts",
-    search: 'return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));',
-    replace: 'return urlRequiredFor(call, error) ?? (urlRequiredInWords(error) === "" ? error : error);',
+    search: 'return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredText(error));',
+    replace: 'return urlRequiredFor(call, error) ?? (urlRequiredText(error) === "" ? error : error);',
     tests: ["test/errors/codes.test.ts"],
   },
   {
@@ -142,7 +142,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "extension-methods-unserved",
     recreates: "defect D13, row A41: a method that the protocol does not have is not found",
     file: "server/call/custom-method.ts",
-    search: "  facts.methods.addRequest(method);\n",
+    search: "  config.methods.addRequest(method);\n",
     replace: "  if (row === undefined) return;\n",
     tests: ["src/server/call/custom-method.test.ts"],
   },
@@ -157,7 +157,7 @@ export const FOUND_CALLS: readonly Mutant[] = [
   {
     name: "unknown-tool-without-suggestion",
     recreates: "newcomer B14: an unknown tool is refused without the nearest name",
-    file: "server/sources/joined.ts",
+    file: "server/sources/joined-sources.ts",
     search: "const nearest = nearestName(name, names);",
     replace: "const nearest = nearestName(name, names.slice(names.length));",
     tests: ["src/server/sources/refused-params.test.ts"],

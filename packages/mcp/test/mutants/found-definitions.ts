@@ -38,7 +38,7 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     name: "extra-arguments-refused",
     recreates: "arguments that the published schema admits are refused",
     file: "server/tools/unknown-arguments.ts",
-    search: "if (known.closed || (nearest !== undefined && name.length > SHORT))",
+    search: "if (known.closed || (nearest !== undefined && name.length > SHORT_NAME_LENGTH))",
     replace: "if (true)",
     tests: ["src/server/tools/arguments.test.ts"],
   },

@@ -35,7 +35,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "state-never-expires",
     recreates: "hardening Q: a state is good for ever",
     file: "server/questions/by-replay.ts",
-    search: 'if (until < platform.now()) throw refused("has expired", "Call again without it.");',
+    search: 'if (until < platform.now()) throw stateError("has expired", "Call again without it.");',
     replace: "",
     tests: ["test/questions/sealed-state.test.ts"],
   },
@@ -67,7 +67,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "prototype-names",
     recreates: "official SDK 2.4: a tool called `constructor` exists already, and `toString` can be called",
-    file: "server/sources/local.ts",
+    file: "server/sources/local-source.ts",
     search: "const item = this.#items.get(key);",
     replace: "const item = this.#items.get(key) ?? (({} as any)[key] as I | undefined);",
     tests: [
@@ -79,7 +79,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "hidden-offers-callable",
     recreates: "CWE-862: what a caller may not know of can be called by name",
-    file: "server/sources/local.ts",
+    file: "server/sources/local-source.ts",
     search: "return item === undefined || this.allows(item, call) ? item : undefined;",
     replace: "return item;",
     tests: ["src/server/sources/tools.test.ts", "src/server/tools/call.test.ts"],
@@ -87,7 +87,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "traversal-allowed",
     recreates: "CVE-2026-32871: `../` in a template's variable leaves the folder",
-    file: "server/sources/local.ts",
+    file: "server/sources/local-source.ts",
     search: "  if (allowTraversal) return undefined;\n",
     replace: "  if (allowTraversal || variables !== undefined) return undefined;\n",
     tests: ["src/server/sources/resources.test.ts", "test/scenarios/scenarios.test.ts"],

@@ -11,7 +11,7 @@ const schema = (message: string, fix: string): Told => ({ kind: "invalid_schema"
 
 const WRAP = "Wrap it in an object, for example by `z.object({ … })`.";
 const JSON_TYPES = "Use only types that JSON has, or pass a JSON Schema.";
-const HANDLER = "Pass a name or URI, a definition (`{}` will do) and a function.";
+const HANDLER = "Pass a name or URI, a definition (`{}` is enough) and a function.";
 const NAME = 'Write `new Server({ name: "weather", version: "1.0.0" })`.';
 const NAMED = "Correct the registration or the option that the message names.";
 const EXISTS = "Remove it first, use `replace`, or choose another name.";

@@ -51,7 +51,7 @@ const LOST: [what: string, value: unknown, named: string][] = [
 describe.each(ERAS)("in %s, a tool that returns", (revision) => {
   it.each(LOST)("%s fails by name and path, for its caller and in the server's log", async (_what, value, named) => {
     const { client, lines } = await served(() => value, revision);
-    const message = `the tool "buy" returned ${named}, which JSON does not have`;
+    const message = `the tool "buy" returned ${named}, which JSON cannot represent`;
     const error = await errorOf(() => client.callTool("buy"));
     expect({ kind: error.kind, message: error.message, fix: error.fix }).toEqual({
       kind: "internal_error",

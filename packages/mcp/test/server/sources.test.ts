@@ -415,19 +415,19 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a source, in %s", (revisio
         "`run` returns nothing",
         bad({ find: () => ({ run: () => undefined }) }),
         (one) => one.callTool("x"),
-        /tools "x" a `run` that returned undefined/,
+        /tools "x" whose `run` returned undefined/,
       ],
       [
         "`run` returns another result",
         bad({ find: () => ({ run: async () => ({ contents: [] }) }) }),
         (one) => one.callTool("x"),
-        /tools "x" a `run` that returned an object without what is needed/,
+        /tools "x" whose `run` returned an object without the required members/,
       ],
       [
         "it lists an entry that nothing finds",
         bad({ list: () => [entry("x")] }),
         (one) => one.callTool("x"),
-        /names tools "x", and there is no `find`/,
+        /lists the entry "x" of tools, but the source has no `find`/,
       ],
     ];
 
@@ -538,8 +538,8 @@ describe("a server", () => {
       return () => {};
     };
     new Server(INFO, { sources: [listing({ tools: [] }, { onChange })] });
-    expect(() => tell(["tool"] as never)).toThrow(/`onChange` of `sources\[0\]` told its listener of an array/);
-    expect(() => tell(undefined as never)).toThrow(/Call it with|told its listener/);
+    expect(() => tell(["tool"] as never)).toThrow(/`onChange` of `sources\[0\]` called its listener with an array/);
+    expect(() => tell(undefined as never)).toThrow(/Call the listener with|called its listener/);
   });
 });
 

@@ -4,19 +4,21 @@ import { McpError } from "../../protocol/error.js";
 
 const TOPICS = ["discover", "tools", "prompts", "resources", "resourceTemplates", "read"] as const;
 
-/** What clients may cache: the four lists, the result of `server/discover`, and the contents of resources. */
+/** A kind of result that clients may cache: a list, the result of `server/discover`, or the contents of resources. */
 export type CacheTopic = (typeof TOPICS)[number];
 
-/** Cache hints: a default for all topics, and exceptions by topic. */
+/** Cache hints: a default for all topics, and overrides for single topics. */
 export interface CacheOptions extends Partial<CacheHint>, Partial<Record<CacheTopic, Partial<CacheHint>>> {}
 
-/** The safe default: clients cache nothing, and a program that sets `ttlMs` alone shares nothing between callers. */
-const NOT_KEPT: CacheHint = { ttlMs: 0, scope: "private" };
+/**
+ * The safe default: clients cache nothing. A program that sets only `ttlMs` does not share results between callers.
+ */
+const NO_CACHING: CacheHint = { ttlMs: 0, scope: "private" };
 
-/** The hint of each topic, computed once per server. */
+/** Returns the hint for each topic. Computed once per server. */
 export function cacheHints(options: CacheOptions = {}): Readonly<Record<CacheTopic, CacheHint>> {
   const { ttlMs, scope } = options;
-  const base = cacheHint("`cache`", NOT_KEPT, withoutUndefined({ ttlMs, scope }));
+  const base = cacheHint("`cache`", NO_CACHING, withoutUndefined({ ttlMs, scope }));
   const hints: Partial<Record<CacheTopic, CacheHint>> = {};
   for (const topic of TOPICS) hints[topic] = cacheHint(`\`cache.${topic}\``, base, options[topic]);
   // The loop has set every topic.
@@ -24,7 +26,7 @@ export function cacheHints(options: CacheOptions = {}): Readonly<Record<CacheTop
 }
 
 /**
- * A hint with some members replaced. Throws when a value is not valid on the wire.
+ * Returns a hint with some members replaced. Throws if a value is not valid on the wire.
  *
  * Spec: Caching, "Cacheable Model",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model

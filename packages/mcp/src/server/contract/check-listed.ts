@@ -5,7 +5,8 @@ import { checkMetaKey } from "../../protocol/meta.js";
 import type { ServerOptions } from "./options.js";
 
 /**
- * Throws for keys of `_meta` that are malformed, or whose prefix is the protocol's and that of no extension of this server.
+ * Throws for keys of `_meta` that are malformed, or that use a prefix reserved by the protocol. Extensions of this
+ * server may use their own prefix.
  *
  * Spec: Overview, "_meta", https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
  */
@@ -36,7 +37,7 @@ export function checkAnnotations(what: string, annotations: Annotations | undefi
   const wrong = (rule: string) => new McpError("invalid_definition", `${rule} in \`annotations\` of ${what}`);
   if (!Array.isArray(audience) || !audience.every((role) => role === "user" || role === "assistant"))
     throw wrong('`audience` must list "user" or "assistant"');
-  // Written so that what is not a number fails too.
+  // Written as a negation, so that `NaN` and other types fail too.
   if (!(priority >= 0 && priority <= 1)) throw wrong("`priority` must be a number from 0 to 1");
   if (!/^\d{4}-/.test(lastModified) || Number.isNaN(Date.parse(lastModified)))
     throw wrong("`lastModified` must be an ISO 8601 time");

@@ -10,120 +10,158 @@ import type { TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { AnySchema, CheckedForm, InferOutput } from "../../schema/standard.js";
 
-/** What the client says about itself. Unverified, so do not base access decisions on it. */
-export interface ClientFacts {
+/**
+ * The client of a call. Its `info` and `capabilities` are claims that nothing verifies: do not base access decisions on
+ * them.
+ */
+export interface ContextClient {
+  /** Name and version of the client's software. Undefined if the client did not send them. */
   readonly info: Implementation | undefined;
+  /** The capabilities that the client declared, such as `sampling` or `elicitation`. */
   readonly capabilities: ClientCapabilities;
-  /** Whether the client can be asked for something, for example `elicitation.form`, over this connection. */
+  /**
+   * True if the server can ask this client for something, for example `elicitation.form`, in this revision and over
+   * this connection.
+   */
   can(capability: ClientCapabilityPath): boolean;
 }
 
-/** The HTTP request that carries a call. */
+/** The HTTP request that carries a call: its method, path and headers, and the address of the sender. */
 export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
-  /** Closes the connection and lets the client resume after `retryMs`. False, without effect, where streams cannot resume. */
+  /**
+   * Closes the connection and lets the client resume after `retryMs` milliseconds. Returns false and does nothing if
+   * the stream cannot be resumed.
+   */
   pause(retryMs: number): boolean;
 }
 
 /** The session of a call. */
 export interface ContextSession {
-  /** True after `notifications/initialized`. */
+  /** True once the client has sent `notifications/initialized`. */
   readonly initialized: boolean;
   /**
-   * Ends the session once this call is answered, within 2 seconds in any case: the client's HTTP session, or its connection.
-   * Handler objects get the reason. Default: `ended`.
+   * Ends the client's HTTP session or connection after this call is answered, at the latest after 2 seconds. Handler
+   * objects receive the reason. Default: `ended`.
    */
   end(reason?: string): void;
 }
 
-/** The context of one call, for handlers and middleware. */
+/** The context of one call, for handlers and middleware. `D` is the type of `data`. */
 export interface RequestContext<D = Record<string, unknown>> {
-  /** Aborted when the client cancels or disconnects, and when a timeout of the server passes. */
+  /** Aborted when the client cancels the call or disconnects, and when a timeout of the server expires. */
   readonly signal: AbortSignal;
-  /** The JSON-RPC id of this request. In a call with several rounds of questions, each round has its own. */
+  /**
+   * The JSON-RPC id of this request. If a call takes several rounds of questions, each round is a request with its own
+   * id.
+   */
   readonly requestId: Id;
   /** The method of the request, for example `tools/call`. */
   readonly method: string;
-  /** The revision of the protocol that this call uses, for example `2025-11-25`. */
+  /** The protocol revision of this call, for example `2025-11-25`. */
   readonly protocolVersion: string;
-  /** The client, and what it can be asked for. */
-  readonly client: ClientFacts;
-  /** The session of this client, in revisions that have sessions. */
+  /** The client: its name, its capabilities, and a test for each of them. */
+  readonly client: ContextClient;
+  /** The client's session. Undefined in revisions without sessions. */
   readonly session: ContextSession | undefined;
-  /** The HTTP request of the call; undefined on pipes. */
+  /** The HTTP request of the call. Undefined on other transports, such as stdio. */
   readonly http: HttpContext | undefined;
-  /** The authenticated caller; undefined without authorization. */
+  /** The authenticated caller. Undefined without authorization. */
   readonly auth: Principal | undefined;
-  /** The `_meta` of the request; `{}` if it has none. */
+  /** The `_meta` of the request, or `{}` if it has none. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Arguments that were converted from text to the type in the tool's schema. */
+  /** The arguments that the library converted from text to the type in the tool's schema. Empty if there were none. */
   readonly coercions: readonly Coercion[];
-  /** The caller's trace, which questions also carry. Undefined when the caller sent none or a malformed one. */
+  /**
+   * The caller's trace context, which the server also sends with its questions. Undefined if the caller sent none or a
+   * malformed one.
+   */
   readonly trace: TraceContext | undefined;
-  /** Values that middleware passes to handlers. The library does not read them. */
+  /** Values that middleware passes on to handlers. The library does not read them. */
   readonly data: D;
-  /** Reports progress if the client asked for it. A value that is not larger than the last one is dropped. */
+  /** Reports progress if the client asked for it. Drops a value that is not larger than the previous one. */
   progress(progress: number, options?: ProgressOptions): void;
   /**
-   * Sends a log message if the client asks for messages of this level.
+   * Sends a log message if the client wants messages of this level.
    *
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
   log(level: LoggingLevel, data: unknown, logger?: string): void;
 }
 
-/** Optional parts of a progress report. */
+/** Optional members of a progress notification. */
 export interface ProgressOptions {
-  /** The progress at which the work is complete. Default: unknown. */
+  /** The value of `progress` at which the work is complete. Default: unknown. */
   total?: number | undefined;
-  /** What is being done, for users. Default: no text. */
+  /** A text for users that describes the current work. Default: no text. */
   message?: string | undefined;
 }
 
-/** How a question is recognised in later rounds of the call. */
+/** Options of a question: a request that a handler sends to its client, such as `ctx.elicit` or `ctx.sample`. */
 export interface QuestionOptions {
-  /** Identifies the question. Default: a digest of it. Set it if the text varies, or if equal questions are asked at once. */
+  /**
+   * Identifies the question in later rounds of the call. Default: a digest of the question. Set it if the text varies,
+   * or if the handler asks equal questions at the same time.
+   */
   key?: string | undefined;
 }
 
-/** Options of `elicitUrl`. */
+/** Options of `ctx.elicitUrl`. */
 export interface UrlQuestionOptions extends QuestionOptions {
-  /** Identifies the visit for `elicitationComplete`. Default: a random id. */
+  /** Identifies the visit for `ctx.elicitationComplete`. Default: a random id. */
   elicitationId?: string | undefined;
 }
 
-/** The user's reply to a form: the content, or that the user declined or dismissed it. */
-export type ElicitReply<T> = { action: "accept"; content: T } | { action: "decline" } | { action: "cancel" };
+/** The user's reply to a form. */
+export type ElicitReply<T> =
+  | {
+      /** `accept`: the user submitted the form. */
+      action: "accept";
+      /** The content of the form, parsed by its schema. */
+      content: T;
+    }
+  | {
+      /** `decline`: the user refused to answer. */
+      action: "decline";
+    }
+  | {
+      /** `cancel`: the user closed the form without an answer. */
+      action: "cancel";
+    };
 
-/** A sampling request: a prompt for the client's model. */
+/** A sampling request: messages for the client's model, and how it should generate an answer. */
 export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
 
 /**
- * The context for handlers of tools, prompts and resources, which may ask the client before they answer.
+ * The context for handlers of tools, prompts and resources. They may ask the client questions before they answer: for
+ * input of the user, for a message of the client's model, or for its roots.
  *
- * In revisions without sessions, the handler runs again from the top for each round of questions. Put work that must happen
- * once into `step`, and rethrow errors for which `isInputRequired` is true.
+ * In revisions without sessions, the handler runs again from the beginning for each round of questions. Put work that must
+ * happen once into `step`, and rethrow errors for which `isInputRequired` returns true.
  *
- * A question rejects with an `McpError`: `capability_missing` if the client cannot be asked, `timeout` if it does not answer
- * within `limits.answerMs`, and `cancelled` if the call is cancelled.
+ * A question rejects with an `McpError`: `capability_missing` if the client does not support it, `timeout` if the client does
+ * not answer within `limits.answerMs`, and `cancelled` if the call is cancelled.
  */
 export interface HandlerContext<D = Record<string, unknown>> extends RequestContext<D> {
-  /** Asks the user to fill in a form. Rejects with kind `declined` or `dismissed` if the user does not. */
+  /**
+   * Asks the user to fill in a form and resolves with its content. Rejects with kind `declined` or `dismissed` if the
+   * user declines or closes the form.
+   */
   elicit<const S extends AnySchema>(
     message: string,
     schema: S & CheckedForm<S>,
     options?: QuestionOptions,
   ): Promise<InferOutput<S>>;
-  /** Like `elicit`, but resolves with what the user did instead of rejecting. */
+  /** Like `elicit`, but resolves with the user's action instead of rejecting. */
   tryElicit<const S extends AnySchema>(
     message: string,
     schema: S & CheckedForm<S>,
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
-  /** Asks the user to visit a page. Resolves when the user agrees, not when the visit is over. */
+  /** Asks the user to visit a page. Resolves when the user agrees, before the visit is complete. */
   elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void>;
   /**
-   * Notifies the client that a visit is over, by the `elicitationId` of `elicitUrl`. It may be called after the call has
-   * ended. Does nothing in revisions without this notification.
+   * Notifies the client that the visit with this `elicitationId` of `elicitUrl` is complete. May be called after the
+   * call has ended. Does nothing in revisions without this notification.
    */
   elicitationComplete(elicitationId: string): void;
   /**
@@ -139,15 +177,15 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
    */
   roots(options?: QuestionOptions): Promise<Root[]>;
   /**
-   * Identifies this call in all rounds of its questions. Use it as an idempotency key for work in `step`, because a client
-   * may send the same round twice, and the step then runs twice.
+   * Identifies this call in all rounds of its questions. Use it as an idempotency key for work in `step`: a client may
+   * send the same round twice, and the step then runs twice.
    */
   readonly callId: string;
   /**
-   * Answers the call with a task, and goes on as that task, if the tool has `task: { begin: "handler" }` and the client can take
-   * one. Resolves with whether it is a task now; other calls go on as they are.
+   * Answers the call with a task and continues as that task, if the tool has `task: { begin: "handler" }` and the
+   * client supports tasks. Resolves with true if the call is now a task; otherwise the call continues unchanged.
    */
   startTask(): Promise<boolean>;
-  /** Runs `work` in the first round that reaches it, and resolves with its result, as JSON, in every round. */
+  /** Runs `work` in the first round that reaches this step. Resolves with its result, as JSON, in every round. */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

@@ -4,100 +4,133 @@ import type { TraceContext } from "../../protocol/trace-context.js";
 import type { NetworkFacts } from "../../transport/transport.js";
 import type { SessionInfo } from "./session-info.js";
 
-/** A call as observers see it. It has neither arguments nor results, because telemetry must not leak them. */
+/** A call as observers see it. It contains neither arguments nor results, because telemetry must not leak them. */
 export interface CallStarted {
+  /** The method of the request, for example `tools/call`. */
   readonly method: string;
-  /** The tool, prompt or URI that the call is about, where the method names one. */
+  /** The tool, prompt or URI that the request names. Undefined for other methods. */
   readonly name: string | undefined;
+  /** The JSON-RPC id of the request. */
   readonly requestId: Id;
+  /** The protocol revision of the call, for example `2025-11-25`. */
   readonly protocolVersion: string;
-  /** Whether the call came over HTTP. */
+  /** True if the call arrived over HTTP. */
   readonly http: boolean;
-  /** The HTTP session that the call belongs to, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  /**
+   * The HTTP session of the call, if it has one. Treat it as a secret: knowing the id may be enough to use the session.
+   */
   readonly sessionId: string | undefined;
-  /** How the call came; undefined in this process, and where the transport does not tell. */
+  /**
+   * The network connection that carried the call. Undefined in this process, and if the transport does not report it.
+   */
   readonly network: NetworkFacts | undefined;
-  /** The address of the client, or of the proxy in front; only over HTTP. */
+  /** The address of the client, or of the proxy in front of the server. Only over HTTP. */
   readonly remoteAddress: string | undefined;
+  /** The authenticated caller. Undefined without authorization. */
   readonly auth: Principal | undefined;
-  /** The caller's trace; spans made here are its children. */
+  /** The caller's trace context, to use as the parent of new spans. */
   readonly trace: TraceContext | undefined;
 }
 
 /**
- * How a handler failed: with an `Error`, with another thrown value, because its time was over, or because its caller gave
- * the call up.
+ * The way in which a handler failed. `handler_error`: it threw an `Error`. `handler_throw`: it threw another value.
+ * `timeout`: its time limit expired. `aborted`: the caller cancelled the call.
  */
 export type FailureKind = "handler_error" | "handler_throw" | "timeout" | "aborted";
 
-/** What an unexpected error is about. */
+/** The call in which an unexpected error occurred. */
 export interface CallFailure {
-  /** Random; also in what the client gets instead of the error's text. */
+  /** A random reference, which the client also gets if the text of the error is masked. */
   readonly reference: string;
+  /** The way in which the handler failed. */
   readonly kind: FailureKind;
+  /** The method of the request. */
   readonly method: string;
-  /** The tool, prompt or URI that the call is about, where the method names one. */
+  /** The tool, prompt or URI that the request names. Undefined for other methods. */
   readonly name: string | undefined;
+  /** The JSON-RPC id of the request. */
   readonly requestId: Id;
 }
 
-/** How a call ended. */
+/** A call that has ended, with its outcome. */
 export interface CallEnded extends CallStarted {
+  /** Time from the start of the call to its end, in milliseconds. */
   readonly durationMs: number;
-  /** `tool_error` is a result with `isError`; after `input_required` the client sends another request with its answers. */
+  /**
+   * The kind of outcome. `tool_error` is a result with `isError`. After `input_required` the client sends another
+   * request with its answers.
+   */
   readonly outcome: "ok" | "tool_error" | "input_required" | "error";
-  /** What was thrown, unmasked, even if the caller got only part of it. */
+  /**
+   * The error that ended the call, unmasked, even if the caller got only part of it. Undefined if nothing was thrown.
+   */
   readonly error: unknown;
-  /** How the handler failed; undefined unless it did, and for a `ToolError` or an `McpError` that it threw for the caller. */
+  /**
+   * The way in which the handler failed. Undefined if it did not fail, and for a `ToolError` or `McpError`, which are
+   * meant for the caller.
+   */
   readonly failure: FailureKind | undefined;
-  /** Length of the response in characters; 0 for the run of a task, which has no response of its own. */
+  /** Length of the response in characters. 0 for the run of a task, which has no response of its own. */
   readonly length: number;
 }
 
-/** A request that was refused before it became a call: malformed, with an unknown method or an unsupported revision. */
+/**
+ * A request that the server refused before it became a call: malformed, with an unknown method, or with an unsupported
+ * revision.
+ */
 export interface CallRefused {
+  /** The method that the request names. */
   readonly method: string;
+  /** The JSON-RPC id of the request. Undefined if it has none. */
   readonly requestId: Id | undefined;
+  /** The error that the server answered with. */
   readonly error: unknown;
 }
 
-/** A request, or a new connection, whose sender `auth` or `authenticate` has refused. */
+/** A request or a new connection that `auth` or `authenticate` refused. */
 export interface SenderRefused {
-  /** The HTTP status that the sender gets; a socket closes. */
+  /** The HTTP status of the refusal. A socket is closed instead. */
   readonly status: number;
-  /** Why: a `TokenRefusalReason` of `resourceServer`, or the `reason` that `authenticate` gave. */
+  /** The reason: a `TokenRefusalReason` of `resourceServer`, or the `reason` that `authenticate` returned. */
   readonly reason: string | undefined;
 }
 
 /**
- * A request that a call sends to its client, such as for the user's input, in revisions that ask by request. It has neither
- * parameters nor the answer.
+ * A question that a call sends to its client as a request, such as an elicitation, in revisions that have such
+ * requests. It contains neither the parameters nor the answer.
  */
 export interface QuestionStarted {
+  /** The method of the question, for example `elicitation/create`. */
   readonly method: string;
+  /** The JSON-RPC id of the question. */
   readonly requestId: Id;
 }
 
-/** How it ended. */
+/** A question that has ended, with its outcome. */
 export interface QuestionEnded extends QuestionStarted {
+  /** Time until the answer, in milliseconds. */
   readonly durationMs: number;
+  /** `ok` if the client answered with a result. */
   readonly outcome: "ok" | "error";
+  /** The error that ended the question. Undefined if the outcome is `ok`. */
   readonly error: unknown;
 }
 
-/** Follows one question of a call until its answer. */
+/** Observes one question of a call until its answer. */
 export interface QuestionFollower {
-  /** The trace to send with the question, in place of the caller's. */
+  /** The trace context to send with the question instead of the caller's. */
   readonly trace?: TraceContext | undefined;
-  /** Must call `run` once, before it returns: the question is sent in there. */
+  /** Wraps the sending of the question. Must call `run` once, synchronously. */
   within?(run: () => void): void;
+  /** Called when the question is answered or has failed. */
   ended?(question: QuestionEnded): void;
 }
 
 /**
- * A part of the way of a call through the server, from the outside in: `preparation` of the server, `limits` by quotas, `extensions`,
- * each `middleware`, the `handler` of the method. Within that of `tools/call` follow `arguments` (parsing and checking), `queue`
- * (waiting for a free slot), `tool` (the function of the tool) and `result` (checking and writing what it returned).
+ * A stage of a call on its way through the server, from the outside in: `preparation` of the server, `limits` of
+ * quotas, `extensions`, each `middleware`, and the `handler` of the method. Inside the handler of `tools/call` follow
+ * `arguments` (parsing and checking them), `queue` (waiting for a free slot), `tool` (the tool's function) and `result`
+ * (checking and serialising its result).
  */
 export type CallLayer =
   | "preparation"
@@ -110,47 +143,56 @@ export type CallLayer =
   | "tool"
   | "result";
 
-/** Follows one call from its start to its end. */
+/** Observes one call from its start to its end. */
 export interface CallFollower {
-  /** Must call `run` once, before it returns: the call runs in there, so that its handler finds the ambient context of `run`. */
+  /**
+   * Wraps the call. Must call `run` once, synchronously: the call runs inside it, so that its handler sees the ambient
+   * context of `run`.
+   */
   within?(run: () => void): void;
+  /** Called when the call has ended, with its outcome. */
   ended?(call: CallEnded): void;
   /**
-   * Called before the call sends a request to its client; what it returns follows that. A mounted server's calls ask by the
-   * server that it is mounted in.
+   * Called before the call sends a question to its client. The returned follower observes that question. Calls of a
+   * mounted server send their questions through the outer server, whose observers see them.
    */
   question?(question: QuestionStarted): QuestionFollower | undefined;
   /**
-   * Called when the call enters a layer, with the name of the tool or of the middleware's function, where there is one. The returned
-   * function is called when the call leaves the layer; not for a handler that a question interrupts for good. Layers that a call
-   * does not pass are not reported.
+   * Called when the call enters a layer. `name` is the name of the tool or of the middleware function, if there is one.
+   * The returned function is called when the call leaves the layer, except if a question interrupts the handler for
+   * good. Layers that a call skips are not reported.
    */
   layer?(layer: CallLayer, name: string | undefined): (() => void) | undefined;
 }
 
-/** The end of a session or connection. */
+/** A session or connection that has ended. */
 export interface SessionClosed extends SessionInfo {
+  /** Time since the session or connection was opened, in milliseconds. */
   readonly durationMs: number;
 }
 
 /**
- * Receives the start and end of calls and sessions, for metrics and traces. An error that it throws is logged and changes
- * nothing else.
+ * Receives the start and end of calls and sessions, for metrics and traces. The server logs an error that an observer
+ * throws, and continues.
  */
 export interface Observer {
   /** Called once by `server.observe`, with the server. */
   attached?: ((server: object) => void) | undefined;
-  /** Called at the start of each call, before `started`; what it returns follows that call. */
+  /** Called at the start of each call, before `started`. The returned follower observes that call. */
   follow?: ((call: CallStarted) => CallFollower | undefined) | undefined;
+  /** Called when a call starts. */
   started?: ((call: CallStarted) => void) | undefined;
+  /** Called when a call has ended, with its outcome. */
   ended?: ((call: CallEnded) => void) | undefined;
+  /** Called when the server refuses a request before it becomes a call. */
   refused?: ((call: CallRefused) => void) | undefined;
+  /** Called when `auth` or `authenticate` refuses a sender. */
   senderRefused?: ((sender: SenderRefused) => void) | undefined;
-  /** A client has connected, or has opened a session on this node. */
+  /** Called when a client has connected, or has opened a session on this node. */
   sessionOpened?: ((session: SessionInfo) => void) | undefined;
-  /** It has left. Told only of those that were opened while this was observed. */
+  /** Called when a session or connection has ended. Only for those that opened after the observer was added. */
   sessionClosed?: ((session: SessionClosed) => void) | undefined;
 }
 
-/** The outcome of a call; recorded only if there are observers. */
+/** The outcome of a call. Recorded only if there are observers. */
 export type CallEnd = Pick<CallEnded, "outcome" | "error" | "failure">;

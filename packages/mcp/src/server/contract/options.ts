@@ -15,39 +15,53 @@ import type { Quotas } from "./quota-options.js";
 import type { Source } from "./source.js";
 import type { ToolPolicy } from "./tool.js";
 
-/** The name, version and other facts that a server tells clients about itself. */
+/** The name, version and other properties by which a server introduces itself to clients. */
 export interface ServerInfo extends Implementation {}
 
-/** Limits that protect a server from its clients. An error names the limit that caused it. */
+/** Limits that protect a server from its clients. The error of a refused request names the limit. */
 export interface ServerLimits {
-  /** Milliseconds that a client may take to answer questions. Default: 600,000 (10 minutes), because people fill in forms. */
+  /**
+   * Time in milliseconds for the client to answer questions. Default: 600,000 (10 minutes), because people fill in
+   * forms.
+   */
   answerMs: number;
-  /** Bytes of all answers and steps of one call. Default: 256 KiB. Clients send them back with every round. */
+  /**
+   * Bytes of all answers and steps of one call. Default: 256 KiB, because clients send them again with every round.
+   */
   stateBytes: number;
-  /** Rounds of questions in one call. Default: 10, which is where clients usually stop. */
+  /** Rounds of questions in one call. Default: 10, the usual limit of clients. */
   rounds: number;
   /** Questions in one round. Default: 32. */
   questions: number;
-  /** Length of what a client says of itself in `initialize`, as JSON. Default: 16,384. Servers keep it for each session. */
+  /**
+   * Length of the client's info and capabilities in `initialize`, as JSON. Default: 16,384, because the server stores
+   * them for each session.
+   */
   clientLength: number;
-  /** URIs that one session or one listen request may subscribe to. Default: 1000. */
+  /** URIs that one session or one `subscriptions/listen` request may subscribe to. Default: 1000. */
   subscriptions: number;
-  /** Length of all these URIs together, in characters. Default: 32,768. */
+  /** Total length of these URIs, in characters. Default: 32,768. */
   subscriptionLength: number;
-  /** Length of the URIs of all sessions and listen requests together, in characters. Default: 33,554,432. */
+  /** Total length of the URIs of all sessions and listen requests, in characters. Default: 33,554,432. */
   totalSubscriptionLength: number;
-  /** Open listen requests of one pipe. Default: 64. */
+  /** Open `subscriptions/listen` requests of one connection, such as a pipe. Default: 64. */
   listensPerPeer: number;
-  /** Open listen requests of the whole server. Default: 20,000. */
+  /** Open `subscriptions/listen` requests of the whole server. Default: 20,000. */
   listens: number;
-  /** Tool calls that run at once. Default: 10,000. */
+  /** Tool calls that run at the same time. Default: 10,000. */
   calls: number;
-  /** Of these, calls of one authenticated principal, never more than nine tenths of `calls`; others of it wait. Default: 9000. */
+  /**
+   * Tool calls of one authenticated principal that run at the same time, never more than nine tenths of `calls`.
+   * Further calls wait. Default: 9000.
+   */
   callsPerPrincipal: number;
-  /** Tool calls that wait for a free slot, for the server and for each tool with a `concurrency`. Default: 1000. */
+  /**
+   * Tool calls that wait for a free slot, counted for the server and for each tool with a `concurrency`. Default: 1000.
+   */
   queuedCalls: number;
 }
 
+/** The default of every limit. */
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   answerMs: 600_000,
   stateBytes: 256 * 1024,
@@ -66,34 +80,42 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
 
 /** Options of a server. All are optional. */
 export interface ServerOptions {
-  /** For the model: how to use the server. */
+  /** Instructions for the model: how to use this server. Default: those of the first source that has any. */
   instructions?: string | undefined;
-  /** Revisions of the protocol to speak. Default: all. */
+  /** Protocol revisions that the server supports. Default: all. */
   revisions?: readonly Revision[] | undefined;
   /**
-   * Protects question state, cursors and event ids against changes by clients: at least 32 characters. With several, the first
-   * one seals and all of them open, for rotation. Default: a random secret per process, so set it where several processes serve one client.
+   * Protects question state, cursors and event ids against changes by clients. At least 32 characters. If it is a list,
+   * the first secret signs and all of them verify, for rotation. Default: a random secret per process. Set it if
+   * several processes serve the same clients.
    */
   secret?: string | readonly string[] | undefined;
-  /** Replaces the defaults of single limits. */
+  /** Overrides single limits. */
   limits?: Some<ServerLimits> | undefined;
-  /** Converts schemas of libraries without a conversion of their own, for example valibot's `toJsonSchema`. */
+  /** Converts schemas of libraries that cannot do so themselves, for example valibot's `toJsonSchema`. */
   toJsonSchema?: JsonSchemaAdapter | undefined;
-  /** Items per page of a list. Default: the whole list is one page. */
+  /** Number of entries per page of a list. Default: the whole list is one page. */
   pageSize?: number | undefined;
-  /** How long clients may cache lists and resources. Default: not at all, because the library cannot know what is stable. */
+  /**
+   * Cache hints for clients: how long they may cache lists and resources. Default: no caching, because the library
+   * cannot know which results are stable.
+   */
   cache?: CacheOptions | undefined;
-  /** Places where further offers come from, such as the rows of a database. Default: only what is registered. */
+  /** Further sources of offers, such as the rows of a database. Default: none, only registered offers. */
   sources?: readonly Source[] | undefined;
-  /** Kinds to declare even while nothing of them is registered, for servers that add offers later. Default: none. */
+  /**
+   * Capabilities to declare even while nothing of the kind is registered, for servers that add offers later. Default:
+   * none.
+   */
   declare?: readonly ("tools" | "resources" | "prompts")[] | undefined;
-  /** Whether clients are notified when a list changes. Default: true. */
+  /** True if the server notifies clients when a list changes. Default: true. */
   listChanged?: boolean | undefined;
-  /** Whether clients may subscribe to resources. Default: true. */
+  /** True if clients may subscribe to resources. Default: true. */
   subscribe?: boolean | undefined;
   /**
-   * Stores the sessions and event streams of HTTP, and carries changes to subscribers of other processes. All processes of a
-   * server must use the same server name. Default: the memory of this process, because most servers are a single process.
+   * Stores HTTP sessions and event streams, and publishes changes to the subscribers of other processes. All processes
+   * of a server must use the same server name. Default: the memory of this process, because most servers are a single
+   * process.
    */
   storage?: Storage | undefined;
   /** Called when a URI gets its first subscriber in this process. See also `watch` of a resource. */
@@ -107,40 +129,48 @@ export interface ServerOptions {
    */
   onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
   /**
-   * Whether clients get a neutral text with a reference instead of the message of an unexpected error. `ToolError` and
-   * `McpError` are always sent. Default: false for clients on this machine (stdio, in-process, loopback without
-   * `authenticate`), because models correct themselves by the message; true for all others, because it may contain secrets.
+   * True if clients get a neutral text with a reference instead of the message of an unexpected error. The texts of
+   * `ToolError` and `McpError` are always sent. Default: false for clients on this machine (stdio, in-process, loopback
+   * without `authenticate`), because models use the message to correct themselves; true for all others, because the
+   * message may contain secrets.
    */
   maskErrors?: boolean | undefined;
   /**
-   * Called with every error that a handler or middleware did not throw for its caller, which is all but `ToolError` and
-   * `McpError`. Default: it is printed with its stack and the reference that the client may have got.
+   * Called with every unexpected error of a handler or middleware: all errors except `ToolError` and `McpError`, which
+   * are meant for the caller. Default: prints the error with its stack and with the reference that a client gets if the
+   * text is masked.
    */
   onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
   /**
-   * The treatment of requests other than `ping` that a client with a session sends before `notifications/initialized`. Default `serve`,
-   * with one warning, because over HTTP a request may overtake the notification.
+   * Treatment of requests, other than `ping`, that a client with a session sends before `notifications/initialized`.
+   * Default: `serve`, with one warning, because over HTTP a request may overtake the notification.
    */
   earlyRequests?: "serve" | "refuse" | undefined;
-  /** How arguments that do not fit the schema are answered: a result for the model (default), or the error -32602. */
+  /**
+   * Answer to arguments that do not match the schema: `result` returns an error result for the model, `protocol`
+   * returns the error -32602. Default: `result`.
+   */
   invalidArguments?: "result" | "protocol" | undefined;
-  /** Limits of each caller and of tools with a `rate`, made by `quotas` of `@parley/mcp/limits`. Default: only `limits`. */
+  /**
+   * Limits per caller, and for tools with a `rate`. Created by `quotas` of `@parley/mcp/limits`. Default: only
+   * `limits`.
+   */
   quotas?: Quotas | undefined;
-  /** Defaults for all tools, which a tool's own definition replaces. */
+  /** Defaults for all tools. A tool's own definition overrides them. */
   tools?: ToolPolicy | undefined;
   /**
-   * Whether the server declares `logging` and sends what handlers log. Default: true.
+   * True if the server declares `logging` and sends the log messages of handlers. Default: true.
    *
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
   logging?: boolean | undefined;
-  /** Extensions of the protocol that the server declares and handles. Default: none. */
+  /** Protocol extensions that the server declares and serves. Default: none. */
   extensions?: readonly Extension[] | undefined;
-  /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
+  /** Replaces parts of the runtime, such as the clock in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
 
-/** Throws for options that do not exist. */
+/** Throws for unknown options, and for an invalid `earlyRequests`. */
 export function checkServerOptions(options: ServerOptions): void {
   const { earlyRequests = "serve" } = options;
   if (earlyRequests !== "serve" && earlyRequests !== "refuse") {
@@ -162,7 +192,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions("`cache`", options.cache, "ttlMs scope discover tools prompts resources resourceTemplates read");
 }
 
-/** Throws for a bad page size when the server is created, where its author sees the error. */
+/** Throws for an invalid page size when the server is created, so that its author sees the error. */
 export function checkPageSize(pageSize: number | undefined): void {
   if (pageSize === undefined || (Number.isSafeInteger(pageSize) && pageSize > 0)) return;
   throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Pass a whole number above 0." });

@@ -6,51 +6,63 @@ import type { InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "./context.js";
 import type { Completer, VisibleTo } from "./offer-options.js";
 
-/** Describes one argument of a prompt; its value is a string. `Q` is the type of `required`. */
+/** Describes one argument of a prompt. Its value is a string. `Q` is the type of `required`. */
 export interface PromptArgumentDefinition<Q = unknown> {
   /** A display name for users. */
   title?: string | undefined;
-  /** For users: what to fill in. */
+  /** A description for users: what to fill in. */
   description?: string | undefined;
-  /** Whether the user must fill it in. Default: false. */
+  /** True if the user must fill it in. Default: false. */
   required?: (Q & boolean) | undefined;
-  /** Suggests values for what the user has typed. Default: no suggestions. */
+  /** Suggests values for the text that the user has typed. Default: no suggestions. */
   complete?: Completer | undefined;
 }
 
-/** Arguments by name; `R` has the type of `required` for each. */
+/** Arguments by name. `R` holds the type of `required` for each argument. */
 export type NamedArguments<R> = { readonly [K in keyof R]: PromptArgumentDefinition<R[K]> };
 
 /**
- * A schema of arguments: an object whose members are strings on the wire. Narrower than other schemas, so that the compiler
- * does not take arguments by name for a schema.
+ * A schema of all arguments: an object whose members are strings on the wire. Narrower than other schemas, so that the
+ * compiler does not mistake arguments by name for a schema.
  */
 export type PromptSchema = StandardSchemaV1 | (JsonSchemaObject & { readonly type: "object" });
 
-/** Arguments by name, or as a schema. */
+/** Arguments by name, or one schema for all of them. */
 export type PromptArguments = PromptSchema | NamedArguments<Record<string, unknown>>;
 
 /** Describes a prompt to clients. `A` is the type of its arguments. */
 export interface PromptDefinition<A = undefined> {
   /** A display name for users. */
   title?: string | undefined;
-  /** For users: what the prompt is for. */
+  /** A description for users: the purpose of the prompt. */
   description?: string | undefined;
-  /** What the user fills in. Default: the placeholders if the handler is a template, otherwise no arguments. */
+  /**
+   * The arguments that the user fills in. Default: the placeholders if the handler is a template, otherwise no
+   * arguments.
+   */
   arguments?: A | undefined;
-  /** Completes arguments for the user, by name. Default: the values of an enum in the schema. */
+  /** Completers by argument name. Default: the values of an enum in the schema. */
   complete?: { readonly [name: string]: Completer } | undefined;
   /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
-  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
+  /**
+   * Additional metadata for programs, sent to clients unchanged. Start the keys with a prefix of your own, such as
+   * `com.example/`.
+   */
   _meta?: Record<string, unknown> | undefined;
-  /** Decides whether a caller sees the prompt. For other callers it is neither listed nor usable. Default: all see it. */
+  /**
+   * Returns true if a caller sees the prompt. For all other callers it is neither listed nor usable. Default: every
+   * caller sees it.
+   */
   visibleTo?: VisibleTo | undefined;
-  /** Scopes that the caller must have. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
+  /**
+   * Scopes that the caller must have. Over HTTP a caller without authorization has none. On other transports a caller
+   * without authorization is not checked.
+   */
   scopes?: readonly string[] | undefined;
 }
 
-/** Named arguments as the handler receives them. */
+/** Named arguments as the handler receives them: strings, optional unless `required` is true. */
 export type NamedValues<R> = { [K in keyof R as R[K] extends true ? K : never]: string } & {
   [K in keyof R as R[K] extends true ? never : K]?: string;
 } extends infer V
@@ -61,48 +73,57 @@ export type NamedValues<R> = { [K in keyof R as R[K] extends true ? K : never]: 
 export type MessageContent = string | ContentBlock;
 
 /**
- * A message. Several blocks become several messages, because a message of a prompt has one block.
+ * A message of a prompt. Several content blocks become several messages, because a prompt message has only one block.
  *
  * Spec: Prompts, "PromptMessage", https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#promptmessage
  */
 export interface LooseMessage {
+  /** The speaker of the message: `user` or `assistant`. */
   role: Role;
+  /** One text or content block, or several. */
   content: MessageContent | readonly MessageContent[];
 }
 
-/** What a prompt handler returns. Text and content blocks become messages with the role of the user. */
+/** The value that a prompt handler returns. Text and content blocks become messages of the user. */
 export type PromptReturn =
   | MessageContent
   | LooseMessage
   | readonly (MessageContent | LooseMessage)[]
   | { messages: readonly (MessageContent | LooseMessage)[]; description?: string; _meta?: Record<string, unknown> };
 
-/** Returns the messages of a prompt. */
+/** Returns the messages of a prompt, given its arguments and the context of the call. */
 export type PromptHandler<V, D = Record<string, unknown>> = (
   args: V,
   ctx: HandlerContext<D>,
 ) => PromptReturn | Promise<PromptReturn>;
 
-// The arguments are checked before the handler gets them, so the erased type is sound.
+// The library checks the arguments before it calls the handler, so the erased type is sound.
 type AnyPromptHandler = (args: never, ctx: HandlerContext<never>) => PromptReturn | Promise<PromptReturn>;
 
-/** A prompt as a value, to be registered with `server.add`. */
+/** A prompt as a value, to register with `server.add`. `N` is the type of its name, `A` that of its arguments. */
 export interface PromptOffer<N extends string = string, A = unknown> {
+  /** Distinguishes prompts from other offers. */
   readonly kind: "prompt";
+  /** The name by which clients ask for the prompt. */
   readonly name: N;
+  /** The description that clients get, and the options of the prompt. */
   readonly definition: PromptDefinition<PromptArguments>;
+  /** The function that returns the messages. */
   readonly handler: AnyPromptHandler;
-  /** Types only; never present. */
+  /** Only for type inference; never present at run time. */
   readonly types?: { args: A };
 }
 
-/** What a client passes for arguments by name; anything where the prompt names none itself, as a template does. */
+/**
+ * The arguments that a client passes to a prompt with named arguments. Any name is allowed if the prompt declares no
+ * arguments itself, as with a template.
+ */
 export type ClientNamedArguments<R> = unknown extends R ? { [name: string]: string } : NamedValues<R>;
 
-/** What a client passes for a schema of arguments: a string for each member. */
+/** The arguments that a client passes to a prompt with a schema: a string for each member. */
 export type ClientSchemaArguments<S> = { [K in keyof InferInput<S>]: string };
 
-/** Defines a prompt as a value, for `server.add`. */
+/** Defines a prompt as a value, for `server.add`. Its arguments are defined by name or by one schema. */
 export function prompt<const N extends string, const R>(
   name: N,
   definition: PromptDefinition<NamedArguments<R>>,

@@ -1,87 +1,110 @@
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 
-/** How many calls may begin in a time: a bucket of `burst` tokens that gains `calls` of them in `perMs`, and starts full. */
+/**
+ * The number of calls that may start within a period. A token bucket: it holds `burst` tokens, starts full, and gains
+ * `calls` tokens every `perMs` milliseconds.
+ */
 export interface Rate {
-  /** Calls in the long run, within `perMs`. */
+  /** Average number of calls per period. */
   calls: number;
-  /** The time, in milliseconds. */
+  /** Length of the period, in milliseconds. */
   perMs: number;
-  /** Calls that may begin at once after a pause. Default: `calls`. */
+  /** Number of calls that may start at once after a pause. Default: `calls`, rounded down and at least 1. */
   burst?: number | undefined;
 }
 
-/** How many calls of one tool may begin in a time. */
+/** The number of calls of one tool that may start within a period. */
 export interface ToolRate extends Rate {
-  /** Whether each caller has a bucket of its own, or all callers have one together. Default: `principal`. */
+  /**
+   * `principal` gives each caller a separate bucket, `server` gives all callers a common one. Default: `principal`.
+   */
   per?: "principal" | "server" | undefined;
 }
 
-/** What one caller, or all callers together, may do. */
+/** The limits of one caller, or of all callers together. */
 export interface Quota {
-  /** Requests of any method but handshakes and `ping`. Each round of a call with questions is one. Default: any number. */
+  /**
+   * Rate of requests of any method except handshakes and `ping`. Each round of a call with questions counts as one
+   * request. Default: no limit.
+   */
   rate?: Rate | undefined;
-  /** Requests that run at once, without those of `streams`; more are refused. Default: those of the server's `limits`. */
+  /**
+   * Number of requests that run at the same time, not counting those in `streams`. Further requests are refused.
+   * Default: only the server's `limits`.
+   */
   calls?: number | undefined;
-  /** Open `subscriptions/listen` requests and HTTP GET streams together; more are refused. Default: those of the server's `limits`. */
+  /**
+   * Number of open `subscriptions/listen` requests and HTTP GET streams together. Further ones are refused. Default:
+   * only the server's `limits`.
+   */
   streams?: number | undefined;
 }
 
-/** What one caller may do. */
+/** The limits of one caller. */
 export interface PrincipalQuota extends Quota {
-  /** HTTP sessions, at most 10,000; more are refused. Default: those of the HTTP server's `limits`. */
+  /**
+   * Number of HTTP sessions, at most 10,000. Further ones are refused. Default: only the `limits` of the HTTP server.
+   */
   sessions?: number | undefined;
 }
 
-/** Options of `quotas`. All are optional; without any, only tools with a `rate` are limited. */
+/** Options of `quotas`. All are optional. Without any, only tools with a `rate` are limited. */
 export interface QuotaOptions {
   /**
-   * What each caller may do: a principal of `authenticate`; without one, an address over HTTP and a connection elsewhere. Behind
-   * a proxy the address is the proxy's.
+   * Limits of each caller. The caller is the principal of `authenticate`. Without one, it is the address over HTTP,
+   * which behind a proxy is the proxy's, and the connection on other transports.
    */
   perPrincipal?: PrincipalQuota | undefined;
-  /** What all callers together may do. */
+  /** Limits of all callers together. */
   perServer?: Quota | undefined;
   /**
-   * Where the counts are: on this node alone, or on the server's `storage` for all nodes together, which costs a round trip for
-   * each limit of an admitted call. Default: `node`.
+   * The place where the counts are stored: `node` counts on this node alone, `storage` counts on the server's `storage`
+   * for all nodes together. The latter costs a round trip for each limit of an admitted call. Default: `node`.
    */
   on?: "node" | "storage" | undefined;
   /**
-   * While the storage fails: count on this `node` alone, with a warning, or `refuse` what cannot be counted. Default: `node`,
-   * because a limit for all nodes is worth less than the service.
+   * Behaviour while the storage fails: `node` counts on this node alone, with a warning; `refuse` refuses requests that
+   * cannot be counted. Default: `node`, because the service matters more than a limit across nodes.
    */
   ifStorageFails?: "node" | "refuse" | undefined;
   /**
-   * How a tool call is refused: by a result that says to the model when to call again, or by an error, which over HTTP has
-   * status 429 and `Retry-After`, as for every other method. Default: `result`.
+   * Refusal of a tool call: `result` tells the model in a result when to call again, `protocol` answers with an error.
+   * Over HTTP the error has status 429 and `Retry-After`. Other methods are always refused with an error. Default:
+   * `result`.
    */
   refusal?: "result" | "protocol" | undefined;
-  /** Buckets to keep on this node; beyond it the one is forgotten that was not used for longest. Default: 100,000. */
+  /**
+   * Number of buckets to store on this node. Beyond it the least recently used bucket is evicted. Default: 100,000.
+   */
   buckets?: number | undefined;
-  /** Milliseconds after which the places of a node that gave no sign of life are free for others. Default: 30,000. */
+  /**
+   * Time in milliseconds after which other nodes may use the slots of a node that has sent no heartbeat. Default:
+   * 30,000.
+   */
   leaseMs?: number | undefined;
 }
 
 /** Limits of callers and tools, for the option `quotas` of a server. */
 export interface Quotas {
-  /** Called by the server that gets them, with its parts. */
+  /** Called by the server that gets these quotas. `parts` are internals of the library. */
   attachToServer(parts: unknown): void;
 }
 
-/** A rate with its defaults. */
+/** A rate with its defaults filled in. */
 export interface FullRate {
   /** Milliseconds in which the bucket gains one token. */
   readonly intervalMs: number;
+  /** Number of tokens in a full bucket. */
   readonly burst: number;
 }
 
-/** Throws for options that do not exist or cannot be meant. */
+/** Throws for unknown options and for values out of range. */
 export function checkQuotas(options: QuotaOptions): void {
   checkOptions("`quotas`", options, "perPrincipal perServer on ifStorageFails refusal buckets leaseMs");
   checkOptions("`quotas.perPrincipal`", options.perPrincipal, "rate calls streams sessions");
   checkOptions("`quotas.perServer`", options.perServer, "rate calls streams");
-  checkCount("quotas.perPrincipal.sessions", options.perPrincipal?.sessions, MOST_SESSIONS);
+  checkCount("quotas.perPrincipal.sessions", options.perPrincipal?.sessions, MAX_SESSIONS);
   for (const [name, quota] of Object.entries({ perPrincipal: options.perPrincipal, perServer: options.perServer })) {
     checkOptions(`\`quotas.${name}.rate\``, quota?.rate, "calls perMs burst");
     fullRate(`quotas.${name}.rate`, quota?.rate);
@@ -95,23 +118,24 @@ export function checkQuotas(options: QuotaOptions): void {
   checkCount("quotas.leaseMs", options.leaseMs);
 }
 
-/** The rate with its defaults. Throws for one that cannot be meant. */
+/** Returns the rate with its defaults, or undefined if there is none. Throws for values out of range. */
 export function fullRate(what: string, rate: Rate | undefined): FullRate | undefined {
   if (rate === undefined) return undefined;
   const { calls, perMs, burst = Math.max(1, Math.floor(calls)) } = rate;
   for (const [name, value] of Object.entries({ calls, perMs })) {
-    if (typeof value !== "number" || !(value > 0) || value > LARGEST) throw wrong(`${what}.${name}`, value, "a number");
+    if (typeof value !== "number" || !(value > 0) || value > MAX_VALUE)
+      throw wrong(`${what}.${name}`, value, "a number");
   }
   checkCount(`${what}.burst`, burst);
   return { intervalMs: perMs / calls, burst };
 }
 
-/** Larger ones cannot be counted in milliseconds. */
-const LARGEST = 1e12;
-/** The sessions of a caller are one value of the storage. */
-const MOST_SESSIONS = 10_000;
+/** Upper bound of all counts and times. Larger values lose precision in milliseconds. */
+const MAX_VALUE = 1e12;
+/** Upper bound of `sessions`, because the storage holds the sessions of one caller in a single value. */
+const MAX_SESSIONS = 10_000;
 
-function checkCount(what: string, value: number | undefined, most = LARGEST): void {
+function checkCount(what: string, value: number | undefined, most = MAX_VALUE): void {
   if (value === undefined || (Number.isSafeInteger(value) && value > 0 && value <= most)) return;
   throw wrong(what, value, "a whole number", most);
 }
@@ -123,7 +147,7 @@ function checkChoice(name: string, value: string | undefined, choices: readonly 
   });
 }
 
-function wrong(what: string, value: unknown, expected: string, most = LARGEST): McpError {
+function wrong(what: string, value: unknown, expected: string, most = MAX_VALUE): McpError {
   return new McpError("invalid_definition", `\`${what}\` is ${String(value)}`, {
     fix: `Pass ${expected} above 0, at most ${most}.`,
   });

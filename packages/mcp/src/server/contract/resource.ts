@@ -7,70 +7,85 @@ import type { TemplateVariables } from "../../uri-template/parse.js";
 import type { HandlerContext, RequestContext } from "./context.js";
 import type { Completer, VisibleTo } from "./offer-options.js";
 
-/** What resources and resource templates have in common: what clients see, and how reads are treated. */
+/** The options that resources and resource templates have in common. */
 interface CommonDefinition {
-  /** A short name. Default: the URI or the template. */
+  /** A short name for programs. Default: the URI or the template. */
   name?: string | undefined;
   /** A display name for users. */
   title?: string | undefined;
-  /** For the model: what the resource contains. */
+  /** A description for the model: what the resource contains. */
   description?: string | undefined;
-  /** The type of the contents, unless the handler returns one. */
+  /** The MIME type of the contents. A handler may return another one. */
   mimeType?: string | undefined;
-  /** Hints for clients: for whom the resource is, how important it is, and when it last changed. */
+  /** Hints for clients: the intended audience, the importance, and the time of the last change. */
   annotations?: Annotations | undefined;
   /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
-  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
+  /**
+   * Additional metadata for programs, sent to clients unchanged. Start the keys with a prefix of your own, such as
+   * `com.example/`.
+   */
   _meta?: Record<string, unknown> | undefined;
-  /** How long clients may cache the contents. Default: the server's option `cache`. */
+  /** Cache hint for the contents. Default: the server's option `cache`. */
   cache?: Partial<CacheHint> | undefined;
-  /** Decides whether a caller sees the resource. For other callers it is neither listed nor readable. Default: all see it. */
+  /**
+   * Returns true if a caller sees the resource. For all other callers it is neither listed nor readable. Default: every
+   * caller sees it.
+   */
   visibleTo?: VisibleTo | undefined;
-  /** Scopes that the caller must have to read, to subscribe and to complete. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
+  /**
+   * Scopes that the caller must have to read, to subscribe and to complete. Over HTTP a caller without authorization
+   * has none. On other transports a caller without authorization is not checked.
+   */
   scopes?: readonly string[] | undefined;
-  /** Watches for changes while there are subscribers. */
+  /**
+   * Watches the resource for changes while it has subscribers. Default: only `server.resourceUpdated` publishes
+   * changes.
+   */
   watch?: Watch | undefined;
 }
 
 /**
- * Watches a resource. It is called when a URI gets its first subscriber in this process, and calls `updated` whenever the
- * resource changes. The function it returns is called when the last subscriber has left.
+ * Watches a resource. The server calls it when a URI gets its first subscriber in this process. Call `updated` whenever
+ * the resource changes. The server calls the returned function when the last subscriber has left.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
 export type Watch = (uri: string, updated: () => void) => Unwatch | void | Promise<Unwatch | void>;
 
-/** Ends a watch. */
+/** Stops a watch. */
 export type Unwatch = () => void;
 
-/** Describes a resource to clients, and sets how reads are treated. */
+/** Describes a resource to clients, and sets how the server serves it. */
 export interface ResourceDefinition extends CommonDefinition {
   /** Size of the contents in bytes before any encoding, if known. */
   size?: number | undefined;
 }
 
-/** Describes a resource template to clients, and sets how reads are treated. `T` is the template's text. */
+/** Describes a resource template to clients, and sets how the server serves it. `T` is the text of the template. */
 export interface ResourceTemplateDefinition<T extends string = string> extends CommonDefinition {
-  /** The resources of this template that `resources/list` includes. Default: none. */
-  list?: ((ctx: RequestContext) => Listed<T> | Promise<Listed<T>>) | undefined;
-  /** Completes variables for the user, by name. */
+  /** Returns the resources of this template that `resources/list` includes. Default: none. */
+  list?: ((ctx: RequestContext) => ResourceEntries<T> | Promise<ResourceEntries<T>>) | undefined;
+  /** Completers by variable name. Default: no suggestions. */
   complete?: { readonly [K in keyof TemplateVariables<T>]?: Completer } | undefined;
   /**
-   * Passes variables with `..` segments, backslashes and NULs to the handler. Default: false, and such a URI is refused,
-   * because a handler that appends a variable to the path of a folder would read outside that folder.
+   * True if the handler accepts variables with `..` segments, backslashes and NULs. Default: false. The server refuses
+   * such URIs, because a handler that appends a variable to the path of a folder would read outside that folder.
    */
   allowTraversal?: boolean | undefined;
 }
 
-type Listed<T extends string> = Iterable<ListedResource<T>>;
+type ResourceEntries<T extends string> = Iterable<ListedResource<T>>;
 
-/** A resource of a template, given by its URI or by the variables of the template. */
+/** A resource of a template, identified by its URI or by the variables of the template. Default `name`: the URI. */
 export type ListedResource<T extends string = string> = Omit<WireResource, "uri" | "name"> & { name?: string } & (
     | { uri: string; variables?: never }
     | { uri?: never; variables: TemplateVariables<T> }
   );
 
-/** One part of a resource's contents. Default `uri`: the requested one. */
+/**
+ * One part of the contents of a resource: text, bytes, or an object with `text` or `blob` and their own `mimeType`.
+ * Default `uri`: the requested one.
+ */
 export type ReadContents =
   | string
   | Uint8Array
@@ -79,29 +94,33 @@ export type ReadContents =
   | Block<EmbeddedResource>;
 
 /**
- * What a read handler returns: text, bytes, contents with their own type (a `blob` string is Base64), a block made by
- * `content.resource`, or an array of these. `null` and `undefined` mean that the resource does not exist.
+ * The value that a read handler returns: text, bytes, contents with their own type (a `blob` string is Base64), a block
+ * created by `content.resource`, or an array of these. `null` and `undefined` mean that the resource does not exist.
  */
 export type ReadReturn = ReadContents | readonly ReadContents[] | null | undefined;
 
-/** Reads a resource. */
+/** Reads a resource, given its URI and the context of the call. */
 export type ReadHandler<D = Record<string, unknown>> = (
   uri: string,
   ctx: HandlerContext<D>,
 ) => ReadReturn | Promise<ReadReturn>;
 
-/** Reads a resource of a template, given the variables in its URI. */
+/** Reads a resource of a template, given the variables in its URI, the context of the call and the URI. */
 export type TemplateReadHandler<T extends string = string, D = Record<string, unknown>> = (
   variables: TemplateVariables<T>,
   ctx: HandlerContext<D>,
   uri: string,
 ) => ReadReturn | Promise<ReadReturn>;
 
-/** A resource as a value, to be registered with `server.add`. */
+/** A resource as a value, to register with `server.add`. */
 export interface ResourceOffer {
+  /** Distinguishes resources from other offers. */
   readonly kind: "resource";
+  /** The URI of the resource. */
   readonly name: string;
+  /** The description that clients get, and the options of the resource. */
   readonly definition: ResourceDefinition;
+  /** The function that reads the contents. */
   readonly read: ReadHandler;
 }
 
@@ -112,12 +131,16 @@ type AnyTemplateReadHandler = (
   uri: string,
 ) => ReadReturn | Promise<ReadReturn>;
 
-/** A resource template as a value, to be registered with `server.add`. */
+/** A resource template as a value, to register with `server.add`. */
 export interface ResourceTemplateOffer {
+  /** Distinguishes resource templates from other offers. */
   readonly kind: "resourceTemplate";
+  /** The URI template (RFC 6570). */
   readonly name: string;
-  // Variables are looked up by name, and the compiler has checked the names, so the erased type is sound.
+  /** The description that clients get, and the options of the template. */
+  // The compiler has checked the names of the variables, so the erased type is sound.
   readonly definition: ResourceTemplateDefinition<string>;
+  /** The function that reads the contents of a matching URI. */
   readonly read: AnyTemplateReadHandler;
 }
 
@@ -126,7 +149,10 @@ export function resource(uri: string, definition: ResourceDefinition, read: Read
   return { kind: "resource", name: uri, definition, read };
 }
 
-/** Defines a resource template as a value, for `server.add`. The handler's variables are typed by the template's text. */
+/**
+ * Defines a resource template as a value, for `server.add`. The text of the template determines the type of the
+ * handler's variables.
+ */
 export function resourceTemplate<const T extends string>(
   template: T,
   definition: ResourceTemplateDefinition<NoInfer<T>>,

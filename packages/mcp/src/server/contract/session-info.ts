@@ -5,24 +5,27 @@ import type { NetworkFacts, Peer } from "../../transport/transport.js";
 
 /** One connected client: an HTTP session, or the other end of a pipe, socket or port. */
 export interface SessionInfo {
-  /** `http` for a session of Streamable HTTP, `channel` for everything with one connection. */
+  /** `http` for a session of Streamable HTTP, `channel` for every transport with a single connection. */
   readonly transport: "http" | "channel";
-  /** How its messages travel; undefined in this process, and where the transport does not tell. */
+  /** The network connection of the client. Undefined in this process, and if the transport does not report it. */
   readonly network: NetworkFacts | undefined;
-  /** The revision that the handshake agreed on. Undefined before it, and for clients of revisions that have none. */
+  /**
+   * The protocol revision that the handshake negotiated. Undefined before the handshake, and for revisions without one.
+   */
   readonly protocolVersion: string | undefined;
-  /** True after `notifications/initialized`. */
+  /** True once the client has sent `notifications/initialized`. */
   readonly initialized: boolean;
-  /** What the client says about itself. Unverified. */
+  /** Name and version of the client's software, as the client claims. Nothing verifies them. */
   readonly client: Implementation | undefined;
+  /** The capabilities that the client declared in the handshake. */
   readonly capabilities: ClientCapabilities;
-  /** Who opened it; undefined without authorization. */
+  /** The authenticated caller that opened the session. Undefined without authorization. */
   readonly auth: Principal | undefined;
-  /** Ends it; handler objects get the reason. Default: `ended`. */
+  /** Ends the session or connection. Handler objects receive the reason. Default: `ended`. */
   end(reason?: string): void;
 }
 
-/** What a server knows about one of its peers. */
+/** Describes one peer of a server. */
 export function sessionInfo(peer: Pick<Peer, "transport" | "network" | "session" | "principal" | "end">): SessionInfo {
   const { session } = peer;
   return {

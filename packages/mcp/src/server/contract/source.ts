@@ -18,90 +18,123 @@ export type Offer = ToolOffer | ResourceOffer | ResourceTemplateOffer | PromptOf
 
 /** A request that a source or an extension serves. */
 export interface SourceCall {
-  /** The request in a form independent of the era, with what is known about the client. */
+  /** The request in a form that does not depend on the protocol revision, with the client's info and capabilities. */
   readonly request: Call;
-  /** How it arrived: its peer, its HTTP request, its principal, and what can be sent before the answer. */
+  /**
+   * The transport's side of the request: its peer, its HTTP request, its principal, and the channel for messages before
+   * the answer.
+   */
   readonly exchange: Exchange;
-  /** The context that handlers get. */
+  /** The context that handlers receive. */
   readonly ctx: HandlerContext;
-  /** How long the client may cache the result, if the row of the method is `cacheable`; a handler may change it. */
+  /** Cache hint of the result, if the method is `cacheable`. A handler may change it. */
   cache: CacheHint;
-  /** Members of the answer beside its text: the scopes that the caller lacks, or the HTTP status and time of a limit. */
+  /**
+   * Properties of the answer outside its body: the scopes that the caller lacks, or the HTTP status and the retry time
+   * of a limit.
+   */
   reply: Pick<Answer, "scopes" | "status" | "retryAfterMs"> | undefined;
 }
 
-/** The entries of lists, by kind. */
+/** The type of a list entry, by kind of offer. */
 export interface OfferItems {
+  /** An entry of `tools/list`. */
   tools: Tool;
+  /** An entry of `prompts/list`. */
   prompts: Prompt;
+  /** An entry of `resources/list`. */
   resources: Resource;
+  /** An entry of `resources/templates/list`. */
   resourceTemplates: ResourceTemplate;
 }
 
-/** The entries of one kind that a caller sees. The same object every time until something changes, so that its text is reused. */
+/**
+ * The entries of one kind that a caller sees. Return the same object until something changes, so that the server
+ * serialises it only once.
+ */
 export interface OfferList<K extends OfferKind = OfferKind> {
+  /** The entries, in the order in which clients get them. */
   readonly items: readonly OfferItems[K][];
-  /** How long clients may cache the list. Default: the server's option `cache`. */
+  /** Cache hint of the list. Default: the server's option `cache`. */
   readonly cache?: CacheHint | undefined;
 }
 
-/** One page of a list, and the cursor of the next one if there is one. */
+/** One page of a list. */
 export interface OfferPage extends OfferList {
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next?: string | undefined;
 }
 
 /** An offer that a source has found by its name or URI. */
 export interface FoundOffer {
-  /** Its entry in the list. Absent where the source serves more than it lists. */
+  /** The offer's entry in the list. Absent if the source serves more than it lists. */
   readonly item?: OfferItems[OfferKind] | undefined;
-  /** Scopes that the caller must have. */
+  /** Scopes that the caller must have. Default: none. */
   readonly scopes?: readonly string[] | undefined;
-  /** How long clients may cache the contents. Default: the server's option `cache`. */
+  /** Cache hint of the contents. Default: the server's option `cache`. */
   readonly cache?: CacheHint | undefined;
-  /** Whether calls run as tasks. Default: as `execution.taskSupport` of the entry says. */
+  /** Task support of a tool. Default: `execution.taskSupport` of the entry. */
   readonly task?: ToolDefinition["task"];
-  /** How often a tool may be called. */
+  /** Rate limit of a tool. Default: no limit. */
   readonly rate?: ToolDefinition["rate"];
-  /** The arguments of a tool that clients repeat as HTTP headers. Default: those that the entry's schema names. */
+  /** The arguments of a tool that clients also send as HTTP headers. Default: those that the entry's schema names. */
   readonly headers?: readonly ParamHeader[] | undefined;
-  /** Whether the structured result of a tool may be other than an object. Default: as the entry's schema says. */
+  /**
+   * True if the structured result of a tool may be something other than an object. Default: derived from the entry's
+   * schema.
+   */
   readonly wrapsOutput?: boolean | undefined;
-  /** True where the source cannot tell whether the offer exists before it is used. */
+  /** True if the source cannot know whether the offer exists before it is used. */
   readonly assumed?: boolean | undefined;
-  /** Throws, before anything slow, what HTTP refuses by its status. */
+  /** Throws for requests that HTTP must refuse by its status. Called before anything slow happens. */
   check?(call: SourceCall): void;
-  /** Serves `tools/call`, `prompts/get` or `resources/read` with the result of that method. */
+  /** Serves `tools/call`, `prompts/get` or `resources/read`. Returns the result of that method. */
   run(call: SourceCall): MaybePromise<object>;
-  /** Serves `completion/complete` for an argument of the offer. Default: there is nothing to complete. */
+  /** Serves `completion/complete` for an argument of the offer. Default: an empty list of values. */
   complete?(call: SourceCall): MaybePromise<object>;
 }
 
 /**
- * A place where offers come from: `new Server(info, { sources: [rows] })`. A server asks its own offers first, then its sources
- * in order, then its mounts. It joins their lists, splits them into pages, checks scopes, arguments and headers, and notifies clients.
+ * A source of offers, such as the rows of a database: `new Server(info, { sources: [rows] })`.
+ *
+ * A server searches its registered offers first, then its sources in order, then its mounts. It joins their lists, splits them into
+ * pages, checks scopes, arguments and headers, and notifies clients of changes.
  */
 export interface Source {
-  /** The capabilities of its kinds, for example `{ tools: {} }`; `listChanged` and `subscribe` follow from the members below. */
+  /**
+   * Returns the capabilities of the kinds that the source offers, for example `{ tools: {} }`. The server adds
+   * `listChanged` if the source has `onChange`, and `subscribe` if it has `watchOf`.
+   */
   capabilities(revision: Revision): ServerCapabilities;
-  /** The entries of a kind that this caller sees: as they are sent, or as values made by `tool`, `resource` and `prompt`. */
+  /**
+   * Returns the entries of a kind that this caller sees: as they are sent, or as values created by `tool`, `resource`,
+   * `resourceTemplate` and `prompt`.
+   */
   list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList | readonly (OfferItems[OfferKind] | Offer)[]>;
   /**
-   * One page of a list that is too long to be read at once; `cursor` is the `next` of the page before. Used where no other source of
-   * the server has offers of the kind.
+   * Returns one page of a list that is too long to load at once. `cursor` is the `next` of the previous page. Only used
+   * if no other source of the server has offers of the kind.
    */
   page?(kind: OfferKind, cursor: string | undefined, call: SourceCall): MaybePromise<OfferPage>;
   /**
-   * The offer with this name, URI or template, if this caller sees one; also for URIs that `list` does not name. A value made by `tool`,
-   * `resource` or `prompt` is run like one of the server's own. Default: the value in `list`.
+   * Returns the offer with this name, URI or template, if this caller sees it. May also find URIs that `list` does not
+   * contain. A value created by `tool`, `resource`, `resourceTemplate` or `prompt` runs like a registered offer.
+   * Default: searches the values in `list`.
    */
   find?(kind: OfferKind, name: string, call: SourceCall): MaybePromise<FoundOffer | Offer | undefined>;
-  /** For the model: how to use these offers, where the server has no `instructions`. */
+  /** Returns instructions for the model: how to use these offers. Only used if the server has no `instructions`. */
   instructions?(): string | undefined;
-  /** The watch of a resource, called for its first subscriber; the same function as long as the resource is the same. */
+  /**
+   * Returns the watch of a resource, which the server calls for the first subscriber. Return the same function as long
+   * as the resource is the same.
+   */
   watchOf?(uri: string): Watch | undefined;
-  /** Calls `listener` after each change, with the kinds whose lists have changed. Returns what ends that. */
+  /**
+   * Calls `listener` after each change, with the kinds whose lists have changed. Returns a function that ends these
+   * calls.
+   */
   onChange?(listener: (kinds: readonly OfferKind[]) => void): () => void;
-  /** True while none of its offers needs a session. Default: false. */
+  /** True while none of the offers needs a session. Default: false. */
   readonly sessionless?: boolean | undefined;
   /** Called when the server closes. */
   close?(): void | Promise<void>;
@@ -113,7 +146,7 @@ export type OfferedPrompts<L extends readonly Offer[]> = L[number] extends infer
   : never;
 
 /** The types of the tools in a list of offers, by name. */
-// Through `infer`, because editors then show the tools, and not this name with the whole list.
+// `infer` makes editors show the tools instead of this type with the whole list.
 export type OfferedTools<L extends readonly Offer[]> = L[number] extends infer F
   ? {
       [K in F as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
@@ -123,4 +156,4 @@ export type OfferedTools<L extends readonly Offer[]> = L[number] extends infer F
   : never;
 
 /** The types of a mounted server's tools or prompts, by their names with the prefix. */
-export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };
+export type MountedTypes<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };

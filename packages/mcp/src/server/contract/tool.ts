@@ -10,62 +10,96 @@ import type { HandlerContext } from "./context.js";
 import type { VisibleTo } from "./offer-options.js";
 import type { ToolRate } from "./quota-options.js";
 
-/** Describes a tool to clients, and sets how its calls are treated. */
+/**
+ * Describes a tool to clients, and sets how the server runs its calls. `I` is the type of the input schema, `O` that of
+ * the output schema.
+ */
 export interface ToolDefinition<
   I extends AnySchema | undefined = undefined,
   O extends AnySchema | undefined = undefined,
 > extends ToolPolicy {
   /** A display name for users. */
   title?: string | undefined;
-  /** For the model: what the tool does and when to use it. */
+  /** A description for the model: what the tool does and when to use it. */
   description?: string | undefined;
-  /** Schema of the arguments; its type must be an object. Default: the tool takes no arguments. */
+  /** Schema of the arguments. Its type must be an object. Default: the tool takes no arguments. */
   input?: I | undefined;
-  /** Schema of the structured result. With it, the handler's return value always is the structured content. */
+  /**
+   * Schema of the structured result. With it, the handler returns the structured content. Default: no structured
+   * content.
+   */
   output?: O | undefined;
-  /** Hints about the tool's behaviour. Clients treat them as untrusted, so they are no protection. */
+  /** Hints about the tool's behaviour. Clients treat them as untrusted, so they do not protect anything. */
   annotations?: ToolAnnotations | undefined;
   /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
-  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
+  /**
+   * Additional metadata for programs, sent to clients unchanged. Start the keys with a prefix of your own, such as
+   * `com.example/`.
+   */
   _meta?: Record<string, unknown> | undefined;
-  /** Decides whether a caller sees the tool. For other callers it is neither listed nor callable. Default: all see it. */
+  /**
+   * Returns true if a caller sees the tool. For all other callers it is neither listed nor callable. Default: every
+   * caller sees it.
+   */
   visibleTo?: VisibleTo | undefined;
-  /** Client capabilities that the tool needs, for example `elicitation.form`. Calls from other clients are refused. */
+  /**
+   * Client capabilities that the tool needs, for example `elicitation.form`. The server refuses calls from other
+   * clients. Default: none.
+   */
   requires?: readonly ClientCapabilityPath[] | undefined;
-  /** Scopes that the caller must have. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
+  /**
+   * Scopes that the caller must have. Over HTTP a caller without authorization has none. On other transports a caller
+   * without authorization is not checked.
+   */
   scopes?: readonly string[] | undefined;
-  /** How many calls of this tool run at once; more wait in a bounded queue. Default: only the server's `limits.calls`. */
+  /**
+   * Number of calls of this tool that run at the same time. Further calls wait in a bounded queue. Default: only the
+   * server's `limits.calls`.
+   */
   concurrency?: number | undefined;
-  /** How many calls of this tool may begin in a time. Needs `quotas` of `@parley/mcp/limits`. Default: any number. */
+  /**
+   * Number of calls of this tool that may start within a period. Needs `quotas` of `@parley/mcp/limits`. Default: no
+   * limit.
+   */
   rate?: ToolRate | undefined;
-  /** Whether calls run as tasks, which outlive the request. Needs the extension of `@parley/mcp/tasks`. Default: they do not. */
+  /**
+   * Runs calls as tasks, which outlive the request. Needs the extension of `@parley/mcp/tasks`. Default: calls
+   * do not run as tasks.
+   */
   task?: TaskSupport | TaskPolicy | undefined;
   /**
-   * `stateless`: keeps nothing between calls and asks the client for nothing. Clients read it in the tool's `_meta`, and a server
-   * with `sessions: "auto"` opens no session while all of its tools are. Default: `stateful`, of which clients are told nothing.
+   * `stateless` promises that the tool stores nothing between calls and asks the client no questions. Clients read it
+   * in the tool's `_meta`, and a server with `sessions: "auto"` opens no session while all of its tools are stateless.
+   * Default: `stateful`, which is not sent to clients.
    */
   mode?: ToolMode | undefined;
-  /** The page that shows the results, or its `ui://` address. Needs the extension of `@parley/mcp/apps`. Default: none. */
+  /** The page that shows the results, or its `ui://` URI. Needs the extension of `@parley/mcp/apps`. Default: none. */
   ui?: string | ToolUi | undefined;
 }
 
-/** The arguments as the handler receives them. */
+/** The arguments that the handler receives, parsed by the schema. */
 export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
 
-/** What a handler without `output` may return; nothing at all is a result without content. */
+/** The values that a handler without `output` may return. No value at all means a result without content. */
 export type LooseResult =
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
   void | string | number | boolean | null | undefined | Block | readonly Block[] | ToolResult<unknown> | JsonLike;
 
-/** Objects other than functions, maps, sets and bytes, which JSON cannot hold. Their members are checked at run time only. */
+/**
+ * Objects except functions, maps, sets and bytes, which JSON cannot represent. Their members are only checked at run
+ * time.
+ */
 type JsonLike =
   | (object & { readonly [Symbol.hasInstance]?: never; readonly [Symbol.toStringTag]?: never })
   | { toJSON(): unknown };
 
-/** Runs a tool. With `output` it returns the structured result, otherwise text, content blocks or any JSON value. */
-// Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`. `Promise` stands beside
-// `PromiseLike` because the compiler then says shortly what is wrong with the result of an async handler.
+/**
+ * Runs a tool, given its arguments and the context of the call. With `output` it returns the structured result,
+ * otherwise text, content blocks or any JSON value.
+ */
+// Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`. `Promise` is
+// listed beside `PromiseLike` because it shortens the compiler's message about the result of an async handler.
 export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefined]
   ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult> | PromiseLike<LooseResult>
   : (
@@ -73,25 +107,34 @@ export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefi
       ctx: HandlerContext<D>,
     ) => InferInput<O> | ToolResult<InferInput<O>> | Promise<InferInput<O> | ToolResult<InferInput<O>>>;
 
-/** The types of a tool: the arguments that a client passes, and the result that it gets. */
+/** The types of a tool as a typed client sees it. */
 export interface ToolTypes<A = unknown, R = unknown> {
+  /** The arguments that a client passes. */
   args: A;
+  /** The result that a client gets. */
   result: R;
 }
 
-/** What a client passes for an input schema. */
+/** The arguments that a client passes for an input schema. */
 export type ClientArguments<I> = I extends AnySchema ? InferInput<I> : Record<string, never>;
 
-/** What a client gets: the type of the output schema, or text without one. */
+/** The result that a client gets: the type of the output schema, or text if there is none. */
 export type ClientResult<O> = O extends AnySchema ? InferOutput<O> : string;
 
-/** A tool as a value, to be registered with `server.add`. */
+/**
+ * A tool as a value, to register with `server.add`. `N` is the type of its name, `A` that of its arguments, `R` that of
+ * its result.
+ */
 export interface ToolOffer<N extends string = string, A = unknown, R = unknown> {
+  /** Distinguishes tools from other offers. */
   readonly kind: "tool";
+  /** The name by which clients call the tool. */
   readonly name: N;
+  /** The description that clients get, and the options of the tool. */
   readonly definition: AnyToolDefinition;
+  /** The function that runs the tool. */
   readonly handler: AnyToolHandler;
-  /** Types only; never present at run time. */
+  /** Only for type inference; never present at run time. */
   readonly types?: ToolTypes<A, R>;
 }
 
@@ -100,7 +143,10 @@ type AnyToolDefinition = ToolDefinition<AnySchema | undefined, AnySchema | undef
 // The schema checks the arguments before the handler gets them, so the erased type is sound.
 export type AnyToolHandler = (args: never, ctx: HandlerContext<never>) => unknown;
 
-/** Defines a tool as a value, for `server.add`. With more than about 50 tools, this keeps type checking in editors fast. */
+/**
+ * Defines a tool as a value, for `server.add`. With more than about 50 tools, values keep type checking in editors
+ * faster than chained `server.tool` calls.
+ */
 export function tool<const N extends string>(
   name: N,
   handler: ToolHandler<undefined, undefined>,
@@ -121,96 +167,119 @@ export function tool(
 ): ToolOffer {
   return typeof definition === "function"
     ? { kind: "tool", name, definition: {}, handler: definition }
-    : // Programs without types may forget the handler; registration says so.
+    : // Programs without types may forget the handler; registration throws for them.
       { kind: "tool", name, definition, handler: handler as AnyToolHandler };
 }
 
 const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");
 
-/** An error for the model: throw it in a tool, and the model gets its message or content unchanged, even with `maskErrors`. */
+/**
+ * An error for the model. If a tool throws it, the model gets its message or content unchanged, even with `maskErrors`.
+ */
 export class ToolError extends Error {
+  /** Always `ToolError`. */
   override readonly name = "ToolError";
+  /** The content blocks that the model gets instead of the message. Undefined if the model gets the message. */
   readonly content: readonly ContentBlock[] | undefined;
 
+  /**
+   * Creates an error with a message for the model. `content` replaces the message in the result. `cause` is not sent.
+   */
   constructor(message: string, options: { content?: readonly ContentBlock[] | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.content = options.content;
     Object.defineProperty(this, TOOL_ERROR, { value: true });
   }
 
-  /** True for a `ToolError` of any copy of this package. */
+  /** True if the value is a `ToolError` of any copy of this package. */
   static is(value: unknown): value is ToolError {
     return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[TOOL_ERROR] === true;
   }
 }
 
-/** Whether a tool runs as a task: where the client can take one, always, or never. */
+/**
+ * Task support of a tool. `optional`: calls run as tasks if the client supports tasks. `required`: calls of other
+ * clients are refused. `never`: calls never run as tasks.
+ */
 export type TaskSupport = "optional" | "required" | "never";
 
 /**
- * How a tool runs as a task.
+ * Options of a tool that runs as a task.
  *
- * With a `storage` that processes share, a task outlives its process: another one runs the handler again from its beginning, where
- * finished steps and answered questions resolve with what is stored. A step runs at most once, and the work between steps may be
- * repeated. A task that ended stays as it ended, and one that expires ends its handler by `ctx.signal`.
+ * If processes share a `storage`, a task outlives its process: another process runs the handler again from the beginning, and
+ * finished steps and answered questions resolve with their stored values. A step runs at most once, but the work between steps
+ * may be repeated. A task that has ended does not change any more. When a task expires, `ctx.signal` aborts its handler.
  */
 export interface TaskPolicy {
-  /** Where the client can take a task, or always: calls of other clients are then refused. */
+  /** Task support of the tool. With `required`, the server refuses calls of clients without tasks. */
   support: TaskSupport;
   /**
-   * When the task begins: with the call, or when the handler calls `ctx.startTask()`. Questions before that are part of the
-   * call. Default: `call`.
+   * The start of the task: `call` starts it with the call, `handler` when the handler calls `ctx.startTask()`.
+   * Questions before that point are part of the call. Default: `call`.
    */
   begin?: "call" | "handler" | undefined;
-  /** Milliseconds from its creation that the task and its result are kept. Default: that of the extension. */
+  /**
+   * Time in milliseconds, from its creation, for which the task and its result are stored. Default: that of the
+   * extension.
+   */
   ttlMs?: number | undefined;
-  /** Milliseconds that clients should wait between two looks at it. Default: that of the extension. */
+  /** Time in milliseconds that clients should wait between two polls. Default: that of the extension. */
   pollIntervalMs?: number | undefined;
   /**
-   * How often the handler may begin again after its process ended before the first step was done or in the middle of a step, which
-   * then runs once more. Default: 0, because such work may have been done; the task fails and says so. After a finished step or a
-   * question it goes on without that, unless ten processes in a row ended with it and it got no further.
+   * Number of times that the handler may start again if its process ended before the first step finished, or during a
+   * step, which then runs again. Default: 0, because that work may already be done; the task then fails with an
+   * explanation. After a finished step or an answered question the task always continues, unless ten processes in a row
+   * ended without progress.
    */
   retry?: number | undefined;
 }
 
-/** The page that shows a tool and its results in hosts with MCP Apps. */
+/** The page that shows a tool and its results in hosts that support MCP Apps. */
 export interface ToolUi {
-  /** The address of the page, `ui://…`. */
+  /** The URI of the page, `ui://…`. */
   uri: string;
   /**
-   * The page itself, as HTML; whoever sees the tool may read it. Default: the server has a resource with this address, or
-   * another tool brings the page.
+   * The page itself, as HTML. Every caller that sees the tool may read it. Default: a resource of the server has this
+   * URI, or another tool defines the page.
    */
   html?: string | (() => string | Promise<string>) | undefined;
-  /** Who may call the tool: the model, the page, or both. Default: both. */
+  /** The allowed callers of the tool: the model, the page, or both. Default: both. */
   visibility?: readonly UiVisibility[] | undefined;
-  /** What the page may reach. Default: nothing outside of it. */
+  /** The network origins that the page may reach. Default: none. */
   csp?: UiCsp | undefined;
-  /** What the page may use of the browser, if the host agrees. Default: nothing. */
+  /** Browser features that the page may use, if the host agrees. Default: none. */
   permissions?: readonly UiPermission[] | undefined;
-  /** The host name that the host should give the page; each host has its own rules for it. Default: the host decides. */
+  /**
+   * The host name that the host should serve the page from. Each host has its own rules for it. Default: the host
+   * decides.
+   */
   domain?: string | undefined;
-  /** Whether the host should draw a border. Default: the host decides. */
+  /** True if the host should draw a border around the page. Default: the host decides. */
   prefersBorder?: boolean | undefined;
 }
 
-/** How calls of a tool are treated. A tool's own value replaces the one in the server's option `tools`. */
+/** Options for the calls of a tool. A tool's own value overrides the one in the server's option `tools`. */
 export interface ToolPolicy {
   /**
-   * Converts arguments that came as text (`"5"`, `"[1,2]"`) to the type in the schema, and lists them in `ctx.coercions`.
-   * Default: true, because models often send numbers and lists as text.
+   * True if the library converts arguments sent as text (`"5"`, `"[1,2]"`) to the type in the schema, and lists them in
+   * `ctx.coercions`. Default: true, because models often send numbers and lists as text.
    */
   coerce?: boolean | undefined;
   /**
-   * Whether arguments that the schema does not have are reported to the model or ignored. Default: `"report"`, which refuses
-   * what a closed schema refuses, and otherwise only what looks like a misspelling of an argument that is absent.
+   * Treatment of arguments that the schema does not name. `report` refuses those that a closed schema refuses, and
+   * otherwise only names that look like a misspelling of a missing argument. `ignore` drops them. Default: `report`.
    */
   unknownArguments?: "report" | "ignore" | undefined;
-  /** Milliseconds that the handler may run, not counting the time it waits for answers of the client. Default: no limit. */
+  /**
+   * Time limit of the handler in milliseconds, not counting the time that it waits for the client's answers. Default:
+   * no limit.
+   */
   timeoutMs?: number | undefined;
-  /** Largest size of the result as JSON, in bytes; at least 1024. Default: no limit. */
+  /** Maximum size of the result as JSON, in bytes. At least 1024. Default: no limit. */
   maxResultBytes?: number | undefined;
-  /** What happens to a larger result: it is cut, or stored for `resources/read` and linked. Default: `"truncate"`. */
+  /**
+   * Treatment of a larger result: `truncate` cuts it, `link` stores it for `resources/read` and sends a link. Default:
+   * `truncate`.
+   */
   overflow?: "truncate" | "link" | undefined;
 }

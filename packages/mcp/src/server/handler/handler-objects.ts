@@ -13,13 +13,16 @@ import { has, type ServerHandler, type ServerHandlerClass } from "./server-handl
 
 /** The handler objects of one server: one for all calls, or one for each session. */
 export interface HandlerObjects {
-  /** What tells which methods there are: the object itself, or what all of them inherit from. */
+  /**
+   * The object whose methods determine the capabilities: the shared object, or an object with the prototype of the
+   * class.
+   */
   readonly shape: ServerHandler;
-  /** True if every session has an object of its own. */
+  /** True if every session has its own object. */
   readonly perSession: boolean;
-  /** The object that serves a call. */
-  of(call: ServerCall): MaybePromise<ServerHandler>;
-  /** Lets the objects begin and end with the server and its sessions. Called once. */
+  /** Returns the object that serves a call. */
+  objectFor(call: ServerCall): MaybePromise<ServerHandler>;
+  /** Returns the layer that creates and ends the objects together with the server and its sessions. Called once. */
   layer(platform: Platform): Layer;
 }
 
@@ -34,7 +37,7 @@ class SharedObject implements HandlerObjects {
     this.#options = options;
   }
 
-  of(): ServerHandler {
+  objectFor(): ServerHandler {
     return this.shape;
   }
 
@@ -70,47 +73,48 @@ class SharedObject implements HandlerObjects {
 const yes = () => true;
 const no = () => false;
 
-/** How long closing waits for `terminate`. */
+/** Time limit of `terminate`, in milliseconds, so that a stuck handler does not block closing. */
 const TERMINATE_MS = 5000;
 
-/** The peer of a session; a transport that stores sessions makes it after the handshake. */
-interface Owned {
+/** The peer of a session. Transports that store sessions create the peer after the handshake. */
+interface SessionPeer {
   peer: Peer | undefined;
 }
 
-/** An object on its way from `init` to `terminate`. */
-interface Living {
-  /** Rejects when `init` failed. */
+/** The lifetime of a handler object, from `init` to `terminate`. */
+interface ObjectLifetime {
+  /** Rejects if `init` failed. */
   readonly ready: Promise<ServerHandler>;
-  isOver: boolean;
-  readonly owned: Owned | undefined;
+  isEnded: boolean;
+  /** Set if the peer is created after the handshake. */
+  readonly sessionPeer: SessionPeer | undefined;
 }
 
-/** An object for each session; for each connection, or HTTP request, where there is none. */
+/** One object for each session. Without sessions, one for each connection, or for each HTTP request. */
 class SessionObjects implements HandlerObjects {
   readonly shape: ServerHandler;
   readonly perSession = true;
   readonly #class: ServerHandlerClass;
   readonly #options: unknown;
   #platform: Platform | undefined;
-  /** By peer, by the session of a handshake whose peer comes later, or by call. */
-  readonly #byOwner = new WeakMap<object, Living>();
-  readonly #living = new Set<Living>();
+  /** Lifetimes by peer, by the session of a handshake whose peer does not exist yet, or by call. */
+  readonly #byOwner = new WeakMap<object, ObjectLifetime>();
+  readonly #lifetimes = new Set<ObjectLifetime>();
 
-  constructor(made: ServerHandlerClass, options: unknown) {
-    this.#class = made;
+  constructor(handlerClass: ServerHandlerClass, options: unknown) {
+    this.#class = handlerClass;
     this.#options = options;
-    const { capabilities } = made as { capabilities?: ServerHandler["capabilities"] };
-    // Methods are looked up and never called on it.
+    const { capabilities } = handlerClass as { capabilities?: ServerHandler["capabilities"] };
+    // Only inspected for its methods; they are never called on it.
     const own = capabilities === undefined ? {} : { capabilities: { value: capabilities } };
-    this.shape = Object.create(made.prototype as object, own) as ServerHandler;
+    this.shape = Object.create(handlerClass.prototype as object, own) as ServerHandler;
   }
 
   layer(platform: Platform): Layer {
     this.#platform = platform;
     const opening: Around = async (call, next) => {
       const result = await next(call);
-      if (call.reply?.session !== undefined) await this.#opening(call, call.reply.session);
+      if (call.reply?.session !== undefined) await this.#openSession(call, call.reply.session);
       return result;
     };
     return {
@@ -123,58 +127,58 @@ class SessionObjects implements HandlerObjects {
     };
   }
 
-  of(call: ServerCall): Promise<ServerHandler> {
+  objectFor(call: ServerCall): Promise<ServerHandler> {
     const { peer } = call.exchange;
     const owner = peer ?? call.root;
     const known = this.#byOwner.get(owner);
     if (known !== undefined) return known.ready;
-    const living = this.#begin(owner, peer && this.#infoOf(call, { peer }));
-    if (peer === undefined) call.root.whenAnswered(() => void this.#end(living, "answered"));
-    else peer.onEnded?.((reason) => this.#end(living, reason));
-    return living.ready;
+    const lifetime = this.#begin(owner, peer && this.#infoOf(call, { peer }));
+    if (peer === undefined) call.root.whenAnswered(() => void this.#end(lifetime, "answered"));
+    else peer.onEnded?.((reason) => this.#end(lifetime, reason));
+    return lifetime.ready;
   }
 
-  /** The transport has made a peer of the session that a handshake opened. */
+  /** Assigns the object of a handshake's session to the peer that the transport has created for it. */
   #opened(peer: Peer): void {
-    const living = peer.session && this.#byOwner.get(peer.session);
-    if (living === undefined) return;
-    this.#byOwner.set(peer, living);
-    if (living.owned !== undefined) living.owned.peer = peer;
+    const lifetime = peer.session && this.#byOwner.get(peer.session);
+    if (lifetime === undefined) return;
+    this.#byOwner.set(peer, lifetime);
+    if (lifetime.sessionPeer !== undefined) lifetime.sessionPeer.peer = peer;
   }
 
-  /** Makes the object of a session during its handshake, so that `init` can refuse it. */
-  async #opening(call: ServerCall, session: Session): Promise<void> {
+  /** Creates the object of a session during its handshake, so that `init` can refuse the session. */
+  async #openSession(call: ServerCall, session: Session): Promise<void> {
     const { exchange } = call;
     if (exchange.peer !== undefined) {
-      await this.of(call);
+      await this.objectFor(call);
       return;
     }
-    const owned: Owned = { peer: undefined };
-    const living = this.#begin(session, this.#infoOf(call, owned), owned);
-    call.reply = { ...call.reply, sessionEnded: (reason) => this.#end(living, reason) };
-    await living.ready;
+    const sessionPeer: SessionPeer = { peer: undefined };
+    const lifetime = this.#begin(session, this.#infoOf(call, sessionPeer), sessionPeer);
+    call.reply = { ...call.reply, sessionEnded: (reason) => this.#end(lifetime, reason) };
+    await lifetime.ready;
   }
 
-  #infoOf({ exchange, reply }: ServerCall, owned: Owned): SessionInfo {
-    const { peer } = owned;
+  #infoOf({ exchange, reply }: ServerCall, sessionPeer: SessionPeer): SessionInfo {
+    const { peer } = sessionPeer;
     return sessionInfo({
       transport: peer === undefined ? "http" : peer.transport,
       session: reply?.session ?? peer?.session,
       principal: exchange.principal ?? peer?.principal,
-      end: (reason) => owned.peer?.end?.(reason),
+      end: (reason) => sessionPeer.peer?.end?.(reason),
     });
   }
 
-  #begin(owner: object, session: SessionInfo | undefined, owned?: Owned): Living {
-    const living: Living = { ready: this.#make(session), isOver: false, owned };
-    this.#byOwner.set(owner, living);
-    this.#living.add(living);
-    living.ready.catch(() => {
-      this.#living.delete(living);
+  #begin(owner: object, session: SessionInfo | undefined, sessionPeer?: SessionPeer): ObjectLifetime {
+    const lifetime: ObjectLifetime = { ready: this.#make(session), isEnded: false, sessionPeer };
+    this.#byOwner.set(owner, lifetime);
+    this.#lifetimes.add(lifetime);
+    lifetime.ready.catch(() => {
+      this.#lifetimes.delete(lifetime);
       // The next request tries again, because the cause of the failure may be temporary.
-      if (this.#byOwner.get(owner) === living) this.#byOwner.delete(owner);
+      if (this.#byOwner.get(owner) === lifetime) this.#byOwner.delete(owner);
     });
-    return living;
+    return lifetime;
   }
 
   async #make(session: SessionInfo | undefined): Promise<ServerHandler> {
@@ -183,12 +187,12 @@ class SessionObjects implements HandlerObjects {
     return object;
   }
 
-  /** Never rejects. */
-  async #end(living: Living, reason: EndReason): Promise<void> {
-    if (living.isOver) return;
-    living.isOver = true;
-    this.#living.delete(living);
-    const object = await living.ready.catch(() => undefined);
+  /** Calls `terminate` once. Never rejects. */
+  async #end(lifetime: ObjectLifetime, reason: EndReason): Promise<void> {
+    if (lifetime.isEnded) return;
+    lifetime.isEnded = true;
+    this.#lifetimes.delete(lifetime);
+    const object = await lifetime.ready.catch(() => undefined);
     const ending = this.#terminate(object, reason);
     if (this.#platform !== undefined) await atMost(this.#platform, TERMINATE_MS, ending, true);
   }
@@ -202,23 +206,23 @@ class SessionObjects implements HandlerObjects {
   }
 
   async #close(): Promise<void> {
-    await Promise.all([...this.#living].map((living) => this.#end(living, "closed")));
+    await Promise.all([...this.#lifetimes].map((each) => this.#end(each, "closed")));
   }
 }
 
-/** The objects of a server made from an object or a class. */
+/** Creates the handler objects for an object or a class. */
 export function handlerObjects(
   handler: ServerHandler | ServerHandlerClass<never>,
   { handlerOptions, perSession }: { readonly handlerOptions?: unknown; readonly perSession?: boolean | undefined },
 ): HandlerObjects {
   if (typeof handler !== "function") {
     if (perSession !== true) return new SharedObject(handler, handlerOptions);
-    throw new McpError("invalid_definition", "`perSession` needs a class, and this is an object", {
+    throw new McpError("invalid_definition", "`perSession` needs a class, but the handler is an object", {
       fix: "Pass the class itself: `Server.from(Library, …)`.",
     });
   }
-  // The signature of `Server.from` has checked that the class takes these options.
-  const made = handler as ServerHandlerClass;
-  if (perSession === true) return new SessionObjects(made, handlerOptions);
-  return new SharedObject(new made(handlerOptions), handlerOptions);
+  // The signature of `Server.from` has checked that the class accepts these options.
+  const handlerClass = handler as ServerHandlerClass;
+  if (perSession === true) return new SessionObjects(handlerClass, handlerOptions);
+  return new SharedObject(new handlerClass(handlerOptions), handlerOptions);
 }

@@ -9,16 +9,16 @@ import type { CompleteRequestParams } from "../../protocol/features/completion.j
 import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
-import { cursorAfter, lastPage } from "../../protocol/message.js";
+import { nextCursorOf, withoutNextCursor } from "../../protocol/message.js";
 import type { ParseResult } from "../../schema/parse.js";
-import type { ServerConfig } from "../call/facts.js";
 import type { Around } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { ServerOptions } from "../contract/options.js";
 import type { FoundOffer, OfferItems, OfferList, OfferPage, Source, SourceCall } from "../contract/source.js";
 import { toPromptResult } from "../prompts/prompt-result.js";
 import { toResourceResult } from "../resources/resource-result.js";
-import { completed } from "../sources/completion.js";
+import { toCompleteResult } from "../sources/completion.js";
 import type { ToolCalls } from "../tools/call.js";
 import type { OutputParser } from "../tools/ready-tool.js";
 import { fromWireResult } from "../tools/result.js";
@@ -27,7 +27,7 @@ import type { HandlerObjects } from "./handler-objects.js";
 import type { HandlerSubscriptions } from "./handler-subscriptions.js";
 import { has, type ServerHandler } from "./server-handler.js";
 
-/** The handler methods that turn each capability on. */
+/** The handler methods that enable each capability. */
 const OFFERS = {
   tools: ["listTools", "callTool"],
   resources: ["listResources", "listResourceTemplates", "readResource"],
@@ -35,11 +35,11 @@ const OFFERS = {
   completions: ["complete"],
 } as const satisfies Record<string, readonly (keyof ServerHandler)[]>;
 
-type Offered = keyof typeof OFFERS;
+type HandlerCapability = keyof typeof OFFERS;
 
-const isOffered = (name: string): name is Offered => Object.hasOwn(OFFERS, name);
+const isHandlerCapability = (name: string): name is HandlerCapability => Object.hasOwn(OFFERS, name);
 
-/** The handler methods that list each kind. */
+/** The handler method that lists each kind. */
 const LISTS = {
   tools: "listTools",
   prompts: "listPrompts",
@@ -47,39 +47,39 @@ const LISTS = {
   resourceTemplates: "listResourceTemplates",
 } as const satisfies Record<OfferKind, keyof ServerHandler>;
 
-/** Bounds a handler object whose cursors never end; no real list has as many pages. */
+/** Limits the pages of one list, against handlers whose cursors never end. */
 const MAX_PAGES = 1000;
 
-/** The parts of a server that is made from a handler. */
-export interface HandlerParts {
+/** The objects and subscriptions of a server that is created from a handler. */
+export interface HandlerServices {
   readonly objects: HandlerObjects;
   readonly subscriptions: HandlerSubscriptions;
 }
 
-/** The offers of a handler object. It does not tell which names and URIs it serves, so that any may be one of them. */
+/** The offers of a handler object. The object does not declare its names and URIs, so any name may exist. */
 export class HandlerSource implements Source {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #calls: ToolCalls;
   readonly #objects: HandlerObjects;
   readonly #shape: ServerHandler;
   readonly #listed: ListedTools;
 
-  constructor(facts: ServerConfig, calls: ToolCalls, objects: HandlerObjects) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, calls: ToolCalls, objects: HandlerObjects) {
+    this.#config = config;
     this.#calls = calls;
     this.#objects = objects;
     this.#shape = objects.shape;
-    this.#listed = new ListedTools(facts);
+    this.#listed = new ListedTools(config);
     for (const name of Object.keys(this.#shape.capabilities ?? {})) {
-      if (isOffered(name) && !this.#offers(name)) {
-        facts.platform.warn(`the handler declares "${name}" but has none of ${OFFERS[name].join(", ")}`);
+      if (isHandlerCapability(name) && !this.#offers(name)) {
+        config.platform.warn(`the handler declares "${name}" but has none of ${OFFERS[name].join(", ")}`);
       }
     }
   }
 
   capabilities(): ServerCapabilities {
-    const changes = this.#facts.options.listChanged === false ? {} : { listChanged: true };
-    const subscribe = this.#facts.options.subscribe === true ? { subscribe: true } : {};
+    const changes = this.#config.options.listChanged === false ? {} : { listChanged: true };
+    const subscribe = this.#config.options.subscribe === true ? { subscribe: true } : {};
     return {
       ...(this.#offers("tools") ? { tools: changes } : {}),
       ...(this.#offers("resources") ? { resources: { ...subscribe, ...changes } } : {}),
@@ -89,7 +89,7 @@ export class HandlerSource implements Source {
     };
   }
 
-  /** The reasons for capabilities. */
+  /** Returns the reason for each capability. */
   reasons(): Readonly<Record<string, string>> {
     const reasons: Record<string, string> = {};
     for (const [name, methods] of Object.entries(OFFERS)) reasons[name] = this.#reason(methods);
@@ -105,7 +105,7 @@ export class HandlerSource implements Source {
     return `the handler has no ${methods.join(", no ")}`;
   }
 
-  #offers(name: Offered): boolean {
+  #offers(name: HandlerCapability): boolean {
     return OFFERS[name].some((method) => has(this.#shape, method));
   }
 
@@ -114,7 +114,8 @@ export class HandlerSource implements Source {
     let cursor: string | undefined;
     for (let count = 0; count < MAX_PAGES; count++) {
       const page = await this.page(kind, cursor, call);
-      // One by one, because a page may be longer than a call can have arguments, and the object may leave the list out.
+      // Pushed one by one, because a page may have more items than a call can have arguments. A handler may also omit
+      // the list.
       for (const item of page.items ?? []) items.push(item);
       cursor = page.next;
       if (cursor === undefined) return { items };
@@ -123,12 +124,12 @@ export class HandlerSource implements Source {
   }
 
   async page(kind: OfferKind, cursor: string | undefined, call: SourceCall): Promise<OfferPage> {
-    const object = await this.#objects.of(call as ServerCall);
+    const object = await this.#objects.objectFor(call as ServerCall);
     const listed = (await object[LISTS[kind]]?.(cursor, call.ctx)) ?? [];
-    // All four results are a list, or an object with the list and an optional cursor.
+    // All four results are either a list, or an object with the list and an optional cursor.
     if (Array.isArray(listed)) return this.#learned(kind, { items: listed as OfferItems[OfferKind][] });
-    const { [kind]: items, ...others } = lastPage(listed as unknown as Record<string, unknown>);
-    const next = cursorAfter(listed) as string | undefined;
+    const { [kind]: items, ...others } = withoutNextCursor(listed as unknown as Record<string, unknown>);
+    const next = nextCursorOf(listed) as string | undefined;
     return this.#learned(kind, { ...others, items: items as OfferItems[OfferKind][], next });
   }
 
@@ -164,7 +165,7 @@ export class HandlerSource implements Source {
     const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
     if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
     const getPrompt = await this.#method("getPrompt", "prompt", name, call);
-    // Safe: no value is anything but a string.
+    // Safe: the check above ensures that all values are strings.
     const value = await getPrompt(name, args as Record<string, string>, call.ctx);
     return toPromptResult(name, value, undefined);
   }
@@ -176,14 +177,14 @@ export class HandlerSource implements Source {
     const listed = await this.#listed.find(name, list);
     if (listed.wrapsOutput) call.root.request.wrapsOutput = true;
     if (listed.headers.length > 0) await this.#checkHeaders(listed, name, args, list, call);
-    const policy = this.#facts.options.tools ?? {};
+    const policy = this.#config.options.tools ?? {};
     const tool = {
       name,
       output: listed.output && this.#outputOf(listed.output, name, list),
       timeoutMs: policy.timeoutMs,
       limit: undefined,
       resultLimit: resultLimit(name, policy),
-      // Safe: `run` passes on the arguments given to it below, which are an object.
+      // Safe: `run` passes the arguments below, which are an object.
       handler: async (given: unknown) =>
         fromWireResult(await callTool(name, given as Record<string, unknown>, call.ctx)),
     };
@@ -191,7 +192,7 @@ export class HandlerSource implements Source {
   }
 
   async #toolPage(cursor: string | undefined, call: ServerCall): ReturnType<ListPage> {
-    const listed = (await (await this.#objects.of(call)).listTools?.(cursor, call.ctx)) ?? [];
+    const listed = (await (await this.#objects.objectFor(call)).listTools?.(cursor, call.ctx)) ?? [];
     return "tools" in listed ? listed : { tools: listed };
   }
 
@@ -208,12 +209,12 @@ export class HandlerSource implements Source {
     try {
       check(listed);
     } catch {
-      // What is known may be what another caller sees, or outdated.
+      // The known entry may be outdated, or that of another caller.
       check(await this.#listed.lookUp(name, list));
     }
   }
 
-  /** Checks the value that is sent, again with the list as this caller sees it before it is refused. */
+  /** Checks the serialised value. Before it refuses a value, reads the list again as this caller sees it. */
   #outputOf(known: OutputParser, name: string, list: ListPage): OutputParser {
     const parse = async (value: unknown): Promise<ParseResult> => {
       const sent: unknown = JSON.parse(JSON.stringify(value) ?? "null");
@@ -226,15 +227,16 @@ export class HandlerSource implements Source {
   }
 
   async #complete(call: ServerCall): Promise<object> {
-    // The two members are checked here; the handler checks what is in them, and an error it throws is the answer.
+    // Only these two members are checked here. The handler checks their contents, and an error that it throws is the
+    // answer.
     const request = call.request.params as unknown as CompleteRequestParams;
     if (!isObject(request.ref) || !isObject(request.argument)) {
       throw new McpError("invalid_params", "completion/complete needs `ref` and `argument`");
     }
-    const object = await this.#objects.of(call);
+    const object = await this.#objects.objectFor(call);
     const completions = (await object.complete?.(request, call.ctx)) ?? [];
-    if (!("completion" in completions)) return completed("the argument", completions);
-    return { ...completions, ...completed("the argument", completions.completion) };
+    if (!("completion" in completions)) return toCompleteResult("the argument", completions);
+    return { ...completions, ...toCompleteResult("the argument", completions.completion) };
   }
 
   async #method<M extends "callTool" | "readResource" | "getPrompt">(
@@ -243,16 +245,16 @@ export class HandlerSource implements Source {
     name: string,
     call: ServerCall,
   ): Promise<NonNullable<ServerHandler[M]>> {
-    const object = await this.#objects.of(call);
+    const object = await this.#objects.objectFor(call);
     const handle = object[method];
     if (handle === undefined) throw new McpError("invalid_params", `unknown ${kind}: ${name}`);
-    // Bound, because handlers are often class instances; binding keeps the signature.
+    // Bound, because handlers are often class instances. Binding does not change the signature.
     return handle.bind(object) as NonNullable<ServerHandler[M]>;
   }
 }
 
-/** The layers of a handler object: its consent to subscriptions, and log levels of the objects of sessions. */
-export function handlerArounds({ objects, subscriptions }: HandlerParts): Readonly<Record<string, Around>> {
+/** Returns the layers of a handler object: its consent to subscriptions, and the log levels of per-session objects. */
+export function handlerArounds({ objects, subscriptions }: HandlerServices): Readonly<Record<string, Around>> {
   return {
     ...(has(objects.shape, "subscribe") ? subscriptions.arounds : {}),
     ...(objects.perSession ? { "logging/setLevel": setLevel(objects) } : {}),
@@ -262,16 +264,16 @@ export function handlerArounds({ objects, subscriptions }: HandlerParts): Readon
 function setLevel(objects: HandlerObjects): Around {
   return async (call, next) => {
     const answer = await next(call);
-    const object = await objects.of(call);
-    // Checked by the server.
+    const object = await objects.objectFor(call);
+    // The server has checked the level.
     object.setLogLevel?.(call.stringParam("level") as LoggingLevel, call.ctx);
     return answer;
   };
 }
 
-/** The options of a server, completed by what the methods of its handler object imply. */
+/** Returns the options of a server, extended by the handler's methods. */
 export function handlerOptions(
-  { objects, subscriptions }: HandlerParts,
+  { objects, subscriptions }: HandlerServices,
   options: ServerOptions,
   warn: (line: string) => void,
 ): ServerOptions {
@@ -295,10 +297,10 @@ export function handlerOptions(
   };
 }
 
-/** What a tool's calls are held to: what the handler said about it in a list. */
+/** The properties of a listed tool that its calls are checked against. */
 export interface DescribedTool {
   readonly output: OutputParser | undefined;
-  /** Whether its output schema does not promise an object. */
+  /** True if the output schema allows values other than objects. */
   readonly wrapsOutput: boolean;
   readonly headers: readonly ParamHeader[];
 }
@@ -308,22 +310,22 @@ export type ListPage = (
   cursor: string | undefined,
 ) => Promise<{ readonly tools: readonly unknown[]; readonly nextCursor?: string | undefined }>;
 
-/** More tools are served too, only without a memory of their schemas. */
-const MOST_TOOLS = 10_000;
-const UNKNOWN: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
+/** Number of tools whose schemas are stored. Further tools are served without these checks. */
+const MAX_TOOLS = 10_000;
+const UNKNOWN_TOOL: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
 
-/** What the lists of a handler object said about its tools, which it tells nowhere else. */
+/** Remembers the tools in the lists of a handler object, because their schemas are available nowhere else. */
 export class ListedTools {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #tools = new Map<string, { text: string; tool: DescribedTool }>();
-  /** Names that were looked for in all pages, and not found. */
+  /** Names that no page contained. */
   readonly #missing = new Set<string>();
 
-  constructor(facts: ServerConfig) {
-    this.#facts = facts;
+  constructor(config: ServerConfig) {
+    this.#config = config;
   }
 
-  /** Takes note of one page of a list. */
+  /** Stores the tools of one page. */
   learn(tools: readonly unknown[]): void {
     for (const tool of tools) {
       if (!isObject(tool) || typeof tool["name"] !== "string") continue;
@@ -331,38 +333,39 @@ export class ListedTools {
       const text = JSON.stringify([inputSchema, outputSchema]);
       if (this.#tools.get(name)?.text === text) continue;
       this.#missing.delete(name);
-      if (this.#tools.size < MOST_TOOLS || this.#tools.has(name)) {
+      if (this.#tools.size < MAX_TOOLS || this.#tools.has(name)) {
         this.#tools.set(name, { text, tool: this.#compiled(name, inputSchema, outputSchema) });
       }
     }
   }
 
-  /** What is known about a tool. The first call of each name looks for it in the list. */
+  /** Returns the stored properties of a tool. The first call of each name searches the list. */
   async find(name: string, list: ListPage): Promise<DescribedTool> {
     const known = this.#tools.get(name)?.tool;
-    if (known !== undefined || this.#missing.has(name)) return known ?? UNKNOWN;
-    // A list that fails says nothing against the call.
-    return this.lookUp(name, list).catch(() => UNKNOWN);
+    if (known !== undefined || this.#missing.has(name)) return known ?? UNKNOWN_TOOL;
+    // A failing list must not fail the call.
+    return this.lookUp(name, list).catch(() => UNKNOWN_TOOL);
   }
 
-  /** Reads the list again until the tool is found: callers may see different ones, and a list may have changed. */
+  /** Reads the list until it finds the tool: callers may see different lists, and a list may have changed. */
   async lookUp(name: string, list: ListPage): Promise<DescribedTool> {
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_TOOLS; page++) {
+    for (let page = 0; page < MAX_TOOLS; page++) {
       const { tools, nextCursor } = await list(cursor);
       this.learn(tools);
-      if (tools.some((tool) => isObject(tool) && tool["name"] === name)) return this.#tools.get(name)?.tool ?? UNKNOWN;
+      if (tools.some((tool) => isObject(tool) && tool["name"] === name))
+        return this.#tools.get(name)?.tool ?? UNKNOWN_TOOL;
       if (nextCursor === undefined) break;
       cursor = nextCursor;
     }
-    if (this.#missing.size >= MOST_TOOLS) this.#missing.clear();
+    if (this.#missing.size >= MAX_TOOLS) this.#missing.clear();
     this.#missing.add(name);
-    return UNKNOWN;
+    return UNKNOWN_TOOL;
   }
 
   #compiled(name: string, inputSchema: unknown, outputSchema: unknown): DescribedTool {
     const table = paramHeaderTable(inputSchema);
-    if ("problem" in table) this.#facts.platform.warn(`tool "${name}": ${table.problem}`);
+    if ("problem" in table) this.#config.platform.warn(`tool "${name}": ${table.problem}`);
     return {
       output: isObject(outputSchema) ? this.#output(name, outputSchema) : undefined,
       wrapsOutput: isObject(outputSchema) && !promisesObject(outputSchema),
@@ -375,7 +378,7 @@ export class ListedTools {
     try {
       return { ...compileSchema(schema, { io: "output", what, adapter: undefined }), byLibrary: false };
     } catch (error) {
-      this.#facts.platform.warn(`results are not checked: ${String(error)}`);
+      this.#config.platform.warn(`results are not checked: ${String(error)}`);
       return undefined;
     }
   }

@@ -7,10 +7,11 @@ import type { HandlerObjects } from "./handler-objects.js";
 
 type Next = () => MaybePromise<object>;
 
-/** Asks a handler object before a client is told that it is subscribed, so that the object can refuse. */
+/** Asks a handler object for its consent before the server confirms a subscription. */
 export class HandlerSubscriptions {
-  /** By URI, until its last subscriber is gone: settles as `subscribe` of the shared object did. */
+  /** The outcomes of `subscribe` of the shared object, by URI, until the last subscriber has left. */
   readonly #subscribed = new Map<string, Promise<void>>();
+  /** Running calls of `unsubscribe`, by URI. */
   readonly #unsubscribing = new Map<string, Promise<void>>();
   /** URIs with subscribers. */
   readonly #active = new Set<string>();
@@ -20,7 +21,7 @@ export class HandlerSubscriptions {
     this.#objects = objects;
   }
 
-  /** Runs around the methods about subscriptions: the server serves them after the object has agreed. */
+  /** The layers around the methods about subscriptions. The server serves them after the object has agreed. */
   get arounds(): Readonly<Record<string, Around>> {
     return {
       "resources/subscribe": (call, next) => this.#subscribe(call, () => next(call)),
@@ -29,13 +30,13 @@ export class HandlerSubscriptions {
     };
   }
 
-  /** A URI has its first subscriber in this process. */
+  /** Called when a URI gets its first subscriber in this process. */
   async subscribed(uri: string): Promise<void> {
     this.#active.add(uri);
     if (!this.#objects.perSession) await this.#admit(uri);
   }
 
-  /** A URI has lost its last subscriber in this process. */
+  /** Called when a URI has lost its last subscriber in this process. */
   async unsubscribed(uri: string): Promise<void> {
     this.#active.delete(uri);
     if (this.#objects.perSession) return;
@@ -66,11 +67,11 @@ export class HandlerSubscriptions {
     const had = call.exchange.peer?.session?.subscriptions.includes(uri) === true;
     const result = await next();
     if (!this.#objects.perSession) await this.#unsubscribing.get(uri);
-    else if (had) await (await this.#objects.of(call)).unsubscribe?.(uri);
+    else if (had) await (await this.#objects.objectFor(call)).unsubscribe?.(uri);
     return result;
   }
 
-  /** Leaves out the URIs that the object refuses, as those that do not exist. */
+  /** Removes the URIs that the object refuses, as if they did not exist. */
   async #listen(call: ServerCall, next: Next): Promise<object> {
     const { notifications } = call.request.params;
     const asked = isObject(notifications) ? notifications[RESOURCE_FILTER] : undefined;
@@ -88,7 +89,7 @@ export class HandlerSubscriptions {
     }
     const filter = { ...notifications, [RESOURCE_FILTER]: taken };
     const { params } = call.request;
-    // Params are this call's own.
+    // The params belong to this call alone.
     Object.assign(call.request, { params: { ...params, notifications: filter } });
     try {
       return await next();
@@ -97,7 +98,7 @@ export class HandlerSubscriptions {
     }
   }
 
-  /** Asks the object; returns what takes its consent back. */
+  /** Asks the object for its consent. Returns a function that revokes it. */
   async #begin(uri: string, call: ServerCall, isKnown: boolean): Promise<() => Promise<void>> {
     if (!this.#objects.perSession) {
       await this.#admit(uri);
@@ -105,7 +106,7 @@ export class HandlerSubscriptions {
         if (!this.#active.has(uri)) await this.unsubscribed(uri);
       };
     }
-    const object = await this.#objects.of(call);
+    const object = await this.#objects.objectFor(call);
     if (!isKnown) await object.subscribe?.(uri);
     return async () => {
       if (!isKnown) await object.unsubscribe?.(uri);
@@ -118,7 +119,7 @@ export class HandlerSubscriptions {
     const asked = (async () => this.#objects.shape.subscribe?.(uri))();
     this.#subscribed.set(uri, asked);
     asked.catch(() => {
-      // Asked again the next time, because the cause of the failure may be temporary.
+      // The next subscriber asks again, because the cause of the failure may be temporary.
       if (this.#subscribed.get(uri) === asked) this.#subscribed.delete(uri);
     });
     return asked;

@@ -28,7 +28,7 @@ describe("results of a handler object", () => {
       expect((await returning({ n: 2 }, revision).call("t")).result).toMatchObject({ structuredContent: { n: 2 } });
       for (const bad of [{ content: [], structuredContent: { n: "1" } }, { content: [] }, { m: 1 }]) {
         const { result, error } = await returning(bad, revision).call("t");
-        expect(`${error?.message} ${JSON.stringify(result)}`).toMatch(/output schema|which JSON does not have/);
+        expect(`${error?.message} ${JSON.stringify(result)}`).toMatch(/output schema|which JSON cannot represent/);
       }
       const failed = await returning({ content: [{ type: "text", text: "no" }], isError: true }, revision).call("t");
       expect(failed.result).toMatchObject({ isError: true, content: [{ text: "no" }] });

@@ -22,53 +22,72 @@ import type { LooseResult } from "../contract/tool.js";
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A server as one object. Every method is optional; the ones that exist decide what the server offers. A list method returns
- * the whole list, or a page with a `nextCursor` of its own, which it gets back as `cursor` for the next page.
+ * A server as one object. Every method is optional, and the existing methods determine the capabilities of the server.
+ * A list method returns the whole list, or one page with a `nextCursor`, which it receives as `cursor` for the next
+ * page.
  */
 export interface ServerHandler<O = unknown> {
   /**
-   * Called once, before the first request; all requests wait for it. If it fails they fail, and the next one calls it again.
-   * With `perSession` it is called when a session begins, and a failure refuses the handshake. `options` are
-   * `handlerOptions`; `session` is the one that begins, absent for an object that serves all sessions or a single request.
+   * Called once, before the first request. All requests wait for it. If it fails, they fail, and the next request calls
+   * it again. With `perSession` it is called when a session begins, and a failure refuses the handshake.
+   *
+   * `options` are the `handlerOptions`. `session` is the new session. It is absent for an object that serves all sessions or a
+   * single request.
    */
   init?(options: O, session?: SessionInfo): MaybePromise<void>;
   /**
-   * Called once if `init` has run: by `server.close()`, or with `perSession` when the session ends for whatever reason.
-   * Requests of the session that still run have an aborted signal. What it throws is reported and has no other effect.
+   * Called once, if `init` has succeeded or does not exist: by `server.close()`, or with `perSession` when the session ends for any
+   * reason. The signals of its running requests are already aborted. The server logs an error that it throws, and
+   * continues.
    */
   terminate?(reason: EndReason): MaybePromise<void>;
-  /** Replaces, capability by capability, what is derived from the methods. */
+  /** Overrides single capabilities that are otherwise derived from the methods. */
   readonly capabilities?: ServerCapabilities | undefined;
+  /** Serves `tools/list`. `cursor` is undefined for the first page. */
   listTools?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Tool[] | ListToolsResult>;
+  /** Serves `tools/call`. Throw `ToolError` to return an error to the model. */
   callTool?(
     name: string,
     args: Record<string, unknown>,
     ctx: HandlerContext,
   ): MaybePromise<LooseResult | CallToolResult>;
+  /** Serves `resources/list`. `cursor` is undefined for the first page. */
   listResources?(
     cursor: string | undefined,
     ctx: RequestContext,
   ): MaybePromise<readonly Resource[] | ListResourcesResult>;
+  /** Serves `resources/templates/list`. `cursor` is undefined for the first page. */
   listResourceTemplates?(
     cursor: string | undefined,
     ctx: RequestContext,
   ): MaybePromise<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
+  /** Serves `resources/read`. Return `null` or `undefined` if the resource does not exist. */
   readResource?(uri: string, ctx: HandlerContext): MaybePromise<ReadReturn | ReadResourceResult>;
-  /** Called when a URI gets its first subscriber; announce changes with `server.resourceUpdated(uri)`. */
+  /**
+   * Called before a URI gets its first subscriber. With `perSession` it is called for every subscription of the
+   * session. If it fails, the server refuses the subscription. Publish changes with `server.resourceUpdated(uri)`.
+   */
   subscribe?(uri: string): MaybePromise<void>;
-  /** Called when a URI has lost its last subscriber. */
+  /** Called when a URI has lost its last subscriber, or with `perSession` when the session unsubscribes. */
   unsubscribe?(uri: string): MaybePromise<void>;
+  /** Serves `prompts/list`. `cursor` is undefined for the first page. */
   listPrompts?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Prompt[] | ListPromptsResult>;
+  /** Serves `prompts/get`. All arguments are strings. */
   getPrompt?(
     name: string,
     args: Record<string, string>,
     ctx: HandlerContext,
   ): MaybePromise<PromptReturn | GetPromptResult>;
+  /** Serves `completion/complete`. Returns suggested values, best first, or a complete result. */
   complete?(request: CompleteRequestParams, ctx: RequestContext): MaybePromise<Completions | CompleteResult>;
+  /** Called when a client has set its log level. */
   setLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
 }
 
-/** A class of handler objects, of which the server creates one, or one for each session. It gets `handlerOptions`. */
+/**
+ * A class of handler objects. The server creates one instance, or one for each session. The constructor receives
+ * `handlerOptions`.
+ */
 export type ServerHandlerClass<O = unknown> = new (options: O) => ServerHandler<O>;
 
 /** Options of `Server.from`. */
@@ -76,14 +95,15 @@ export interface HandlerServerOptions<O = unknown> extends ServerOptions {
   /** Passed to the constructor of a handler class, and to `init`. Default: undefined. */
   handlerOptions?: O | undefined;
   /**
-   * Creates an object of the class for each session, which begins and ends with it, so that clients share no state. Without
-   * a session (2026-07-28) there is one for each connection of a pipe or socket, and one for each HTTP request. What is
-   * offered is read from the class, so methods must not be fields, and `capabilities` must be static. Default: false.
+   * True if the server creates an object of the class for each session, so that clients share no state. Without
+   * sessions (2026-07-28) it creates one for each connection of a pipe or socket, and one for each HTTP request. The
+   * server reads the capabilities from the class: methods must not be fields, and `capabilities` must be static.
+   * Default: false.
    */
   perSession?: boolean | undefined;
 }
 
-/** True when the object has the method, of its own or from its class. */
+/** True if the object or its class has the method. */
 export function has(handler: ServerHandler<never>, method: keyof ServerHandler): boolean {
   return typeof handler[method] === "function";
 }

@@ -2,33 +2,34 @@ import { McpError } from "../../protocol/error.js";
 import type { Role, TextContent } from "../../protocol/features/content.js";
 import type { LooseMessage, MessageContent } from "../contract/prompt.js";
 
-/** Messages with the role of the user, one per argument. */
+/** Creates messages of the user, one per argument. */
 export function user(...content: readonly MessageContent[]): LooseMessage {
   return { role: "user", content };
 }
 
-/** Messages with the role of the assistant, one per argument. */
+/** Creates messages of the assistant, one per argument. */
 export function assistant(...content: readonly MessageContent[]): LooseMessage {
   return { role: "assistant", content };
 }
 
-/** A message in the form of model providers: it may have the role `system`, and a text for its content. */
+/** A message in the format of model providers. It may have the role `system`, and plain text as its content. */
 interface ProviderMessage<B> {
   readonly role: Role | "system";
   readonly content: string | TextContent | B | readonly (TextContent | B)[];
 }
 
-type Folded<B> = TextContent | B | (TextContent | B)[];
+type MessageBlocks<B> = TextContent | B | (TextContent | B)[];
 
 /**
- * Converts messages that may have the role `system`, which the protocol does not have, for a prompt or for `ctx.sample`: texts of
- * that role become one message of the user before all others. Throws `misuse` for other content of that role.
+ * Converts messages that may have the role `system`, which the protocol does not have, for a prompt or for
+ * `ctx.sample`. Joins the texts of that role into one message of the user, in front of all others. Throws `misuse` for
+ * `system` messages with other content.
  */
 export function foldSystem<B extends { type: string } = TextContent>(
   messages: readonly ProviderMessage<B>[],
-): { role: Role; content: Folded<B> }[] {
+): { role: Role; content: MessageBlocks<B> }[] {
   const system: string[] = [];
-  const others: { role: Role; content: Folded<B> }[] = [];
+  const others: { role: Role; content: MessageBlocks<B> }[] = [];
   for (const { role, content } of messages) {
     if (role === "system") system.push(...textsOf(content));
     else others.push({ role, content: blocksOf(content) });
@@ -37,9 +38,9 @@ export function foldSystem<B extends { type: string } = TextContent>(
   return [{ role: "user", content: { type: "text", text: system.join("\n\n") } }, ...others];
 }
 
-function blocksOf<B>(content: ProviderMessage<B>["content"]): Folded<B> {
+function blocksOf<B>(content: ProviderMessage<B>["content"]): MessageBlocks<B> {
   if (typeof content === "string") return { type: "text", text: content };
-  // `isArray` does not narrow a list that is read-only.
+  // `isArray` does not narrow read-only arrays.
   return Array.isArray(content) ? [...(content as readonly B[])] : (content as B);
 }
 

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import { type ContentBlock, isContentBlock } from "../../protocol/features/content.js";
 import type { GetPromptResult, PromptMessage } from "../../protocol/features/prompts.js";
 
-/** Turns what a handler returned into the result that clients get. */
+/** Converts the return value of a prompt handler to the result that clients get. */
 export function toPromptResult(name: string, value: unknown, description: string | undefined): GetPromptResult {
   if (isObject(value) && Array.isArray(value["messages"])) {
     const { messages, ...others } = value;

@@ -6,7 +6,7 @@ import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { CompletableArguments, Completer, OwnOffer } from "../contract/offer-options.js";
@@ -29,11 +29,12 @@ interface ReadyArguments {
   readonly parse: ReadyPrompt["parse"];
 }
 
-export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerConfig): ReadyPrompt {
+/** Compiles a prompt. Throws if its definition is not valid. */
+export function readyPrompt({ name, definition, handler }: PromptOffer, config: ServerConfig): ReadyPrompt {
   checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo scopes");
-  checkMeta(`prompt "${name}"`, definition._meta, facts);
+  checkMeta(`prompt "${name}"`, definition._meta, config);
   const { arguments: defined, complete = {}, visibleTo, scopes, ...listed } = definition;
-  const ready = readyArguments(name, defined ?? placeholdersOf(handler), facts);
+  const ready = readyArguments(name, defined ?? placeholdersOf(handler), config);
   for (const [argument, completer] of Object.entries(complete)) {
     if (!ready.completers.has(argument)) {
       throw new McpError("invalid_definition", `the prompt "${name}" has no argument "${argument}" to complete`);
@@ -47,21 +48,21 @@ export function readyPrompt({ name, definition, handler }: PromptOffer, facts: S
     scopes,
     arguments: ready.completers,
     parse: ready.parse,
-    // Sound, because the parser checks the arguments against the definition that the handler's type comes from.
+    // Sound: the parser checks the arguments against the definition that determines the handler's type.
     handler: handler as ReadyPrompt["handler"],
   };
 }
 
-/** A template as the handler requires a value for each of its placeholders. */
+/** Returns a required argument for each placeholder if the handler is a template. */
 function placeholdersOf(handler: unknown): Record<string, PromptArgumentDefinition> {
   if (!isPromptTemplate(handler)) return {};
   return Object.fromEntries(handler.placeholders.map((name) => [name, { required: true }]));
 }
 
-function readyArguments(name: string, defined: PromptArguments, facts: ServerConfig): ReadyArguments {
-  // A string `type` means a JSON Schema; an argument that is called `type` has an object there.
+function readyArguments(name: string, defined: PromptArguments, config: ServerConfig): ReadyArguments {
+  // A string `type` marks a JSON Schema. An argument with the name `type` has an object there.
   if (isStandardSchema(defined) || typeof Reflect.get(defined, "type") === "string") {
-    return bySchema(name, defined as AnySchema, facts);
+    return bySchema(name, defined as AnySchema, config);
   }
   return byName(name, defined as Record<string, PromptArgumentDefinition>);
 }
@@ -95,9 +96,9 @@ function byName(prompt: string, definitions: Readonly<Record<string, PromptArgum
   };
 }
 
-function bySchema(name: string, schema: AnySchema, facts: ServerConfig): ReadyArguments {
+function bySchema(name: string, schema: AnySchema, config: ServerConfig): ReadyArguments {
   const what = `prompt "${name}" arguments`;
-  const parser = compileSchema(schema, { io: "input", what, adapter: facts.options.toJsonSchema });
+  const parser = compileSchema(schema, { io: "input", what, adapter: config.options.toJsonSchema });
   const { type, properties, required } = parser.jsonSchema;
   if (type !== "object" || (properties !== undefined && !isObject(properties))) {
     throw new McpError("invalid_definition", `the arguments of prompt "${name}" must be an object with properties`);
@@ -114,20 +115,20 @@ function bySchema(name: string, schema: AnySchema, facts: ServerConfig): ReadyAr
       ...(typeof member["description"] === "string" ? { description: member["description"] } : {}),
       required: needed,
     })),
-    completers: new Map(members.map(({ key, member }) => [key, closedSet(member)])),
+    completers: new Map(members.map(({ key, member }) => [key, enumCompleter(member)])),
     parse: (values) => parser.parse(values),
   };
 }
 
-/** The values of an enum complete an argument without a completer. */
-function closedSet(member: Record<string, unknown>): Completer | undefined {
+/** Returns the values of an enum, which complete an argument without a completer. */
+function enumCompleter(member: Record<string, unknown>): Completer | undefined {
   const values = member["enum"];
   if (!Array.isArray(values)) return undefined;
   return values.filter((value): value is string => typeof value === "string");
 }
 
 /**
- * The error for arguments that do not fit.
+ * The error for arguments that do not match the definition.
  *
  * Spec: Prompts, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#error-handling
  */

@@ -1,15 +1,15 @@
 import { McpError } from "../../protocol/error.js";
 
-/** The names in `{{…}}`, taken from the literal type of the text. */
-export type PlaceholderNames<T extends string, Found = never> = string extends T
+/** The names in `{{…}}`, inferred from the literal type of the text. */
+export type PlaceholderNames<T extends string, Names = never> = string extends T
   ? string
   : T extends `${string}{{${infer Name}}}${infer Rest}`
-    ? PlaceholderNames<Rest, Found | Trimmed<Name>>
-    : Found;
+    ? PlaceholderNames<Rest, Names | TrimSpaces<Name>>
+    : Names;
 
-type Trimmed<T extends string> = T extends ` ${infer Rest}` | `${infer Rest} ` ? Trimmed<Rest> : T;
+type TrimSpaces<T extends string> = T extends ` ${infer Rest}` | `${infer Rest} ` ? TrimSpaces<Rest> : T;
 
-/** Renders a text with placeholders. It can be the handler of a prompt, which then requires an argument per placeholder. */
+/** Renders a text with placeholders. As the handler of a prompt, it requires an argument for each placeholder. */
 export interface PromptTemplate<T extends string = string> {
   (values: { readonly [K in PlaceholderNames<T>]?: string | undefined }): string;
   /** The names of the placeholders, in order of appearance. */
@@ -19,10 +19,10 @@ export interface PromptTemplate<T extends string = string> {
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /**
- * Compiles a text with `{{name}}` placeholders into a function that fills them in; `\{{` stands for two literal braces.
- * Throws when a placeholder is not closed or its name is not valid.
+ * Compiles a text with `{{name}}` placeholders into a function that fills them in. Write `\{{` for two literal braces.
+ * Throws if a placeholder is not closed or its name is not valid.
  *
- * Values are inserted unchanged and are never parsed as templates; a missing value becomes empty text.
+ * Values are inserted unchanged and are never parsed as templates. A missing value becomes empty text.
  */
 export function promptTemplate<const T extends string>(text: T): PromptTemplate<T> {
   const parts = parse(text);
@@ -34,7 +34,7 @@ export function promptTemplate<const T extends string>(text: T): PromptTemplate<
   return Object.assign(render, { placeholders: [...names] });
 }
 
-/** True for a function made by `promptTemplate`. */
+/** True if the value was created by `promptTemplate`. */
 export function isPromptTemplate(value: unknown): value is PromptTemplate {
   return typeof value === "function" && "placeholders" in value && Array.isArray(value.placeholders);
 }

@@ -5,7 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
 import { parseUriTemplate, type TemplatePart } from "../../uri-template/parse.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import { checkAnnotations, checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
@@ -42,7 +42,8 @@ export interface ReadyTemplate extends OwnOffer<WireTemplate> {
 /** Characters that RFC 3986 does not allow in a URI. */
 const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
-export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerConfig): ReadyResource {
+/** Compiles a resource. Throws if its definition is not valid. */
+export function readyResource({ name: uri, definition, read }: ResourceOffer, config: ServerConfig): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
     throw new McpError("invalid_definition", `"${uri}" is not a valid URI`, {
       fix: uri.includes("{")
@@ -55,7 +56,7 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
     definition,
     "name title description mimeType annotations icons _meta cache visibleTo scopes watch size",
   );
-  checkMeta(`resource "${uri}"`, definition._meta, facts);
+  checkMeta(`resource "${uri}"`, definition._meta, config);
   checkAnnotations(`resource "${uri}"`, definition.annotations);
   const { cache, visibleTo, scopes, watch, name = uri, ...listed } = definition;
   return {
@@ -64,14 +65,15 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
     visibleTo,
     scopes,
     read,
-    cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
+    cache: cacheHint(`the resource "${uri}"`, config.hints.read, cache),
     watch,
   };
 }
 
+/** Compiles a resource template. Throws if its definition is not valid. */
 export function readyTemplate(
   { name: template, definition, read }: ResourceTemplateOffer,
-  facts: ServerConfig,
+  config: ServerConfig,
 ): ReadyTemplate {
   const parts = partsOf(template);
   checkOptions(
@@ -79,7 +81,7 @@ export function readyTemplate(
     definition,
     "name title description mimeType annotations icons _meta cache visibleTo scopes watch list complete allowTraversal",
   );
-  checkMeta(`resource template "${template}"`, definition._meta, facts);
+  checkMeta(`resource template "${template}"`, definition._meta, config);
   checkAnnotations(`resource template "${template}"`, definition.annotations);
   const {
     cache,
@@ -99,9 +101,9 @@ export function readyTemplate(
     scopes,
     parts,
     match: compileMatcher(parts),
-    // Sound, because the types of the variables come from the template that the URI is matched with.
+    // Sound: the template determines the types of the variables, and the URI matches it.
     read: read as ReadyTemplate["read"],
-    cache: cacheHint(`the resource template "${template}"`, facts.hints.read, cache),
+    cache: cacheHint(`the resource template "${template}"`, config.hints.read, cache),
     watch,
     list,
     variables: completableVariables(template, parts, complete),

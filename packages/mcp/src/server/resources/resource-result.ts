@@ -4,7 +4,7 @@ import { isBlock } from "../../protocol/features/block.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
 
-/** Turns what a read handler returned into the result that clients get. */
+/** Converts the return value of a read handler to the result that clients get. */
 export function toResourceResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
   // An empty `contents` would mean that the resource exists.
   // Spec: Resources, "Error Handling",
@@ -23,7 +23,7 @@ function toContents(uri: string, value: unknown, mimeType: string | undefined): 
     throw unusable(uri, `a block of type ${value.type}`);
   }
   if (typeof value !== "object" || value === null) throw unusable(uri, `a ${typeof value}`);
-  // The cast claims nothing: each member is unknown and checked before use.
+  // The cast claims nothing: every member is unknown until it is checked.
   const { text, blob, ...others } = value as { text?: unknown; blob?: unknown } & Record<string, unknown>;
   if (typeof text === "string") return { uri, ...type, ...others, text };
   if (blob instanceof Uint8Array) return { uri, ...type, ...others, blob: toBase64(blob) };

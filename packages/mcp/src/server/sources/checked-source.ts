@@ -6,24 +6,24 @@ import { McpError } from "../../protocol/error.js";
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { Revision } from "../../protocol/revisions.js";
 import { InputOutcome } from "../call/asker.js";
-import type { ServerConfig } from "../call/facts.js";
 import { isInputRequired } from "../call/input-required.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { cacheHint } from "../contract/cache-hints.js";
 import type { Watch } from "../contract/resource.js";
 import type { FoundOffer, Offer, OfferItems, OfferList, OfferPage, Source, SourceCall } from "../contract/source.js";
-import { KIND_OF_VALUE, type LocalSource, type ServedOffer } from "./local.js";
+import { KIND_OF_VALUE, type LocalSource, type ServedOffer } from "./local-source.js";
 
-/** A source whose lists and offers have one form. */
+/** A source whose lists and offers have a single form. */
 export interface PlainSource extends Omit<Source, "list" | "find"> {
   list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList>;
   find(kind: OfferKind, name: string, call: SourceCall): MaybePromise<FoundOffer | undefined>;
-  /** True while `find` may open connections, so that it is not called before the call is admitted. */
+  /** True while `find` may open connections. The server then calls `find` only after it has admitted the call. */
   readonly connects?: boolean | undefined;
 }
 
 type Item = OfferItems[OfferKind];
 
-/** The member of a result that its method requires, by kind. */
+/** The required member of each method's result, by kind. */
 const RESULTS: Readonly<Record<OfferKind, string>> = {
   tools: "content",
   prompts: "messages",
@@ -31,23 +31,23 @@ const RESULTS: Readonly<Record<OfferKind, string>> = {
   resourceTemplates: "contents",
 };
 
-/** A list of a source: its entries, and the values among them. */
+/** A checked list of a source: its entries, and the compiled offer of each value among them. */
 interface ReadList {
   readonly list: OfferList;
   readonly values: ReadonlyMap<string, ServedOffer>;
-  /** Whether some callers do not see all of it. */
+  /** True if some callers do not see the whole list. */
   readonly restricted: boolean;
 }
 
 /**
- * The source of a program. Checks what it returns, compiles the values that it lists and finds, and throws errors that name the
- * source and its method. Throws `invalid_definition` for an object that is no source.
+ * Wraps a source of the application. Checks its return values, compiles the values that it lists and finds, and throws
+ * errors that name the source and its method. Throws `invalid_definition` for an object that is not a source.
  */
-export function checkedSource(source: Source, name: string, local: LocalSource, facts: ServerConfig): PlainSource {
+export function checkedSource(source: Source, name: string, local: LocalSource, config: ServerConfig): PlainSource {
   checkMembers(source, name);
-  const checked = new CheckedSource(source, name, local, facts);
+  const checked = new CheckedSource(source, name, local, config);
   const { page, watchOf, instructions, close, onChange } = source;
-  // Optional members stay absent, because their presence decides what is declared.
+  // Optional members stay absent, because their presence determines the capabilities.
   return {
     capabilities: (revision) => checked.capabilities(revision),
     list: (kind, call) => checked.list(kind, call),
@@ -67,17 +67,20 @@ class CheckedSource {
   readonly #source: Source;
   readonly #name: string;
   readonly #local: LocalSource;
-  readonly #facts: ServerConfig;
-  /** By the value that `list` returned. Replaced after each change, because a program may have changed that value in place. */
+  readonly #config: ServerConfig;
+  /**
+   * Checked lists, by the return value of `list`. Cleared after each change, because a program may have changed the
+   * value in place.
+   */
   #lists = new WeakMap<object, ReadList>();
 
-  constructor(source: Source, name: string, local: LocalSource, facts: ServerConfig) {
+  constructor(source: Source, name: string, local: LocalSource, config: ServerConfig) {
     this.#source = source;
     this.#name = name;
     this.#local = local;
-    this.#facts = facts;
-    // A source that cannot say what it has fails where its author sees it.
-    const revision = facts.revisions.at(-1);
+    this.#config = config;
+    // Throws while the server is created, so that the author of the source sees the error.
+    const revision = config.revisions.at(-1);
     if (revision !== undefined) this.capabilities(revision);
   }
 
@@ -86,11 +89,11 @@ class CheckedSource {
     try {
       declared = this.#source.capabilities(revision);
     } catch (error) {
-      throw this.#definition("capabilities", `failed: ${thrownMessage(error)}`, CAPABILITIES);
+      throw this.#definition("capabilities", `failed: ${thrownMessage(error)}`, CAPABILITIES_FIX);
     }
     if (isObject(declared) && !isThenable(declared)) return declared;
     if (isThenable(declared)) neverUnhandled(Promise.resolve(declared));
-    throw this.#definition("capabilities", `returned ${described(declared)}`, CAPABILITIES);
+    throw this.#definition("capabilities", `returned ${describeValue(declared)}`, CAPABILITIES_FIX);
   }
 
   list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList> {
@@ -99,14 +102,14 @@ class CheckedSource {
 
   page(kind: OfferKind, cursor: string | undefined, call: SourceCall): MaybePromise<OfferPage> {
     return whenReady(
-      this.#calling("page", () => this.#source.page?.(kind, cursor, call)),
+      this.#callSource("page", () => this.#source.page?.(kind, cursor, call)),
       (page: unknown) => {
         if (!isObject(page) || !Array.isArray(page["items"])) {
-          throw this.#misuse("page", `returned ${described(page)} for ${kind}`, "Return an object with `items`.");
+          throw this.#misuse("page", `returned ${describeValue(page)} for ${kind}`, "Return an object with `items`.");
         }
         const { next } = page;
         if (next !== undefined && next !== null && typeof next !== "string") {
-          throw this.#misuse("page", `returned a \`next\` for ${kind} that is ${described(next)}`, CURSOR);
+          throw this.#misuse("page", `returned a \`next\` for ${kind} that is ${describeValue(next)}`, CURSOR_FIX);
         }
         const read = this.#readList("page", kind, page);
         return { ...page, ...this.#visible(kind, read, call), next: next ?? undefined };
@@ -118,14 +121,14 @@ class CheckedSource {
     const { find } = this.#source;
     if (find === undefined) return this.#findListed(kind, name, call);
     return whenReady(
-      this.#calling("find", () => this.#source.find?.(kind, name, call)),
+      this.#callSource("find", () => this.#source.find?.(kind, name, call)),
       (found: unknown) => {
-        // Databases say null for a row that is not there.
+        // Databases return null for a missing row.
         if (found === undefined || found === null) return undefined;
         if (!isObject(found)) {
-          throw this.#misuse("find", `returned ${described(found)} for ${kind} "${name}"`, FOUND);
+          throw this.#misuse("find", `returned ${describeValue(found)} for ${kind} "${name}"`, FIND_FIX);
         }
-        return isOffer(found) ? this.#value(kind, name, found, call) : this.#found(kind, name, found, call);
+        return isOffer(found) ? this.#foundValue(kind, name, found, call) : this.#checkedOffer(kind, name, found, call);
       },
     );
   }
@@ -138,9 +141,9 @@ class CheckedSource {
       this.#warn("watchOf", `failed: ${thrownMessage(error)}`);
       return undefined;
     }
-    // Any function can be called with a URI and a function.
+    // The cast is safe: any function accepts a URI and a function.
     if (watch === undefined || typeof watch === "function") return watch as Watch | undefined;
-    this.#notWaited("watchOf", watch);
+    this.#warnUnusable("watchOf", watch);
     return undefined;
   }
 
@@ -153,7 +156,7 @@ class CheckedSource {
       return undefined;
     }
     if (text === undefined || typeof text === "string") return text;
-    this.#notWaited("instructions", text);
+    this.#warnUnusable("instructions", text);
     return undefined;
   }
 
@@ -164,29 +167,29 @@ class CheckedSource {
       end = this.#source.onChange?.((kinds: unknown) => {
         const known: readonly unknown[] = ALL_OFFER_KINDS;
         if (!Array.isArray(kinds) || !kinds.every((kind) => known.includes(kind))) {
-          throw this.#misuse("onChange", `told its listener of ${described(kinds)}`, KINDS);
+          throw this.#misuse("onChange", `called its listener with ${describeValue(kinds)}`, KINDS_FIX);
         }
         this.#lists = new WeakMap();
         if (!ended) listener(kinds as OfferKind[]);
       });
     } catch (error) {
-      throw this.#definition("onChange", `failed: ${thrownMessage(error)}`, END);
+      throw this.#definition("onChange", `failed: ${thrownMessage(error)}`, END_FIX);
     }
     if (isThenable(end)) neverUnhandled(Promise.resolve(end));
-    if (typeof end !== "function") throw this.#definition("onChange", `returned ${described(end)}`, END);
+    if (typeof end !== "function") throw this.#definition("onChange", `returned ${describeValue(end)}`, END_FIX);
     return () => {
       ended = true;
-      // Returned, so that what it rejects with is reported.
+      // Returned, so that a rejection is reported.
       return (end as () => void)();
     };
   }
 
   #read(kind: OfferKind, call: SourceCall): MaybePromise<ReadList> {
     return whenReady(
-      this.#calling("list", () => this.#source.list(kind, call)),
+      this.#callSource("list", () => this.#source.list(kind, call)),
       (listed: unknown) => {
         if (!isObject(listed) && !Array.isArray(listed)) {
-          throw this.#misuse("list", `returned ${described(listed)} for ${kind}`, LISTED);
+          throw this.#misuse("list", `returned ${describeValue(listed)} for ${kind}`, LIST_FIX);
         }
         let read = this.#lists.get(listed);
         if (read === undefined) {
@@ -200,11 +203,11 @@ class CheckedSource {
 
   #readList(method: string, kind: OfferKind, listed: object): ReadList {
     const { items, cache }: { items?: unknown; cache?: unknown } = Array.isArray(listed) ? { items: listed } : listed;
-    if (!Array.isArray(items)) throw this.#misuse(method, `returned an object without \`items\` for ${kind}`, LISTED);
+    if (!Array.isArray(items)) throw this.#misuse(method, `returned an object without \`items\` for ${kind}`, LIST_FIX);
     const values = new Map<string, ServedOffer>();
     const entries = (items as unknown[]).map((entry, index): Item => {
       const what = `entry ${index} of ${kind}`;
-      if (!isObject(entry)) throw this.#misuse(method, `returned ${described(entry)} as ${what}`, LISTED);
+      if (!isObject(entry)) throw this.#misuse(method, `returned ${describeValue(entry)} as ${what}`, LIST_FIX);
       if (!isOffer(entry)) return this.#entry(method, kind, entry, what);
       const served = this.#compile(method, kind, entry);
       values.set(served.key, served);
@@ -217,12 +220,12 @@ class CheckedSource {
     };
   }
 
-  /** The list without values that this caller does not see. */
+  /** Returns the list without the values that this caller does not see. */
   #visible(kind: OfferKind, { list, values, restricted }: ReadList, call: SourceCall): OfferList {
     if (!restricted) return list;
     const hidden = new Set<Item>();
     for (const value of values.values()) if (!this.#local.allows(kind, value, call)) hidden.add(value.item);
-    const cache = list.cache ?? this.#facts.hints[kind];
+    const cache = list.cache ?? this.#config.hints[kind];
     return { items: list.items.filter((item) => !hidden.has(item)), cache: { ...cache, scope: "private" } };
   }
 
@@ -232,7 +235,7 @@ class CheckedSource {
       if (value !== undefined) return this.#local.allows(kind, value, call) ? value : undefined;
       const { key } = OFFER_KINDS[kind];
       if (list.items.some((item) => (item as unknown as Record<string, unknown>)[key] === name)) {
-        throw this.#misuse("list", `names ${kind} "${name}", and there is no \`find\``, FOUND);
+        throw this.#misuse("list", `lists the entry "${name}" of ${kind}, but the source has no \`find\``, FIND_FIX);
       }
       if (kind !== "resources") return undefined;
       return whenReady(this.#read("resourceTemplates", call), (templates) => {
@@ -245,7 +248,7 @@ class CheckedSource {
     });
   }
 
-  #value(kind: OfferKind, name: string, offer: Offer, call: SourceCall): FoundOffer | undefined {
+  #foundValue(kind: OfferKind, name: string, offer: Offer, call: SourceCall): FoundOffer | undefined {
     if (kind === "resources" && offer.kind === "resourceTemplate") {
       return this.#local.memberOf(this.#compile("find", "resourceTemplates", offer), name, call);
     }
@@ -255,32 +258,38 @@ class CheckedSource {
 
   #compile(method: string, kind: OfferKind, offer: Offer): ServedOffer {
     if (KIND_OF_VALUE[offer.kind] === kind) return this.#local.compile(offer);
-    throw this.#misuse(method, `returned a ${String(offer.kind)} for ${kind}`, `Return ${kind} for "${kind}" alone.`);
+    throw this.#misuse(method, `returned a ${String(offer.kind)} for ${kind}`, `Return only ${kind} for "${kind}".`);
   }
 
-  #found(kind: OfferKind, name: string, found: Record<string, unknown>, call: SourceCall): FoundOffer {
+  #checkedOffer(kind: OfferKind, name: string, found: Record<string, unknown>, call: SourceCall): FoundOffer {
     const what = `${kind} "${name}"`;
-    // The members are checked here, those that are data only where a wrong one would not be noticed.
+    // Checks the functions. Checks data only if a wrong value would otherwise go unnoticed.
     const given = found as unknown as FoundOffer;
     const { item, scopes, cache, task, rate, headers, wrapsOutput, assumed } = given;
-    if (typeof given.run !== "function") throw this.#misuse("find", `returned no \`run\` for ${what}`, FOUND);
+    if (typeof given.run !== "function")
+      throw this.#misuse("find", `returned an object without \`run\` for ${what}`, FIND_FIX);
     if (scopes !== undefined && (!Array.isArray(scopes) || scopes.some((scope) => typeof scope !== "string"))) {
       throw this.#misuse(
         "find",
-        `returned \`scopes\` for ${what} that are no list of strings`,
+        `returned \`scopes\` for ${what} that are not a list of strings`,
         'Return `scopes: ["a"]`.',
       );
     }
     const templates = kind === "resources" && item !== undefined && "uriTemplate" in item;
     if (item !== undefined) {
-      if (!isObject(item)) throw this.#misuse("find", `returned ${described(item)} as \`item\` of ${what}`, ENTRY);
+      if (!isObject(item))
+        throw this.#misuse("find", `returned ${describeValue(item)} as \`item\` of ${what}`, ENTRY_FIX);
       this.#entry("find", templates ? "resourceTemplates" : kind, item, `\`item\` of ${what}`);
     }
     const answered = (method: string, member: string, run: () => MaybePromise<object>) =>
       whenReady(run(), (result: unknown): object => {
         if (result instanceof InputOutcome || (isObject(result) && isAnswer(result[member]))) return result;
         const fix = `Return the result of ${call.request.method}: an object with \`${member}\`.`;
-        throw this.#misuse("find", `gave ${what} a \`${method}\` that returned ${described(result)}`, fix);
+        throw this.#misuse(
+          "find",
+          `returned an offer for ${what} whose \`${method}\` returned ${describeValue(result)}`,
+          fix,
+        );
       });
     return {
       ...{ item, scopes, task, rate, headers, wrapsOutput, assumed },
@@ -293,28 +302,28 @@ class CheckedSource {
     };
   }
 
-  /** An entry that clients can read. */
+  /** Throws for an entry that clients cannot read. */
   #entry(method: string, kind: OfferKind, entry: object, what: string): Item {
     for (const member of new Set([OFFER_KINDS[kind].key, "name"])) {
       const value = (entry as Record<string, unknown>)[member];
       if (typeof value === "string" && value !== "") continue;
-      throw this.#misuse(method, `returned ${what} without \`${member}\``, ENTRY);
+      throw this.#misuse(method, `returned ${what} without \`${member}\``, ENTRY_FIX);
     }
     if (kind === "tools" && !isObject((entry as Record<string, unknown>)["inputSchema"])) {
-      throw this.#misuse(method, `returned ${what} without \`inputSchema\``, ENTRY);
+      throw this.#misuse(method, `returned ${what} without \`inputSchema\``, ENTRY_FIX);
     }
-    // What else clients need is as the source says.
+    // The other members are the responsibility of the source.
     return entry as Item;
   }
 
   #cache(method: string, kind: OfferKind, cache: unknown): Pick<OfferList, "cache"> {
     if (cache === undefined) return {};
     const what = `\`cache\` that \`${method}\` of ${this.#name} returned for ${kind}`;
-    return { cache: cacheHint(what, this.#facts.hints.read, cache as OfferList["cache"]) };
+    return { cache: cacheHint(what, this.#config.hints.read, cache as OfferList["cache"]) };
   }
 
-  /** Runs a function of the source. An error that is not meant for the caller gets the name of the function. */
-  #calling(method: string, run: () => unknown): unknown {
+  /** Calls a method of the source. Adds the name of the method to errors that are not meant for the caller. */
+  #callSource(method: string, run: () => unknown): unknown {
     const failed = (thrown: unknown): never => {
       const error = readable(thrown);
       const name = error instanceof Error ? error.name : "";
@@ -339,41 +348,43 @@ class CheckedSource {
     return new McpError("invalid_definition", `\`${method}\` of ${this.#name} ${problem}`, { fix });
   }
 
-  /** Reports a value that cannot be used; the rejection of a promise with it. */
-  #notWaited(method: string, value: unknown): void {
-    if (!isThenable(value)) return this.#warn(method, `returned ${described(value)}`);
+  /** Warns of an unusable return value. If it is a promise that rejects, warns of the rejection. */
+  #warnUnusable(method: string, value: unknown): void {
+    if (!isThenable(value)) return this.#warn(method, `returned ${describeValue(value)}`);
     Promise.resolve(value).then(
-      () => this.#warn(method, "returned a promise, which is not waited for"),
+      () => this.#warn(method, "returned a promise instead of a value"),
       (error) => this.#warn(method, `failed: ${thrownMessage(error)}`),
     );
   }
 
   #warn(method: string, problem: string): void {
-    this.#facts.platform.warn(`\`${method}\` of ${this.#name} ${problem}`);
+    this.#config.platform.warn(`\`${method}\` of ${this.#name} ${problem}`);
   }
 }
 
-const CAPABILITIES = "Return an object at once, such as `{ tools: {} }`.";
-const LISTED = "Return an array of entries and of values made by `tool` and its siblings, or an object with `items`.";
-const ENTRY =
-  "Give tools `name` and `inputSchema`, prompts `name`, resources `uri` and `name`, templates `uriTemplate` and `name`.";
-const FOUND = "Return from `find` a value made by `tool`, `resource` or `prompt`, an object with `run`, or undefined.";
-const CURSOR = "Return the cursor of the next page as a string, or no `next` on the last page.";
-const KINDS = `Call it with an array of ${ALL_OFFER_KINDS.map((kind) => `"${kind}"`).join(", ")}.`;
-const END = "Return a function that ends the notifications.";
+const CAPABILITIES_FIX = "Return an object at once, such as `{ tools: {} }`.";
+const LIST_FIX =
+  "Return an array of entries or of values created by `tool`, `resource` or `prompt`, or an object with `items`.";
+const ENTRY_FIX =
+  "Return tools with `name` and `inputSchema`, prompts with `name`, resources with `uri` and `name`, templates with `uriTemplate` and `name`.";
+const FIND_FIX =
+  "Return a value created by `tool`, `resource` or `prompt` from `find`, an object with `run`, or undefined.";
+const CURSOR_FIX = "Return the cursor of the next page as a string, or no `next` on the last page.";
+const KINDS_FIX = `Call the listener with an array of ${ALL_OFFER_KINDS.map((kind) => `"${kind}"`).join(", ")}.`;
+const END_FIX = "Return a function that ends the notifications.";
 
-/** Throws for a value that is not a source, when the server is made. */
+/** Throws for a value that is not a source, while the server is created. */
 function checkMembers(source: unknown, name: string): void {
   const wrong = (problem: string) =>
     new McpError("invalid_definition", `${name} ${problem}`, {
       fix: "Pass objects with `capabilities` and `list`.",
     });
-  if (typeof source !== "object" || source === null) throw wrong(`is ${described(source)}, not a source`);
+  if (typeof source !== "object" || source === null) throw wrong(`is ${describeValue(source)}, not a source`);
   for (const member of ["capabilities", "list", "page", "find", "instructions", "watchOf", "onChange", "close"]) {
     const value: unknown = Reflect.get(source, member);
     const needed = member === "capabilities" || member === "list";
     if (typeof value === "function" || (value === undefined && !needed)) continue;
-    throw wrong(`has a \`${member}\` that is ${described(value)}, not a function`);
+    throw wrong(`has a \`${member}\` that is ${describeValue(value)}, not a function`);
   }
 }
 
@@ -386,9 +397,9 @@ function isAnswer(member: unknown): boolean {
 }
 
 /** Describes a value without its contents. */
-function described(value: unknown): string {
+function describeValue(value: unknown): string {
   if (isThenable(value)) return "a promise";
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object without what is needed" : `a ${typeof value}`;
+  return typeof value === "object" ? "an object without the required members" : `a ${typeof value}`;
 }

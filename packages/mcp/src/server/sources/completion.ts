@@ -5,7 +5,10 @@ import { type CompleteResult, type Completion, MAX_COMPLETION_VALUES } from "../
 import type { CompletableArguments, Completions } from "../contract/offer-options.js";
 import type { SourceCall } from "../contract/source.js";
 
-/** Serves `completion/complete` for an argument of one offer, named as `the prompt "a"`. */
+/**
+ * Serves `completion/complete` for an argument of one offer. `what` names the offer in errors, for example `the prompt
+ * "a"`.
+ */
 export function completeArgument(
   what: string,
   known: CompletableArguments,
@@ -18,17 +21,17 @@ export function completeArgument(
   const { name, value } = argument;
   if (!known.has(name)) {
     throw new McpError("invalid_params", `${what} has no argument "${name}"`, {
-      fix: known.size === 0 ? "It takes none." : `It takes ${[...known.keys()].join(", ")}.`,
+      fix: known.size === 0 ? "Leave the argument out." : `Use one of ${[...known.keys()].join(", ")}.`,
     });
   }
   const completer = known.get(name);
-  if (completer === undefined) return completed(what, []);
-  if (typeof completer !== "function") return completed(what, fitting(completer, value));
+  if (completer === undefined) return toCompleteResult(what, []);
+  if (typeof completer !== "function") return toCompleteResult(what, matchingValues(completer, value));
   const completions: MaybePromise<Completions> = completer(value, settledArguments(context), ctx);
-  return whenReady(completions, (settled) => completed(what, settled));
+  return whenReady(completions, (settled) => toCompleteResult(what, settled));
 }
 
-/** The arguments that are already filled in; values that are not strings are ignored. */
+/** Returns the arguments that are already filled in. Ignores values that are not strings. */
 function settledArguments(context: unknown): Record<string, string> {
   const args = isObject(context) ? context["arguments"] : undefined;
   if (!isObject(args)) return {};
@@ -38,8 +41,8 @@ function settledArguments(context: unknown): Record<string, string> {
   );
 }
 
-/** The values that start with what was typed, then those that contain it, ignoring case. */
-function fitting(values: readonly string[], typed: string): string[] {
+/** Returns the values that start with the typed text, then those that contain it. Ignores case. */
+function matchingValues(values: readonly string[], typed: string): string[] {
   const text = typed.toLowerCase();
   const starting: string[] = [];
   const containing: string[] = [];
@@ -51,8 +54,8 @@ function fitting(values: readonly string[], typed: string): string[] {
   return [...starting, ...containing];
 }
 
-/** The result that clients get for what a completer returned. */
-export function completed(what: string, completions: Completions): CompleteResult {
+/** Converts the return value of a completer to the result that clients get. */
+export function toCompleteResult(what: string, completions: Completions): CompleteResult {
   const all = Array.isArray(completions)
     ? { values: completions as readonly string[] }
     : (completions as Exclude<Completions, readonly string[]>);

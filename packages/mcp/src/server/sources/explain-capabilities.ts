@@ -1,23 +1,26 @@
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import type { ServerOptions } from "../contract/options.js";
 
-/** Whether the server declares a capability, and why. */
+/** Explains if the server declares a capability, and why. */
 export interface CapabilityReason {
+  /** The path of the capability, for example `tools.listChanged`. */
   readonly capability: string;
+  /** True if the server declares it. */
   readonly on: boolean;
+  /** The reason, for people. */
   readonly why: string;
 }
 
 interface Explanation {
   readonly on: string;
   readonly off: string;
-  /** The option that turns the capability off. */
+  /** The option that disables the capability. */
   readonly option?: keyof ServerOptions;
 }
 
 const changes = (list: string): Explanation => ({
-  on: `the server announces changes of the list of ${list}`,
-  off: `there are no ${list}, so their list cannot change`,
+  on: `the server notifies clients when the list of ${list} changes`,
+  off: `the server has no ${list}, so their list cannot change`,
   option: "listChanged",
 });
 
@@ -25,13 +28,13 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   tools: { on: "tools are registered or declared", off: "no tool is registered; add one with `server.tool`" },
   "tools.listChanged": changes("tools"),
   resources: {
-    on: "resources are registered or declared, or a tool keeps large results for reading",
+    on: "resources are registered or declared, or a tool stores large results for `resources/read`",
     off: "no resource is registered; add one with `server.resource` or `server.resourceTemplate`",
   },
   "resources.listChanged": changes("resources"),
   "resources.subscribe": {
     on: "clients may subscribe to resources",
-    off: "there are no resources to subscribe to",
+    off: "the server has no resources",
     option: "subscribe",
   },
   prompts: { on: "prompts are registered or declared", off: "no prompt is registered; add one with `server.prompt`" },
@@ -40,10 +43,10 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     on: "a prompt or a template has arguments with `complete`",
     off: "no prompt and no template has arguments with `complete`",
   },
-  logging: { on: "handlers may log", off: "there is nothing to log", option: "logging" },
+  logging: { on: "handlers may send log messages", off: "nothing sends log messages", option: "logging" },
 };
 
-/** Explains every capability. A reason from a feature replaces the general explanation. */
+/** Explains every capability. The reason of a layer replaces the general explanation. */
 export function explainCapabilities(
   capabilities: ServerCapabilities,
   options: ServerOptions,

@@ -1,10 +1,10 @@
 import { McpError } from "../../protocol/error.js";
-import { PrefixedSource, type ServerParts } from "./prefixed.js";
+import { PrefixedSource, type ServerInternals } from "./prefixed-source.js";
 
 const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
 
-/** Mounts a server. Returns a function that takes it away, to be called once; its running calls go on. */
-export function mountServer(own: ServerParts, prefix: string, server: ServerParts): () => void {
+/** Mounts a server. Returns a function that unmounts it, to be called once. Running calls continue. */
+export function mountServer(own: ServerInternals, prefix: string, server: ServerInternals): () => void {
   if (!PREFIX.test(prefix)) {
     throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
       fix: "Use a letter, then letters, digits and hyphens, at most 32 characters.",
@@ -18,7 +18,7 @@ export function mountServer(own: ServerParts, prefix: string, server: ServerPart
     throw new McpError("invalid_definition", `the server at "${prefix}" would contain itself`);
   }
   own.mounted.set(key, server);
-  // Behind other sources; if several prefixes match a name, the longest wins.
+  // Searched after other sources. If several prefixes match a name, the longest wins.
   const unmount = own.source.add(new PrefixedSource(prefix, server), prefix.length - MOUNTS);
   return () => {
     own.mounted.delete(key);
@@ -26,9 +26,9 @@ export function mountServer(own: ServerParts, prefix: string, server: ServerPart
   };
 }
 
-/** More than the longest prefix, so that mounts come after sources without a rank. */
+/** Exceeds the longest prefix, so that mounts come after sources without a rank. */
 const MOUNTS = 100;
 
-function includes({ mounted }: ServerParts, other: ServerParts): boolean {
+function includes({ mounted }: ServerInternals, other: ServerInternals): boolean {
   return [...mounted.values()].some((server) => server === other || includes(server, other));
 }

@@ -1,29 +1,31 @@
-import { keepText } from "../../era/result-text.js";
+import { cacheText } from "../../era/result-text.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import { pageBefore } from "../../protocol/message.js";
+import { withNextCursor } from "../../protocol/message.js";
 import type { Secrets } from "../../seal/secrets.js";
 
-/** A cursor holds one position and one key, so a longer one cannot be ours. */
+/** A cursor contains one position and one key, so this server never issues a longer one. */
 const MAX_CURSOR_LENGTH = 16_384;
 
-/** What the pages of all lists of one server depend on. */
-export interface PagingFacts {
+/** The configuration of a server that its pages depend on. */
+export interface PagingConfig {
   readonly secrets: Secrets;
   readonly options: { readonly pageSize?: number | undefined };
 }
 
-/** How a list is split into pages and how a page becomes a result. */
+/** Describes how to split a list into pages, and how to turn a page into a result. */
 export interface ListShape<T> {
-  /** Part of every cursor's signature, so that a cursor works only for the list it was made for. */
+  /** Part of every cursor's signature, so that a cursor is only valid for its own list. */
   readonly name: string;
-  /** Identifies an item. A cursor holds it, so that the next page starts after that item even if the list has changed. */
+  /**
+   * Identifies an item. Cursors contain it, so that the next page starts after that item even if the list has changed.
+   */
   keyOf(item: T): string;
-  /** The member of the result that holds the items. */
+  /** The member of the result that contains the items. */
   readonly member: string;
 }
 
-/** A snapshot of a list. It is replaced when the list changes; until then each page is the same object every time. */
+/** A snapshot of a list, replaced when the list changes. Until then each page is always the same object. */
 export class PagedList<T> {
   readonly shape: ListShape<T>;
   readonly items: readonly T[];
@@ -37,51 +39,54 @@ export class PagedList<T> {
 }
 
 /**
- * One page of a list. Throws `invalid_params` for a cursor that this server did not issue for this list.
+ * Returns one page of a list. Throws `invalid_params` for a cursor that this server did not issue for this list.
  *
- * The result is the same object every time and keeps its text, so an unchanged list is serialised once.
+ * The result is always the same object and caches its text, so an unchanged list is serialised once.
  *
  * Spec: Pagination, "Error Handling",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination#error-handling
  */
-export function pageOf<T>(facts: PagingFacts, list: PagedList<T>, { cursor }: Params): object {
+export function pageOf<T>(facts: PagingConfig, list: PagedList<T>, { cursor }: Params): object {
   const start = cursor === undefined ? 0 : startOf(facts, list, cursor);
   const known = list.pages.get(start);
   if (known !== undefined) return known;
-  const page = keepText(cut(facts, list, start));
+  const page = cacheText(cut(facts, list, start));
   list.pages.set(start, page);
   return page;
 }
 
-/** The whole list as one page, for the server that this one is mounted in. */
+/** Returns the whole list as one page, for the server that this one is mounted in. */
 export function wholeList<T>(list: PagedList<T>): object {
   let page = list.pages.get(WHOLE);
   if (page === undefined) {
-    page = keepText({ [list.shape.member]: list.items });
+    page = cacheText({ [list.shape.member]: list.items });
     list.pages.set(WHOLE, page);
   }
   return page;
 }
 
-/** The key of the whole list among pages by index. */
+/** The key of the whole list among the pages. */
 const WHOLE = -1;
 
-function cut<T>(facts: PagingFacts, { items, shape }: PagedList<T>, start: number): object {
+function cut<T>(facts: PagingConfig, { items, shape }: PagedList<T>, start: number): object {
   const end = start + (facts.options.pageSize ?? items.length);
   const last = items[end - 1];
   const page = { [shape.member]: items.slice(start, end) };
   if (end >= items.length || last === undefined) return page;
   const position = JSON.stringify([end, shape.keyOf(last)]);
-  return pageBefore(page, facts.secrets.sign(purposeOf(shape), position));
+  return withNextCursor(page, facts.secrets.sign(purposeOf(shape), position));
 }
 
-/** The index at which a cursor's page starts: after the item it names or, if that was removed, at the same index as before. */
-function startOf<T>(facts: PagingFacts, { items, shape }: PagedList<T>, cursor: unknown): number {
+/**
+ * Returns the index at which a cursor's page starts: after the item that the cursor names or, if that item was removed,
+ * at its former index.
+ */
+function startOf<T>(facts: PagingConfig, { items, shape }: PagedList<T>, cursor: unknown): number {
   if (typeof cursor !== "string") throw badCursor(shape, "is not a string");
   if (cursor.length > MAX_CURSOR_LENGTH) throw badCursor(shape, "is too long");
   const position = facts.secrets.verify(purposeOf(shape), cursor);
   if (position === undefined) throw badCursor(shape, "was not issued by this server");
-  // The signature proves that `cut` wrote it.
+  // The signature proves that `cut` wrote this text.
   const [end, key] = JSON.parse(position) as [number, string];
   const before = items[end - 1];
   if (before !== undefined && shape.keyOf(before) === key) return end;

@@ -1,13 +1,13 @@
 import { guarded, isThenable } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { callHook } from "../../platform/call-hook.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { PublishedChange } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "../contract/resource.js";
 
-/** The change that subscribers of a resource receive. */
+/** Returns the change that subscribers of a resource receive. */
 export function resourceUpdated(uri: string): PublishedChange {
   return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
 }
@@ -17,27 +17,27 @@ interface Watchable {
   watchOf(uri: string): Watch | undefined;
 }
 
-interface Watched {
+interface ActiveWatch {
   readonly watch: Watch | undefined;
   stop(): void;
 }
 
-/** Calls the hooks for the first and the last subscriber of each URI. */
+/** Runs the watch and calls the hooks for the first and the last subscriber of each URI. */
 export class ResourceWatches implements TopicWatcher {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #hub: Hub;
   readonly #resources: Watchable;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, ActiveWatch>();
 
-  constructor(facts: ServerConfig, hub: Hub, resources: Watchable) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, hub: Hub, resources: Watchable) {
+    this.#config = config;
     this.#hub = hub;
     this.#resources = resources;
   }
 
   watched(uri: string): void {
     this.#start(uri, this.#resources.watchOf(uri));
-    const { options, platform } = this.#facts;
+    const { options, platform } = this.#config;
     if (options.onSubscribe !== undefined) callHook(platform, "onSubscribe", () => options.onSubscribe?.(uri));
   }
 
@@ -49,11 +49,11 @@ export class ResourceWatches implements TopicWatcher {
     const known = this.#watched.get(uri);
     this.#watched.delete(uri);
     known?.stop();
-    const { options, platform } = this.#facts;
+    const { options, platform } = this.#config;
     if (options.onUnsubscribe !== undefined) callHook(platform, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
   }
 
-  /** Restarts the hooks of resources that were replaced while they have subscribers. */
+  /** Restarts the watches of resources that were replaced while they have subscribers. */
   refresh(): void {
     for (const [uri, known] of [...this.#watched]) {
       const watch = this.#resources.watchOf(uri);
@@ -68,10 +68,10 @@ export class ResourceWatches implements TopicWatcher {
       this.#watched.set(uri, { watch, stop: () => {} });
       return;
     }
-    const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${thrownMessage(error)}`);
+    const failed = (error: unknown) => this.#config.platform.warn(`watching ${uri} failed: ${thrownMessage(error)}`);
     let stop: ReturnType<Watch>;
     try {
-      // Every process with subscribers has its own watch, so the change is not published to the others.
+      // Every process with subscribers has its own watch, so the change is only delivered in this process.
       stop = watch(uri, () => this.#hub.deliver(resourceUpdated(uri)));
     } catch (error) {
       stop = undefined;
@@ -80,7 +80,7 @@ export class ResourceWatches implements TopicWatcher {
     this.#watched.set(uri, {
       watch,
       stop() {
-        // That the watch itself failed was told when it did.
+        // A failure of the watch itself has already been reported.
         Promise.resolve(stop).then(
           (settled) => guarded(() => settled?.(), failed),
           () => {},

@@ -8,10 +8,10 @@ import { SchemaError } from "../../schema/json-schema/schema-error.js";
 import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
 import { CallDeadline } from "../call/call-deadline.js";
 import { requireCapabilities } from "../call/can-ask.js";
-import type { ServerConfig } from "../call/facts.js";
 import { inLayer } from "../call/in-layer.js";
 import { isInputRequired } from "../call/input-required.js";
 import type { Admission, ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { isUrlRequired } from "../call/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { OverflowStore } from "./overflow-store.js";
@@ -20,14 +20,14 @@ import { FAILURE, toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
 import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
-/** The part of a tool that running it takes, once its arguments are parsed. */
+/** The properties of a tool that are needed to run it with parsed arguments. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
 
 /** Calls the tools of one server: checks the caller and the arguments, then runs the handler within its limits. */
 export class ToolCalls {
-  /** Results that were too large for their response. */
+  /** Stored results that were too large for their response. */
   readonly overflow: OverflowStore;
-  /** Calls that wait for a free slot. */
+  /** Number of calls that wait for a free slot. */
   waiting = 0;
   readonly #slots: CallLimit;
   readonly #queued: number;
@@ -39,12 +39,12 @@ export class ToolCalls {
     this.#queued = queued;
   }
 
-  /** The slots of a tool with a `concurrency`. */
+  /** Creates the slots of a tool with a `concurrency`. */
   slotsOf(tool: string, running: number): CallSlots {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
-  /** Serves calls of a tool. */
+  /** Returns the function that serves the calls of a tool. */
   server(tool: ReadyTool): (call: ServerCall) => MaybePromise<CallToolResult> {
     return (call) => this.#serve(tool, call);
   }
@@ -63,15 +63,15 @@ export class ToolCalls {
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
 
-  /** Continues the call when a schema library parses asynchronously. */
+  /** Continues the call if a schema library parses asynchronously. */
   async #serveLater(tool: ReadyTool, read: PromiseLike<ReadArguments>, call: ServerCall): Promise<CallToolResult> {
     const settled = await read;
     return settled.ok ? this.run(tool, settled.value, call) : refuseArguments(tool, settled, call);
   }
 
   /**
-   * Runs a tool with parsed arguments as soon as a slot is free. A handler that returns a plain value is served without any
-   * promise; everything else goes through `#settle`.
+   * Runs a tool with parsed arguments as soon as a slot is free. If the handler returns a plain value, no promise is
+   * created; everything else goes through `#settle`.
    */
   run(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const { admission } = call.root;
@@ -91,7 +91,7 @@ export class ToolCalls {
     return inLayer(call, "queue", () => waited).then(() => this.#execute(tool, args, call));
   }
 
-  /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */
+  /** Waits for the tool's own limit first, so that queued calls do not occupy the server's slots. */
   #enter(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     const turn = tool.limit?.enter(call, undefined, call.root.admission?.slot?.waits);
     return turn === undefined ? this.#enterServer(tool, call) : turn.then(() => this.#enterServer(tool, call));
@@ -101,9 +101,9 @@ export class ToolCalls {
     try {
       return this.#slots
         .enter(call, keyOf(call), call.root.admission?.slot?.waits)
-        ?.catch((error) => giveUp(tool, error));
+        ?.catch((error) => releaseAndThrow(tool, error));
     } catch (error) {
-      return giveUp(tool, error);
+      return releaseAndThrow(tool, error);
     }
   }
 
@@ -157,7 +157,7 @@ export class ToolCalls {
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 
-  /** Returns the function that frees the slots of a call, once however often it is called. */
+  /** Returns a function that releases the slots of a call. Further calls of it do nothing. */
   #leaving(tool: RunnableTool, call: ServerCall): () => void {
     let over = false;
     const free = () => {
@@ -184,7 +184,7 @@ export class ToolCalls {
       );
     }
     if (isInputRequired(readable(error))) {
-      // The questions are sent in place of any result.
+      // The questions are sent instead of a result.
       call.failure = error;
       return { content: [] };
     }
@@ -193,13 +193,15 @@ export class ToolCalls {
   }
 }
 
-/** The admission of the call that the client sent, because its steps may still run when a handler is interrupted. */
+/** Returns the admission of the outermost call, because its steps may still run after a handler is interrupted. */
 function admissionOf({ root }: ServerCall): Admission {
   root.admission ??= {};
   return root.admission;
 }
 
-/** The result for a client that lacks capabilities of the tool; throws where the revision has an error for it. */
+/**
+ * Returns the result for a client that lacks capabilities of the tool. Throws if the revision has an error code for it.
+ */
 export function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToolResult | undefined {
   if (requires.length === 0) return undefined;
   try {
@@ -210,8 +212,8 @@ export function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): 
   return undefined;
 }
 
-/** Frees the tool's own slot when the server has none. */
-function giveUp(tool: RunnableTool, error: unknown): never {
+/** Releases the tool's own slot if the server has none. */
+function releaseAndThrow(tool: RunnableTool, error: unknown): never {
   tool.limit?.leave();
   throw error;
 }
@@ -224,7 +226,7 @@ function keyOf({ exchange }: ServerCall): string | undefined {
   return (exchange.principal ?? exchange.peer?.principal)?.key;
 }
 
-/** When the time is up, aborts the handler's signal and fails the call without waiting for the handler. */
+/** Creates a deadline that aborts the handler's signal and fails the call without waiting for the handler. */
 function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadline {
   const expired = () => {
     const late = new McpError("timeout", `The tool "${tool.name}" did not finish within ${ms} ms.`, {
@@ -234,63 +236,66 @@ function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadl
     call.abort(late);
     return late;
   };
-  return new CallDeadline(call.facts.platform, ms, expired, call.root.exchange.signal);
+  return new CallDeadline(call.config.platform, ms, expired, call.root.exchange.signal);
 }
 
-/** The values of a limit, and how its error names it. */
+/** The values of a limit, and its name in errors. */
 interface CallLimitOptions {
-  /** What is limited, for the error: `the tool "x"`. */
+  /** The subject of the error message, for example `the tool "x"`. */
   readonly what: string;
-  /** The option that sets the limit, for the error. */
+  /** The option that sets the limit, for the error message. */
   readonly option: string;
   readonly running: number;
   readonly queued: number;
-  /** How many calls of one principal run; default all. */
+  /** Number of calls of one principal that may run. Default: all. */
   readonly share?: number | undefined;
 }
 
-/** The part of all places that one principal can have. The rest stays for others, unless there are very few. */
-const PART = 0.9;
-/** When a slot will be free cannot be foreseen. */
+/**
+ * The fraction of all slots that one principal can use. The rest is reserved for others, unless there are very few
+ * slots.
+ */
+const PRINCIPAL_SHARE = 0.9;
+/** Retry time for refused calls. The time until a slot is free is not predictable. */
 const RETRY_MS = 1000;
 
-/** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
+/** Runs a limited number of calls, queues a limited number of others in order, and refuses the rest. */
 export class CallLimit implements CallSlots {
   readonly #options: CallLimitOptions;
   readonly #share: number;
-  readonly #places: Semaphore;
+  readonly #semaphore: Semaphore;
 
   constructor(options: CallLimitOptions) {
     this.#options = options;
     const { share, running } = options;
-    this.#share = share === undefined ? running : Math.min(share, Math.ceil(running * PART));
-    this.#places = new Semaphore(running, this.#share);
+    this.#share = share === undefined ? running : Math.min(share, Math.ceil(running * PRINCIPAL_SHARE));
+    this.#semaphore = new Semaphore(running, this.#share);
   }
 
-  /** `key` is the principal that calls, if any. */
+  /** `key` identifies the calling principal, if there is one. */
   enter(call: EnteringCall, key?: string, waits = false): undefined | Promise<void> {
-    if (this.#places.tryEnter(key)) return undefined;
+    if (this.#semaphore.tryEnter(key)) return undefined;
     if (!waits) this.#checkQueue(call, key);
-    return this.#places.wait(call.signal, key, waits).catch(() => {
+    return this.#semaphore.wait(call.signal, key, waits).catch(() => {
       throw new McpError("cancelled", "the call was cancelled while it waited for a free slot");
     });
   }
 
   #checkQueue(call: EnteringCall, key: string | undefined): void {
     const { what, option, running, queued, share } = this.#options;
-    if (this.#places.waiting >= queued) {
+    if (this.#semaphore.waiting >= queued) {
       call.reply = { status: 503, retryAfterMs: RETRY_MS };
       throw tooMany(option, { running, queued }, `${what} runs ${running} at once and ${queued} are waiting`);
     }
-    const most = Math.ceil(queued * PART);
-    if (share === undefined || key === undefined || this.#places.waitingOf(key) < most) return;
+    const most = Math.ceil(queued * PRINCIPAL_SHARE);
+    if (share === undefined || key === undefined || this.#semaphore.waitingOf(key) < most) return;
     const text = `${what} runs ${this.#share} of one principal at once and ${most} are waiting`;
     call.reply = { status: 429, retryAfterMs: RETRY_MS };
     throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
   }
 
   leave(key?: string): void {
-    this.#places.leave(key);
+    this.#semaphore.leave(key);
   }
 }
 
@@ -303,7 +308,7 @@ function tooMany(limit: string, counts: { running: number; queued: number }, wha
 
 const CLOSED = "additionalProperties";
 
-/** What the handler receives, or what is wrong with the arguments. */
+/** The parsed arguments for the handler, or the problems of the sent ones. */
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
@@ -318,10 +323,10 @@ function readArguments(tool: ReadyTool, sent: object, call: ServerCall): ReadArg
     if (coerced.coercions.length > 0) call.coercions = coerced.coercions;
   }
   const parsed = parse(tool, args);
-  // Coercion keeps an object an object, because the schema has type object.
+  // Safe: coercion turns objects into objects, because the schema has type object.
   return isThenable(parsed)
-    ? parsed.then((settled) => judge(tool, args as object, settled))
-    : judge(tool, args as object, parsed);
+    ? parsed.then((settled) => checkUnknown(tool, args as object, settled))
+    : checkUnknown(tool, args as object, parsed);
 }
 
 function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResult> {
@@ -341,7 +346,7 @@ function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResul
   }
 }
 
-function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
+function checkUnknown({ known, reportsUnknown }: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
   const unknown = known === undefined || !reportsUnknown ? [] : unknownArguments(known, args);
   if (known === undefined || unknown.length === 0) {
     return parsed.ok ? parsed : { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
@@ -355,13 +360,13 @@ function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: Parse
 }
 
 /**
- * Answers arguments that do not fit: with a result for the model or, if the server's option says so, a protocol error.
+ * Answers invalid arguments: with a result for the model or, depending on the server's options, with a protocol error.
  *
  * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
  */
 function refuseArguments(tool: ReadyTool, refused: ReadArguments & { ok: false }, call: ServerCall): CallToolResult {
   const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
-  if (call.facts.options.invalidArguments === "protocol") {
+  if (call.config.options.invalidArguments === "protocol") {
     throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
   }
   return {

@@ -12,22 +12,22 @@ import type {
 
 type Extras<T> = Some<Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">>;
 
-/** A text block. */
+/** Creates a text block. */
 export function text(value: string, extras?: Extras<TextContent>): Block<TextContent> {
-  return markBlock({ type: "text", text: value, ...given(extras) });
+  return markBlock({ type: "text", text: value, ...definedExtras(extras) });
 }
 
-/** An image block, from bytes or a Base64 string. */
+/** Creates an image block from bytes or a Base64 string. */
 export function image(data: Uint8Array | string, mimeType: string, extras?: Extras<ImageContent>): Block<ImageContent> {
-  return markBlock({ type: "image", data: base64(data), mimeType, ...given(extras) });
+  return markBlock({ type: "image", data: base64(data), mimeType, ...definedExtras(extras) });
 }
 
-/** An audio block, from bytes or a Base64 string. */
+/** Creates an audio block from bytes or a Base64 string. */
 export function audio(data: Uint8Array | string, mimeType: string, extras?: Extras<AudioContent>): Block<AudioContent> {
-  return markBlock({ type: "audio", data: base64(data), mimeType, ...given(extras) });
+  return markBlock({ type: "audio", data: base64(data), mimeType, ...definedExtras(extras) });
 }
 
-/** An embedded resource: its URI and its contents. */
+/** Creates an embedded resource from its URI and its contents. */
 export function resource(
   uri: string,
   contents: string | Uint8Array,
@@ -36,16 +36,16 @@ export function resource(
   const { mimeType, ...extras } = options;
   const type = mimeType === undefined ? {} : { mimeType };
   const body = typeof contents === "string" ? { text: contents } : { blob: toBase64(contents) };
-  return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...given(extras) });
+  return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...definedExtras(extras) });
 }
 
-/** A link to a resource, which the client may read. Default `name`: the URI. */
+/** Creates a link to a resource, which the client may read. Default `name`: the URI. */
 export function link(uri: string, options: Some<Omit<ResourceLink, "type" | "uri">> = {}): Block<ResourceLink> {
-  return markBlock({ type: "resource_link", uri, ...given(options), name: options.name ?? uri });
+  return markBlock({ type: "resource_link", uri, ...definedExtras(options), name: options.name ?? uri });
 }
 
-/** Most blocks have no extras, and then nothing is copied. */
-function given<T extends object>(extras: T | undefined) {
+/** Most blocks have no extras; then nothing is copied. */
+function definedExtras<T extends object>(extras: T | undefined) {
   return extras === undefined ? undefined : withoutUndefined(extras);
 }
 
@@ -53,7 +53,7 @@ function base64(data: Uint8Array | string): string {
   return typeof data === "string" ? data : toBase64(data);
 }
 
-/** A complete tool result. Without `content`, clients also get `structured` as text. */
+/** Creates a complete tool result. Without `content`, clients also get `structured` as text. */
 export function result<T = undefined>(members: {
   content?: readonly ContentBlock[] | undefined;
   structured?: T | undefined;

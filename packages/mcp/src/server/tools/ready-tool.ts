@@ -11,7 +11,7 @@ import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { Answer } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/facts.js";
+import type { ServerConfig } from "../call/server-config.js";
 import { checkMeta } from "../contract/check-listed.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { OwnOffer } from "../contract/offer-options.js";
@@ -19,16 +19,16 @@ import type { ToolDefinition, ToolOffer, ToolPolicy } from "../contract/tool.js"
 import { type ResultLimit, resultLimit } from "./result-limit.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
-/** A tool compiled at registration, so that calls do not compile anything. */
+/** A tool, compiled at registration so that calls do not compile anything. */
 export interface ReadyTool extends OwnOffer<WireTool> {
   readonly name: string;
   readonly input: Parser;
   readonly output: OutputParser | undefined;
   readonly wrapsOutput: boolean;
   readonly headers: readonly ParamHeader[];
-  /** Absent when the schema leaves nothing to coerce. */
+  /** Absent if the schema has nothing to coerce. */
   readonly coerce: ((args: unknown) => Coerced) | undefined;
-  /** Absent when the schema says that it takes any argument. */
+  /** Absent if the schema accepts any argument. */
   readonly known: KnownArguments | undefined;
   readonly reportsUnknown: boolean;
   readonly requires: readonly ClientCapabilityPath[];
@@ -37,25 +37,29 @@ export interface ReadyTool extends OwnOffer<WireTool> {
   /** Present if the tool has a `concurrency`. */
   readonly limit: CallSlots | undefined;
   readonly resultLimit: ResultLimit | undefined;
-  /** Called as a member, because isolated tools read the name. One that can be disposed of is, when the server closes. */
+  /**
+   * Called as a member, because isolated tools read the name. A disposable handler is disposed of when the server
+   * closes.
+   */
   readonly handler: ((args: unknown, ctx: HandlerContext) => unknown) & Partial<AsyncDisposable>;
 }
 
-/** What a limit needs of a call. */
+/** The properties of a call that a limit needs. */
 export interface EnteringCall {
   readonly signal: AbortSignal;
-  /** Set where the call is refused. */
+  /** Set if the call is refused. */
   reply: Pick<Answer, "status" | "retryAfterMs"> | undefined;
 }
 
-/** Limits how many calls run at once. */
+/** Limits the number of calls that run at the same time. */
 export interface CallSlots {
   /**
-   * Takes a slot, at once or when one is free; `leave` must be called for each. Throws `limit_exceeded` when the queue is
-   * full, unless the call `waits` all the same. The promise rejects without taking a slot when the call's signal is aborted first. The signal is read only if the
-   * call has to wait, because creating it costs something.
+   * Acquires a slot, immediately or when one is free. Call `leave` for each acquired slot. Throws `limit_exceeded` if
+   * the queue is full, unless `waits` is true. The promise rejects without a slot if the call's signal is aborted
+   * first. The signal is only read if the call has to wait, because creating it is not free.
    */
   enter(call: EnteringCall, key?: string, waits?: boolean): undefined | Promise<void>;
+  /** Releases a slot. */
   leave(): void;
 }
 
@@ -64,16 +68,16 @@ export type SlotsOf = (tool: string, running: number) => CallSlots;
 
 /** The parser of a structured result. */
 export interface OutputParser extends Parser {
-  /** True when a schema library parses, which may change the value; false when a JSON Schema checks it. */
+  /** True if a schema library parses, which may change the value. False if a JSON Schema validates it. */
   readonly byLibrary: boolean;
 }
 
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
-/** Compiles a tool. Throws an error that names the tool when its definition cannot be used. */
-export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerConfig, slotsOf: SlotsOf): ReadyTool {
+/** Compiles a tool. Throws an error that names the tool if its definition is not valid. */
+export function readyTool({ name, definition, handler }: ToolOffer, config: ServerConfig, slotsOf: SlotsOf): ReadyTool {
   const problem = toolNameProblem(name);
-  if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
+  if (problem !== undefined) config.platform.warn(`the name of tool "${name}" ${problem}`);
   checkOptions(
     `tool "${name}"`,
     definition,
@@ -84,8 +88,8 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     definition.annotations,
     "title readOnlyHint destructiveHint idempotentHint openWorldHint",
   );
-  checkMeta(`tool "${name}"`, definition._meta, facts);
-  const adapter = facts.options.toJsonSchema;
+  checkMeta(`tool "${name}"`, definition._meta, config);
+  const adapter = config.options.toJsonSchema;
   const { input: schema = NO_ARGUMENTS } = definition;
   const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
   if (input.jsonSchema["type"] !== "object") {
@@ -95,9 +99,9 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   }
   const table = paramHeaderTable(input.jsonSchema);
   if ("problem" in table) throw new McpError("invalid_definition", `tool "${name}": ${table.problem}`);
-  const output = outputParser(name, definition.output, facts);
+  const output = outputParser(name, definition.output, config);
   const running = positive(name, "concurrency", definition.concurrency);
-  const policy: ToolPolicy = { ...facts.options.tools, ...definition };
+  const policy: ToolPolicy = { ...config.options.tools, ...definition };
   return {
     key: name,
     name,
@@ -115,22 +119,22 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),
     limit: running === undefined ? undefined : slotsOf(name, running),
     resultLimit: resultLimit(name, policy),
-    // Sound, because the parser checks the arguments against the schema that the handler's type comes from.
+    // Sound: the parser checks the arguments against the schema that determines the handler's type.
     handler: handler as ReadyTool["handler"],
   };
 }
 
-function outputParser(name: string, schema: AnySchema | undefined, facts: ServerConfig): OutputParser | undefined {
+function outputParser(name: string, schema: AnySchema | undefined, config: ServerConfig): OutputParser | undefined {
   if (schema === undefined) return undefined;
   const parser = compileSchema(schema, {
     io: "output",
     what: `tool "${name}" output`,
-    adapter: facts.options.toJsonSchema,
+    adapter: config.options.toJsonSchema,
   });
   return { ...parser, byLibrary: isStandardSchema(schema) };
 }
 
-/** The listed members in a fixed order, so that the list has the same text in every process. */
+/** Returns the list entry with its members in a fixed order, so that the list has the same text in every process. */
 function wireTool(
   name: string,
   definition: ToolDefinition<AnySchema | undefined, AnySchema | undefined>,
@@ -142,7 +146,7 @@ function wireTool(
   const { jsonSchema: inputSchema } = input;
   const outputSchema = output?.jsonSchema;
   const wire = withoutUndefined({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta });
-  // `readyTool` has checked that the input schema has type object, which the wire type asks for.
+  // `readyTool` has checked that the input schema has type object, which the wire type requires.
   return wire as unknown as WireTool;
 }
 
@@ -156,7 +160,7 @@ function positive(name: string, option: string, value: number | undefined): numb
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * Why some clients may refuse the name of a tool; undefined when it follows the specification.
+ * Returns the reason why some clients may refuse the name of a tool. Undefined if the name follows the specification.
  *
  * Spec: Tools, "Tool Names", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
  */

@@ -98,17 +98,17 @@ describe("the store of oversized results", () => {
       randomBytes: (count: number) => new Uint8Array(count).fill(byte++ % 256, 0, 8).fill(byte >> 8, 8),
     };
     const store = new OverflowStore(platform as never);
-    const first = store.keep("one", "text/plain", undefined) ?? "";
+    const first = store.store("one", "text/plain", undefined) ?? "";
     expect(store.read(first, undefined)?.text).toBe("one");
     expect(store.read(first, "somebody")).toBeUndefined();
     now = 600_001;
     expect(store.read(first, undefined)).toBeUndefined();
-    const many = Array.from({ length: 300 }, (_, i) => store.keep(String(i), "text/plain", undefined) ?? "");
+    const many = Array.from({ length: 300 }, (_, i) => store.store(String(i), "text/plain", undefined) ?? "");
     expect(many.filter((uri) => store.read(uri, undefined) !== undefined).length).toBeLessThanOrEqual(256);
-    expect(store.keep("x".repeat(65 * 1024 * 1024), "text/plain", undefined)).toBeUndefined();
+    expect(store.store("x".repeat(65 * 1024 * 1024), "text/plain", undefined)).toBeUndefined();
     const large = Array.from(
       { length: 4 },
-      () => store.keep("x".repeat(30 * 1024 * 1024), "text/plain", undefined) ?? "",
+      () => store.store("x".repeat(30 * 1024 * 1024), "text/plain", undefined) ?? "",
     );
     expect(large.map((uri) => store.read(uri, undefined) !== undefined)).toEqual([false, false, true, true]);
   });

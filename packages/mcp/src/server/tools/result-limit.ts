@@ -1,5 +1,5 @@
 import { cutToJsonBytes, utf8Bytes } from "../../encoding/json-bytes.js";
-import { WrittenResult } from "../../era/result-text.js";
+import { PreserializedResult } from "../../era/result-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
@@ -7,33 +7,34 @@ import type { ServerCall } from "../call/server-call.js";
 import type { ToolPolicy } from "../contract/tool.js";
 import type { OverflowStore } from "./overflow-store.js";
 
-/** How large a result may be, and what happens to a larger one. */
+/** The maximum size of a result, and the treatment of larger ones. */
 export interface ResultLimit {
   readonly bytes: number;
   readonly overflow: "truncate" | "link";
 }
 
-/** A smaller limit would not leave room for the note that says what happened. */
-const LEAST_BYTES = 1024;
+/** A smaller limit would not leave room for the note about the truncation. */
+const MIN_BYTES = 1024;
 /** Room for the note, the link and the JSON around the content. */
 const FRAME_BYTES = 768;
 
-/** The limit in a tool's policy; undefined without one. */
+/** Returns the limit in a tool's policy. Undefined without one. */
 export function resultLimit(
   name: string,
   { maxResultBytes, overflow = "truncate" }: ToolPolicy,
 ): ResultLimit | undefined {
   if (maxResultBytes === undefined) return undefined;
-  if (maxResultBytes >= LEAST_BYTES) return { bytes: maxResultBytes, overflow };
+  if (maxResultBytes >= MIN_BYTES) return { bytes: maxResultBytes, overflow };
   throw new McpError("invalid_definition", `\`maxResultBytes\` of tool "${name}" is ${maxResultBytes}`, {
-    fix: `Pass at least ${LEAST_BYTES}, or leave it out.`,
+    fix: `Pass at least ${MIN_BYTES}, or leave it out.`,
   });
 }
 
 /**
- * A result within the limit: the same one, or its beginning with a note and, by policy, a link to the whole.
+ * Returns a result within the limit: the same result, or its beginning with a note and, depending on the policy, a link
+ * to the whole.
  *
- * A tool with an output schema must not succeed without its structured content, and a part of it would not fit the schema.
+ * A tool with an output schema must not succeed without its structured content, and truncated content would not match the schema.
  * Such a result becomes an error for the model, which can ask for less or read the link.
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
@@ -45,13 +46,13 @@ export function limitResult(
   call: ServerCall,
   store: OverflowStore,
 ): CallToolResult {
-  const text = WrittenResult.textOf(result) ?? JSON.stringify(result);
-  // A code unit takes at most three bytes in UTF-8, so most results need no exact count.
+  const text = PreserializedResult.textOf(result) ?? JSON.stringify(result);
+  // A code unit has at most three bytes in UTF-8, so most results need no exact count.
   if (text.length * 3 <= limit.bytes) return result;
   const size = utf8Bytes(text);
   if (size <= limit.bytes) return result;
-  const uri = limit.overflow === "link" ? keep(result, call, store) : undefined;
-  const where = uri === undefined ? "Ask for less." : `All of it can be read at ${uri} for a while, or ask for less.`;
+  const uri = limit.overflow === "link" ? storeResult(result, call, store) : undefined;
+  const where = uri === undefined ? "Ask for less." : `Read all of it at ${uri} within ten minutes, or ask for less.`;
   const note: ContentBlock = {
     type: "text",
     text: `[The result of "${tool.name.slice(0, 128)}" has ${size} bytes, the limit is ${limit.bytes}. ${where}]`,
@@ -60,12 +61,12 @@ export function limitResult(
     uri === undefined ? [] : [{ type: "resource_link", uri, name: "whole result", mimeType: bodyOf(result).mimeType }];
   const failed = result.isError === true || tool.output !== undefined;
   return {
-    content: [...beginning(result.content, limit.bytes - FRAME_BYTES), note, ...link],
+    content: [...truncateContent(result.content, limit.bytes - FRAME_BYTES), note, ...link],
     ...(failed ? { isError: true } : {}),
   };
 }
 
-function beginning(content: readonly ContentBlock[], budget: number): ContentBlock[] {
+function truncateContent(content: readonly ContentBlock[], budget: number): ContentBlock[] {
   const kept: ContentBlock[] = [];
   let left = budget;
   for (const block of content) {
@@ -74,7 +75,7 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
       kept.push(block);
       left -= cost;
     } else {
-      // Blocks after the cut are dropped, so that it is clear where the result ends.
+      // Drops the blocks after the cut, so that the end of the result is clear.
       if (block.type === "text") kept.push({ type: "text", text: cutToJsonBytes(block.text, left - 32) });
       break;
     }
@@ -82,12 +83,12 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
   return kept;
 }
 
-function keep(result: CallToolResult, call: ServerCall, store: OverflowStore): string | undefined {
+function storeResult(result: CallToolResult, call: ServerCall, store: OverflowStore): string | undefined {
   const { text, mimeType } = bodyOf(result);
-  return store.keep(text, mimeType, call.ctx.auth?.key);
+  return store.store(text, mimeType, call.ctx.auth?.key);
 }
 
-/** The whole result as one text: its structured content, its only text block, or all blocks as JSON. */
+/** Returns the whole result as one text: its structured content, its only text block, or all blocks as JSON. */
 function bodyOf(result: CallToolResult): { text: string; mimeType: string } {
   if (result.structuredContent !== undefined) {
     return { text: JSON.stringify(result.structuredContent), mimeType: "application/json" };

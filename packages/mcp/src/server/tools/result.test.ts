@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
 import { isPlainJson } from "../../encoding/plain-json.js";
-import { WrittenResult } from "../../era/result-text.js";
+import { PreserializedResult } from "../../era/result-text.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { JsonSchemaObject } from "../../schema/json-schema/json-schema.js";
 import { Server } from "../server.js";
@@ -106,7 +106,7 @@ describe("what a handler returns", () => {
     for (const name of ["loose", "json", "library", "full"]) {
       for (const [i, [, message]] of values.entries()) {
         expect((await drive.call(name, { i })).error?.message).toBe(
-          `the tool "${name}" ${message} which JSON does not have`,
+          `the tool "${name}" ${message} which JSON cannot represent`,
         );
       }
     }
@@ -217,10 +217,10 @@ describe("the text that is written once", () => {
   const structured = { a: 'quote " and \\ and é', b: [1, null, { c: "\u2028" }] };
 
   it("is the JSON of the result", () => {
-    const written = new WrittenResult(structured, JSON.stringify(structured));
-    expect(WrittenResult.textOf(written)).toBe(JSON.stringify(written));
+    const written = new PreserializedResult(structured, JSON.stringify(structured));
+    expect(PreserializedResult.textOf(written)).toBe(JSON.stringify(written));
     for (const other of [{ ...written }, Object.create(written), null, "x"]) {
-      expect(WrittenResult.textOf(other)).toBeUndefined();
+      expect(PreserializedResult.textOf(other)).toBeUndefined();
     }
   });
 

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
 import { readable } from "../../encoding/thrown-message.js";
-import { WrittenResult } from "../../era/result-text.js";
+import { PreserializedResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import { isBlock, isToolResult, type ToolResult } from "../../protocol/features/block.js";
@@ -10,51 +10,51 @@ import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { publicFailure } from "../call/call-failure.js";
 import type { ServerCall } from "../call/server-call.js";
-import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../call/url-required.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredText } from "../call/url-required.js";
 import { ToolError } from "../contract/tool.js";
 import { result } from "./content.js";
 import type { OutputParser } from "./ready-tool.js";
 
-/** The part of a tool that its results depend on. */
-interface Returning {
+/** The properties of a tool that its results depend on. */
+interface ToolWithOutput {
   readonly name: string;
   readonly output: OutputParser | undefined;
 }
 
 /**
- * Turns what a handler returned into the result that clients get. Throws when it does not fit the output schema.
+ * Converts the return value of a handler to the result that clients get. Throws if it does not match the output schema.
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */
-export function toCallResult(tool: Returning, returned: unknown, call: ServerCall): MaybePromise<CallToolResult> {
+export function toCallResult(tool: ToolWithOutput, returned: unknown, call: ServerCall): MaybePromise<CallToolResult> {
   const { name, output } = tool;
   const value = isWireResult(returned, output) ? fromWireResult(returned) : returned;
   if (isToolResult(value)) return fromToolResult(tool, value);
   if (output === undefined) return { content: looseContent(name, value) };
-  // Middleware may change the result, so with middleware the text is written after it.
+  // Middleware may change the result. With middleware the text is therefore written later.
   const written = call.straight;
-  return checked(name, value, output, (structured, text) =>
+  return checkOutput(name, value, output, (structured, text) =>
     written
-      ? new WrittenResult(structured, text)
+      ? new PreserializedResult(structured, text)
       : { content: [{ type: "text", text }], structuredContent: structured },
   );
 }
 
-/** The names that a `CallToolResult` has on the wire. */
-const WIRE = ["content", "structuredContent", "isError", "_meta", "resultType"];
+/** The members of a `CallToolResult` on the wire. */
+const WIRE_MEMBERS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Whether a value has the form of a `CallToolResult` and nothing else, as handlers of the official SDK return it. */
+/** True if a value only has members of a `CallToolResult`. Handlers for the official SDK return such values. */
 function isWireResult(value: unknown, output: OutputParser | undefined): boolean {
   if (!isObject(value) || !Object.hasOwn(value, "content")) return false;
-  // With an output, a value with content alone is what the output describes.
+  // With an output schema, a value that only has `content` may be the structured result.
   if (output !== undefined && value["structuredContent"] === undefined && value["isError"] !== true) return false;
-  return Object.keys(value).every((key) => WIRE.includes(key));
+  return Object.keys(value).every((key) => WIRE_MEMBERS.includes(key));
 }
 
-/** A `CallToolResult` as a full result; any other value unchanged. */
+/** Converts a `CallToolResult` to a full result. Returns any other value unchanged. */
 export function fromWireResult(value: unknown): unknown {
   if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
-  // Safe: `content` has been checked, and of the optional members `isError` and `_meta` are checked below.
+  // Safe: `content` has been checked, and the optional members `isError` and `_meta` are checked below.
   const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
   return result({
     content,
@@ -64,7 +64,7 @@ export function fromWireResult(value: unknown): unknown {
   });
 }
 
-function fromToolResult({ name, output }: Returning, value: ToolResult): MaybePromise<CallToolResult> {
+function fromToolResult({ name, output }: ToolWithOutput, value: ToolResult): MaybePromise<CallToolResult> {
   const failed = value.isError === true;
   const extras = {
     ...(failed ? { isError: true } : {}),
@@ -75,14 +75,14 @@ function fromToolResult({ name, output }: Returning, value: ToolResult): MaybePr
   }
   const finish = (structured: unknown, text: string): CallToolResult => {
     const block: ContentBlock = { type: "text", text };
-    // Older revisions have structured content for objects only, so other values must also be present as text.
+    // Older revisions only have objects as structured content, so other values must also be present as text.
     // Spec: Tools, "Structured Content",
     // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#structured-content
     const own = value.content ?? [];
     const content = own.length === 0 || !(isObject(structured) || own.some((each) => each.type === "text"));
     return { content: content ? [...own, block] : [...own], structuredContent: structured, ...extras };
   };
-  if (output !== undefined) return checked(name, value.structured, output, finish);
+  if (output !== undefined) return checkOutput(name, value.structured, output, finish);
   const text = jsonText(name, value.structured);
   return finish(JSON.parse(text), text);
 }
@@ -95,8 +95,8 @@ function looseContent(name: string, value: unknown): ContentBlock[] {
   return [{ type: "text", text: jsonText(name, value) }];
 }
 
-/** Checks the value that is sent: what is left of it as JSON, or what the schema library parsed it into. */
-function checked(
+/** Checks the value as it is sent: after serialisation as JSON, or after parsing by the schema library. */
+function checkOutput(
   name: string,
   value: unknown,
   output: OutputParser,
@@ -136,14 +136,14 @@ function jsonText(name: string, value: unknown, plain = isPlainJson(value)): str
     lost = plain ? undefined : lostInJson(value);
     if (lost === undefined) return JSON.stringify(value);
   } catch (error) {
-    // A getter or `toJSON` of the value threw, or it is nested too deeply.
+    // A getter or `toJSON` of the value threw, or the value is nested too deeply.
     throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON`, {
       cause: error,
       fix: PLAIN_DATA,
     });
   }
   const at = lost.path && ` at ${lost.path}`;
-  throw new McpError("misuse", `the tool "${name}" returned ${lost.what}${at}, which JSON does not have`, {
+  throw new McpError("misuse", `the tool "${name}" returned ${lost.what}${at}, which JSON cannot represent`, {
     fix: PLAIN_DATA,
   });
 }
@@ -151,17 +151,17 @@ function jsonText(name: string, value: unknown, plain = isPlainJson(value)): str
 /** Kinds of `McpError` that become a result for the model, because the request itself was valid. */
 const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 
-/** The key in a failed result's `_meta` that names the kind of failure, for programs. */
+/** The key in the `_meta` of a failed result that names the kind of failure, for programs. */
 export const FAILURE = "dev.parley/failure";
 
 /**
- * Turns what a handler threw into a result for the model; rethrows protocol errors.
+ * Converts an error of a handler to a result for the model. Rethrows protocol errors.
  *
  * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
  */
 export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult {
   const error = readable(thrown);
-  // Undefined means that nothing was thrown, and a handler may throw even that.
+  // Undefined means that nothing was thrown, but a handler may throw undefined.
   call.failure = error ?? null;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
@@ -177,11 +177,11 @@ export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult
 
 function forTheModel(error: McpError, call: ServerCall): CallToolResult {
   const unreachable = isUrlRequired(error) && !call.replays && urlRequiredFor(call, error) === undefined;
-  // Stateful revisions have no error code for a missing capability, so the text goes to the model.
+  // Revisions with sessions have no error code for a missing capability, so the model gets the text.
   const textual = FOR_THE_MODEL.includes(error.kind) || (!call.replays && error.kind === "capability_missing");
   if (!textual && !unreachable) throw error;
   return {
-    content: [{ type: "text", text: unreachable ? urlRequiredInWords(error) : error.message }],
+    content: [{ type: "text", text: unreachable ? urlRequiredText(error) : error.message }],
     isError: true,
     _meta: { [FAILURE]: { kind: error.kind } },
   };

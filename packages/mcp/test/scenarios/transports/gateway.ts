@@ -3,7 +3,7 @@ import { Host } from "../../../src/host/host.js";
 import { SKILLS_EXTENSION } from "../../../src/protocol/features/skills.js";
 import { type EraName, NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
 import type { ServerOptions } from "../../../src/server/contract/options.js";
-import { partsOf } from "../../../src/server/server.js";
+import { internalsOf } from "../../../src/server/server.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 const REVISIONS = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;
@@ -34,7 +34,7 @@ function gateway(era: EraName): TransportUnderTest {
 
 /** What whoever runs the gateway would set as well: it is the gateway that cuts lists into pages and knows extensions. */
 function optionsLike(behind: Server<unknown, unknown, unknown>): ServerOptions {
-  const { pageSize, extensions = [], cache } = partsOf(behind).facts.options;
+  const { pageSize, extensions = [], cache } = internalsOf(behind).config.options;
   return {
     extensions: extensions.filter(({ id }) => id !== SKILLS_EXTENSION),
     ...(pageSize === undefined ? {} : { pageSize }),

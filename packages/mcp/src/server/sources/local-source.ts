@@ -12,9 +12,9 @@ import type { ParseResult } from "../../schema/parse.js";
 import { expandUriTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
 import { hasTraversal } from "../../uri-template/parse.js";
-import type { ServerConfig } from "../call/facts.js";
 import type { Layers } from "../call/layers.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { OwnOffer, VisibilityCaller } from "../contract/offer-options.js";
 import type { ListedResource, Watch } from "../contract/resource.js";
 import type { FoundOffer, Offer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
@@ -35,35 +35,38 @@ type ServedPrompt = ServedOffer<"prompts"> & ReadyPrompt;
 type ServedResource = ServedOffer<"resources"> & ReadyResource;
 type ServedTemplate = ServedOffer<"resourceTemplates"> & ReadyTemplate;
 
-/** Options of tools that need an extension, the entry that has it, and the option of the server if it is not `extensions`. */
+/**
+ * Options of tools that need an extension, with the entry of the package that exports it, and the server option if that
+ * is not `extensions`.
+ */
 const EXTENSION_OPTIONS: readonly ["task" | "ui" | "rate", entry: string, given?: string][] = [
   ["task", "tasks"],
   ["ui", "apps"],
   ["rate", "limits", "quotas: quotas()"],
 ];
 
-/** Lists to cache where callers see different offers; 64 covers the usual number of roles, and bounds memory. */
+/** Number of lists to cache if callers see different offers. 64 covers the usual number of roles. */
 const MAX_LISTS = 64;
 
-/** The offers of one kind. Lists have them in the order of registration, so that the order is deterministic. */
+/** The offers of one kind, in the order of registration, so that lists are deterministic. */
 class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer<W>> {
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #kind: string;
   readonly #cache: CacheHint;
   readonly #items = new Map<string, I>();
   #all: OfferList | undefined;
-  /** Lists by the keys in them: callers who see the same offers share a list and its text. */
+  /** Lists by the keys of their entries: callers that see the same offers share a list and its serialised text. */
   readonly #lists = new Map<string, OfferList>();
-  /** How many of them some callers do not see. */
+  /** Number of offers with a `visibleTo`. */
   #restricted = 0;
 
-  constructor(facts: ServerConfig, kind: string, cache: CacheHint) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, kind: string, cache: CacheHint) {
+    this.#config = config;
     this.#kind = kind;
     this.#cache = cache;
   }
 
-  /** Adds an offer. With `replace` it replaces the one with the same key, if there is one. */
+  /** Adds an offer. With `replace`, an existing offer with the same key is replaced. */
   add(item: I, replace: boolean): void {
     if (!replace && this.#items.has(item.key)) {
       throw new McpError("invalid_definition", `the ${this.#kind} "${item.key}" exists already`, {
@@ -88,13 +91,13 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
     if (this.#items.get(key)?.visibleTo !== undefined) this.#restricted--;
   }
 
-  /** The offer with this key, if this caller sees it. */
+  /** Returns the offer with this key, if this caller sees it. */
   find(key: string, call: SourceCall): I | undefined {
     const item = this.#items.get(key);
     return item === undefined || this.allows(item, call) ? item : undefined;
   }
 
-  /** Whether this caller sees an offer. A `visibleTo` that throws hides it. */
+  /** True if this caller sees an offer. A `visibleTo` that throws hides the offer. */
   allows(item: I, call: SourceCall): boolean {
     if (item.visibleTo === undefined) return true;
     try {
@@ -103,25 +106,25 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
       neverUnhandled(Promise.resolve(visible));
       throw new TypeError("it returned a promise");
     } catch (error) {
-      this.#facts.platform.warn(
+      this.#config.platform.warn(
         `the ${this.#kind} "${item.key}" is hidden, because its \`visibleTo\` failed: ${thrownMessage(error)}`,
       );
       return false;
     }
   }
 
-  /** All offers, including those that some callers do not see. */
+  /** Returns all offers, including those that some callers do not see. */
   all(): Iterable<I> {
     return this.#items.values();
   }
 
-  /** The offers that this caller sees. */
+  /** Returns the offers that this caller sees. */
   visible(call: SourceCall): I[] {
     const items = [...this.#items.values()];
     return this.#restricted > 0 ? items.filter((item) => this.allows(item, call)) : items;
   }
 
-  /** The entries that this caller sees. */
+  /** Returns the list entries that this caller sees. */
   list(call: SourceCall): OfferList {
     if (this.#restricted === 0) {
       this.#all ??= { items: [...this.#items.values()].map(({ item }) => item), cache: this.#cache };
@@ -146,34 +149,40 @@ class Catalogue<W extends OfferItems[OfferKind], I extends FoundOffer & OwnOffer
   }
 }
 
-/** The offers that are registered with a server, and the results of its tools that were too large for their response. */
+/**
+ * The offers that are registered with a server, and the stored results of its tools that were too large for their
+ * response.
+ */
 export class LocalSource implements Source {
   readonly toolCalls: ToolCalls;
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #layers: Layers;
   readonly #tools: Catalogue<Tool, ServedTool>;
   readonly #prompts: Catalogue<Prompt, ServedPrompt>;
   readonly #resources: Catalogue<Resource, ServedResource>;
   readonly #templates: Catalogue<ResourceTemplate, ServedTemplate>;
   readonly #listeners = new Set<(kinds: readonly OfferKind[]) => void>();
-  /** Kinds stay in use after their last offer is removed, because clients that saw the capability may still list. */
+  /**
+   * Kinds that were ever registered or declared. They stay after the last offer is removed, because clients that saw
+   * the capability may still list.
+   */
   readonly used: Set<string>;
   readonly #compiled = new WeakMap<Offer, ServedOffer>();
 
-  constructor(facts: ServerConfig, layers: Layers) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, layers: Layers) {
+    this.#config = config;
     this.#layers = layers;
-    this.toolCalls = new ToolCalls(facts);
-    this.used = new Set(facts.options.declare);
-    const { hints } = facts;
-    this.#tools = new Catalogue(facts, LABELS.tools, hints.tools);
-    this.#prompts = new Catalogue(facts, LABELS.prompts, hints.prompts);
-    this.#resources = new Catalogue(facts, LABELS.resources, hints.resources);
-    this.#templates = new Catalogue(facts, LABELS.resourceTemplates, hints.resourceTemplates);
+    this.toolCalls = new ToolCalls(config);
+    this.used = new Set(config.options.declare);
+    const { hints } = config;
+    this.#tools = new Catalogue(config, LABELS.tools, hints.tools);
+    this.#prompts = new Catalogue(config, LABELS.prompts, hints.prompts);
+    this.#resources = new Catalogue(config, LABELS.resources, hints.resources);
+    this.#templates = new Catalogue(config, LABELS.resourceTemplates, hints.resourceTemplates);
   }
 
   capabilities(): ServerCapabilities {
-    const { listChanged, subscribe } = this.#facts.options;
+    const { listChanged, subscribe } = this.#config.options;
     const changes = listChanged === false ? {} : { listChanged: true };
     const resources = this.used.has("resources") || this.toolCalls.overflow.inUse;
     return {
@@ -192,12 +201,12 @@ export class LocalSource implements Source {
     );
   }
 
-  /** Whether a call of one of the tools can be refused before it runs. */
+  /** True if a call of one of the tools can be refused before it runs. */
   get hasChecks(): boolean {
     return [...this.#tools.all()].some(({ requires, headers }) => requires.length > 0 || headers.length > 0);
   }
 
-  /** Whether anything was registered or declared. */
+  /** True if anything was registered or declared. */
   get isUsed(): boolean {
     return this.used.size > 0 || this.toolCalls.overflow.inUse;
   }
@@ -205,7 +214,7 @@ export class LocalSource implements Source {
   get sessionless(): boolean {
     const tools = [...this.#tools.all()];
     if (this.capabilities().resources?.subscribe === true || tools.length === 0) return false;
-    // A tool that requires something of the client asks it.
+    // A tool that requires client capabilities asks the client questions.
     return tools.every(({ item, requires }) => isSessionless(item) && requires.length === 0);
   }
 
@@ -214,10 +223,10 @@ export class LocalSource implements Source {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds an offer; with `replace` in place of the one with the same name, if there is one. */
+  /** Adds an offer. With `replace`, an existing offer with the same name is replaced. */
   add(offer: Offer, replace: boolean): void {
     const served = this.#compile(offer);
-    // The kind says which of the four it is.
+    // The casts are safe: `kind` identifies the type.
     if (offer.kind === "tool") {
       this.#tools.add(served as ServedTool, replace);
       this.#toolChanged(offer.name, offer);
@@ -227,7 +236,7 @@ export class LocalSource implements Source {
     this.#changed(kindOf(offer.kind));
   }
 
-  /** Removes an offer by its name, URI or template. Returns false if there was none. */
+  /** Removes an offer by its name, URI or template. Returns false if the offer does not exist. */
   remove(kind: Offer["kind"], name: string): boolean {
     const removed = this.#catalogue(kindOf(kind)).remove(name);
     if (!removed) return false;
@@ -236,7 +245,7 @@ export class LocalSource implements Source {
     return true;
   }
 
-  /** The offer as it is found and run. The same object for the same offer. */
+  /** Compiles an offer. Returns the same object for the same offer. */
   compile(offer: Offer): ServedOffer {
     const known = this.#compiled.get(offer);
     if (known !== undefined) return known;
@@ -250,18 +259,18 @@ export class LocalSource implements Source {
       case "tool":
         return this.#servedTool(withHandler(offer, offer.handler));
       case "resource":
-        return servedResource(readyResource(withHandler(offer, offer.read), this.#facts));
+        return servedResource(readyResource(withHandler(offer, offer.read), this.#config));
       case "resourceTemplate":
-        return servedTemplate(readyTemplate(withHandler(offer, offer.read), this.#facts));
+        return servedTemplate(readyTemplate(withHandler(offer, offer.read), this.#config));
       case "prompt":
-        return servedPrompt(readyPrompt(withHandler(offer, offer.handler), this.#facts));
+        return servedPrompt(readyPrompt(withHandler(offer, offer.handler), this.#config));
       default:
         throw unknownKind(offer);
     }
   }
 
   #servedTool(offer: ToolOffer): ServedTool {
-    const ready = readyTool(offer, this.#facts, (name, running) => this.toolCalls.slotsOf(name, running));
+    const ready = readyTool(offer, this.#config, (name, running) => this.toolCalls.slotsOf(name, running));
     if (ready.resultLimit?.overflow === "link") this.toolCalls.overflow.inUse = true;
     const { task, rate } = offer.definition;
     const tool: ServedTool = {
@@ -275,7 +284,7 @@ export class LocalSource implements Source {
     return tool;
   }
 
-  /** The entry of a tool with what layers add to it. */
+  /** Returns the list entry of a tool with the additions of layers. */
   #extended(item: Tool, tool: ToolOffer): Tool {
     const options = this.#layers.all().flatMap(({ toolOptions = {} }) => Object.entries(toolOptions));
     for (const [option, entry, given = `extensions: [${entry}()]`] of EXTENSION_OPTIONS) {
@@ -304,7 +313,7 @@ export class LocalSource implements Source {
         if (!byUri.has(item.uri)) byUri.set(item.uri, item);
       }
     }
-    return { items: [...byUri.values()], cache: { ...this.#facts.hints.resources, scope: "private" } };
+    return { items: [...byUri.values()], cache: { ...this.#config.hints.resources, scope: "private" } };
   }
 
   find(kind: OfferKind, name: string, call: SourceCall): FoundOffer | undefined {
@@ -312,21 +321,21 @@ export class LocalSource implements Source {
     return found !== undefined || kind !== "resources" ? found : (this.#member(name, call) ?? this.#stored(name, call));
   }
 
-  /** Whether this caller sees an offer that `compile` made. */
+  /** True if this caller sees an offer that `compile` returned. */
   allows(kind: OfferKind, offer: ServedOffer, call: SourceCall): boolean {
     return this.#catalogue(kind).allows(offer, call);
   }
 
-  /** A resource of a template that `compile` made, if the URI matches and this caller sees the template. */
+  /** Returns a resource of a compiled template, if the URI matches and this caller sees the template. */
   memberOf(offer: ServedOffer, uri: string, call: SourceCall): FoundOffer | undefined {
-    // Only offers of this kind are given.
+    // Safe: callers pass templates only.
     const template = offer as ServedTemplate;
     const variables = template.match(uri);
     if (variables === undefined || !this.#templates.allows(template, call)) return undefined;
     return member(template, uri, variables);
   }
 
-  /** A resource of the first template, in order of registration, that matches the URI and that this caller sees. */
+  /** Returns a resource of the first registered template that matches the URI and that this caller sees. */
   #member(uri: string, call: SourceCall): FoundOffer | undefined {
     for (const template of this.#templates.all()) {
       const found = this.memberOf(template, uri, call);
@@ -335,13 +344,13 @@ export class LocalSource implements Source {
     return undefined;
   }
 
-  /** A tool's result that was too large for its response. */
+  /** Returns a stored result of a tool that was too large for its response. */
   #stored(uri: string, { ctx, cache }: SourceCall): FoundOffer | undefined {
     const contents = this.toolCalls.overflow.read(uri, ctx.auth?.key);
     return contents && { cache: { ...cache, scope: "private" }, run: () => ({ contents: [contents] }) };
   }
 
-  /** The resource or template that this URI belongs to, whoever sees it. */
+  /** Returns the resource or template that serves this URI, regardless of its visibility. */
   ownerOf(uri: string): ReadyResource | ReadyTemplate | undefined {
     for (const resource of this.#resources.all()) if (resource.key === uri) return resource;
     for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template;
@@ -352,7 +361,7 @@ export class LocalSource implements Source {
     return this.ownerOf(uri)?.watch;
   }
 
-  /** Disposes of what handlers hold: the workers of isolated tools. */
+  /** Disposes of handlers with resources, such as the workers of isolated tools. */
   async close(): Promise<void> {
     await Promise.all([...this.#tools.all()].map(({ handler }) => handler[Symbol.asyncDispose]?.()));
   }
@@ -364,7 +373,7 @@ export class LocalSource implements Source {
       resources: this.#resources,
       resourceTemplates: this.#templates,
     };
-    // Items of one kind are only added to the catalogue of that kind.
+    // Each catalogue only contains items of its own kind.
     return all[kind] as unknown as Catalogue<OfferItems[OfferKind], ServedOffer>;
   }
 
@@ -382,7 +391,7 @@ function callerOf({ exchange }: SourceCall): VisibilityCaller {
   return { auth: exchange.principal ?? exchange.peer?.principal };
 }
 
-/** The kind of a value made by `tool`, `prompt`, `resource` or `resourceTemplate`. */
+/** The kind of a value created by `tool`, `prompt`, `resource` or `resourceTemplate`. */
 export const KIND_OF_VALUE: Readonly<Record<Offer["kind"], OfferKind>> = {
   tool: "tools",
   prompt: "prompts",
@@ -390,7 +399,7 @@ export const KIND_OF_VALUE: Readonly<Record<Offer["kind"], OfferKind>> = {
   resourceTemplate: "resourceTemplates",
 };
 
-/** The names of offers in errors. */
+/** The names of the kinds in errors. */
 export const LABELS: Readonly<Record<OfferKind, string>> = {
   tools: "tool",
   prompts: "prompt",
@@ -403,7 +412,10 @@ function kindOf(kind: Offer["kind"]): OfferKind {
   throw unknownKind(kind);
 }
 
-/** Checked at run time, because JavaScript programs tend to leave out the definition and pass the handler second. */
+/**
+ * Checks the name and the handler at run time, because JavaScript programs tend to omit the definition and pass the
+ * handler second.
+ */
 function withHandler<O extends Offer>(offer: O, handler: unknown): O {
   const label = LABELS[kindOf(offer.kind)];
   if (typeof offer.name !== "string" || offer.name === "") {
@@ -411,7 +423,7 @@ function withHandler<O extends Offer>(offer: O, handler: unknown): O {
   }
   if (typeof handler === "function") return offer;
   throw new McpError("invalid_definition", `the ${label} "${offer.name}" has no handler`, {
-    fix: "Pass a name or URI, a definition (`{}` will do) and a function.",
+    fix: "Pass a name or URI, a definition (`{}` is enough) and a function.",
   });
 }
 
@@ -421,7 +433,7 @@ function unknownKind(what: unknown): McpError {
     "invalid_definition",
     `${JSON.stringify(kind) ?? "undefined"} is not a kind that a server can offer`,
     {
-      fix: "Pass values made by `tool`, `resource`, `resourceTemplate` or `prompt`.",
+      fix: "Pass values created by `tool`, `resource`, `resourceTemplate` or `prompt`.",
     },
   );
 }
@@ -461,18 +473,18 @@ function servedResource(ready: ReadyResource): ServedResource {
   };
 }
 
-/** A template is listed and completed; its resources are read. */
+/** Serves a template: it is listed and completed, while its resources are read. */
 function servedTemplate(ready: ReadyTemplate): ServedTemplate {
   return {
     ...ready,
     run: () => {
-      throw new McpError("invalid_params", `"${ready.key}" is a template: read a URI that it matches`);
+      throw new McpError("invalid_params", `"${ready.key}" is a template: read a URI that matches it`);
     },
     complete: (call) => completeArgument(`the resource "${ready.key}"`, ready.variables, call),
   };
 }
 
-/** A resource of a template. */
+/** Serves a resource of a template. */
 function member(template: ReadyTemplate, uri: string, variables: MatchedVariables): FoundOffer {
   const check = () => {
     const bad = badVariable(template, variables);
@@ -495,7 +507,7 @@ function member(template: ReadyTemplate, uri: string, variables: MatchedVariable
 }
 
 /**
- * The name of a variable that would lead a handler out of its folder.
+ * Returns the name of a variable that would make a handler leave its folder.
  *
  * Spec: Resources, "Security Considerations",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations

@@ -9,37 +9,37 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { Tool } from "../../protocol/features/tools.js";
-import { pageBefore } from "../../protocol/message.js";
+import { withNextCursor } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { ServerConfig } from "../call/facts.js";
-import { joinCapabilities, type Layer, type Layers } from "../call/layers.js";
+import { type Layer, type Layers, mergeCapabilities } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Hub } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "../contract/resource.js";
 import type { FoundOffer, OfferItems, OfferList, Source, SourceCall } from "../contract/source.js";
 import { checkedSource, type PlainSource } from "./checked-source.js";
-import { LABELS, LocalSource } from "./local.js";
+import { LABELS, LocalSource } from "./local-source.js";
 import { PagedList, pageOf, wholeList } from "./pages.js";
 import { ResourceWatches } from "./watch.js";
 
-/** Joined lists to cache for each kind where callers see different ones; bounds memory. */
+/** Number of joined lists to cache for each kind, if callers see different lists. */
 const MAX_LISTS = 16;
 
 type Item = OfferItems[OfferKind];
 type Pages = PagedList<Item>;
 
-/** The properties of a tool's entry in the list that calls depend on. */
-interface ToolFacts {
+/** The properties of a tool's list entry that its calls depend on. */
+interface ToolCallInfo {
   readonly headers: readonly ParamHeader[];
   readonly wrapsOutput: boolean;
 }
 
-const TOOL_FACTS = new WeakMap<object, ToolFacts>();
+const TOOL_CALL_INFO = new WeakMap<object, ToolCallInfo>();
 
-/** Reads the entry of a tool, once. */
-export function toolFacts(item: Item): ToolFacts {
-  let known = TOOL_FACTS.get(item);
+/** Returns these properties of a tool's entry. Computed once per entry. */
+export function toolCallInfo(item: Item): ToolCallInfo {
+  let known = TOOL_CALL_INFO.get(item);
   if (known === undefined) {
     const { inputSchema, outputSchema } = item as Tool;
     const table = paramHeaderTable(inputSchema);
@@ -47,21 +47,21 @@ export function toolFacts(item: Item): ToolFacts {
       headers: "problem" in table ? [] : table.headers,
       wrapsOutput: isObject(outputSchema) && !promisesObject(outputSchema),
     };
-    TOOL_FACTS.set(item, known);
+    TOOL_CALL_INFO.set(item, known);
   }
   return known;
 }
 
 /**
- * The offers of a server from all of its sources. The only place that joins lists, splits them into pages, completes arguments, checks
- * scopes and headers, gives cache hints, and announces changes.
+ * Joins the offers of all sources of a server. The only place that joins lists, splits them into pages, completes
+ * arguments, checks scopes and headers, sets cache hints, and publishes changes.
  */
 export class JoinedSources implements Layer {
   readonly name = "offers";
   readonly stage = "served";
   readonly local: LocalSource;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
-  readonly #facts: ServerConfig;
+  readonly #config: ServerConfig;
   readonly #layers: Layers;
   readonly #hub: Hub;
   readonly #watches: ResourceWatches;
@@ -69,13 +69,13 @@ export class JoinedSources implements Layer {
   readonly #pages = new WeakMap<OfferList, Pages>();
   readonly #joined = new Map<OfferKind, { parts: readonly OfferList[]; list: OfferList }[]>();
 
-  constructor(facts: ServerConfig, layers: Layers, hub: Hub) {
-    this.#facts = facts;
+  constructor(config: ServerConfig, layers: Layers, hub: Hub) {
+    this.#config = config;
     this.#layers = layers;
     this.#hub = hub;
-    this.local = new LocalSource(facts, layers);
+    this.local = new LocalSource(config, layers);
     this.#sources = [this.local];
-    this.#watches = new ResourceWatches(facts, hub, this);
+    this.#watches = new ResourceWatches(config, hub, this);
     hub.watch(RESOURCE_FILTER, this.#watches);
     this.handlers = {
       ...Object.fromEntries(
@@ -89,21 +89,21 @@ export class JoinedSources implements Layer {
     this.local.onChange((kinds) => this.changed(kinds));
   }
 
-  /** Adds the sources of a program, in order. */
-  addGiven(sources: unknown): void {
+  /** Adds the sources of the application, in order. */
+  addSources(sources: unknown): void {
     if (!Array.isArray(sources)) {
       throw new McpError("invalid_definition", "`sources` of the server is not an array", {
         fix: "Pass `sources: [source]`.",
       });
     }
     for (const [index, source] of (sources as Source[]).entries()) {
-      this.add(checkedSource(source, `\`sources[${index}]\``, this.local, this.#facts));
+      this.add(checkedSource(source, `\`sources[${index}]\``, this.local, this.#config));
     }
   }
 
-  /** Adds a source, in front of those that were added with a lower `rank`. Returns what takes it away. */
+  /** Adds a source in front of those with a lower `rank`. Returns a function that removes it. */
   add(source: PlainSource, rank = 0): () => void {
-    const plain = completed(source, this.#facts);
+    const plain = withDefaultCapabilities(source, this.#config);
     this.#ranks.set(plain, rank);
     const rest = [...this.#sources.slice(1), plain].sort(
       (a, b) => (this.#ranks.get(b) ?? 0) - (this.#ranks.get(a) ?? 0),
@@ -120,15 +120,15 @@ export class JoinedSources implements Layer {
   }
 
   readonly #ranks = new WeakMap<PlainSource, number>();
-  /** How many sources can be searched before a call is admitted, if not all. */
-  #quick: number | undefined;
-  /** Ends the notifications of sources. */
+  /** Number of sources that can be searched before the call is admitted. Undefined if all can. */
+  #searchable: number | undefined;
+  /** Functions that end the notifications of sources. */
   readonly #ends = new Set<() => void>();
 
-  /** The offers of sources have changed: those of these kinds, or capabilities alone. */
+  /** Publishes a change of the offers of these kinds. An empty list means that only capabilities have changed. */
   changed(kinds: readonly OfferKind[]): void {
     const opening = this.#sources.findIndex(({ connects }) => connects === true);
-    this.#quick = opening === -1 ? undefined : opening;
+    this.#searchable = opening === -1 ? undefined : opening;
     this.#layers.changed();
     if (kinds.includes("resources") || kinds.includes("resourceTemplates")) this.#watches.refresh();
     for (const list of new Set(kinds.map((kind) => OFFER_KINDS[kind].capability))) this.#hub.listChanged(list);
@@ -136,29 +136,29 @@ export class JoinedSources implements Layer {
 
   capabilities(revision: Revision): ServerCapabilities {
     const all: ServerCapabilities = {};
-    for (const source of this.#sources) joinCapabilities(all, source.capabilities(revision));
+    for (const source of this.#sources) mergeCapabilities(all, source.capabilities(revision));
     return all;
   }
 
-  /** Present while a source has something that HTTP refuses by its status. */
+  /** The early checks of `tools/call`. Empty while no source has a reason to refuse a call by its HTTP status. */
   get checks(): NonNullable<Layer["checks"]> {
     return this.#sources.length > 1 || this.local.hasChecks ? this.#checks : {};
   }
 
   readonly #checks: NonNullable<Layer["checks"]> = { "tools/call": (call) => this.#check(call) };
 
-  /** Whether finding an offer may open connections. */
+  /** True if finding an offer may open connections. */
   get connects(): boolean {
     return this.#sources.some(({ connects }) => connects === true);
   }
 
   get needsSession(): boolean {
-    // A server without offers of its own has what its sources have.
+    // A server without registered offers only has those of its sources.
     const first = this.#sources.length > 1 && !this.local.isUsed ? 1 : 0;
     return !this.#sources.slice(first).every((source) => source.sessionless ?? false);
   }
 
-  /** The instructions of the first source that has any. */
+  /** Returns the instructions of the first source that has any. */
   instructions(): string | undefined {
     for (const source of this.#sources) {
       const text = source.instructions?.();
@@ -176,12 +176,12 @@ export class JoinedSources implements Layer {
   }
 
   async close(): Promise<void> {
-    for (const end of this.#ends) callHook(this.#facts.platform, "the end of onChange", end);
+    for (const end of this.#ends) callHook(this.#config.platform, "the end of onChange", end);
     this.#ends.clear();
     await Promise.all(this.#sources.map(async (source) => source.close?.()));
   }
 
-  /** The entries of one kind that this caller sees. */
+  /** Returns the entries of one kind that this caller sees. */
   list(kind: OfferKind, call: SourceCall): MaybePromise<OfferList> {
     const [only] = this.#sources;
     if (only !== undefined && this.#sources.length === 1) return only.list(kind, call);
@@ -202,12 +202,12 @@ export class JoinedSources implements Layer {
       const id = (item as unknown as Record<string, unknown>)[key];
       if (!byKey.has(id)) byKey.set(id, item);
     }
-    const list: OfferList = { items: [...byKey.values()], cache: narrowest(this.#facts.hints[kind], parts) };
+    const list: OfferList = { items: [...byKey.values()], cache: narrowestHint(this.#config.hints[kind], parts) };
     this.#joined.set(kind, [{ parts, list }, ...known].slice(0, MAX_LISTS));
     return list;
   }
 
-  /** The offer with this name, URI or template, if this caller sees one: of the first source that has it. */
+  /** Returns the offer with this name, URI or template of the first source that has it, if this caller sees it. */
   find(
     kind: OfferKind,
     name: string,
@@ -215,7 +215,7 @@ export class JoinedSources implements Layer {
     from = 0,
     until = this.#sources.length,
   ): MaybePromise<FoundOffer | undefined> {
-    // A server without tools of its own, as a gateway, does not look for them.
+    // Skips the local source of a server without registered tools, such as a gateway.
     const first = from === 0 && kind === "tools" && !this.local.used.has(kind) ? 1 : from;
     for (let index = first; index < until; index++) {
       const found = this.#sources[index]?.find(kind, name, call);
@@ -225,7 +225,7 @@ export class JoinedSources implements Layer {
     return undefined;
   }
 
-  /** Whether this caller may subscribe to this URI. Throws if it lacks a scope. */
+  /** True if this caller may subscribe to this URI. Throws if the caller lacks a scope. */
   knows(uri: string, call: ServerCall): MaybePromise<boolean> {
     return whenReady(this.find("resources", uri, call), (found) => {
       if (found === undefined) return false;
@@ -243,10 +243,10 @@ export class JoinedSources implements Layer {
     const paging = call.outer === undefined ? this.#pagingSource(kind, call) : undefined;
     if (paging !== undefined) return this.#sourcePage(kind, paging, call);
     return whenReady(this.list(kind, call), (list) => {
-      call.cache = list.cache ?? this.#facts.hints[kind];
+      call.cache = list.cache ?? this.#config.hints[kind];
       const pages = this.#pagesOf(kind, list);
-      // The server that this one is mounted in splits the joined list.
-      return call.outer === undefined ? pageOf(this.#facts, pages, call.request.params) : wholeList(pages);
+      // For a mounted server, the outer server splits the joined list.
+      return call.outer === undefined ? pageOf(this.#config, pages, call.request.params) : wholeList(pages);
     });
   }
 
@@ -262,7 +262,7 @@ export class JoinedSources implements Layer {
     return pages;
   }
 
-  /** The only source of a kind, if it has pages of its own. */
+  /** Returns the only source of a kind, if it has its own pages. */
   #pagingSource(kind: OfferKind, { request }: ServerCall): PlainSource | undefined {
     if (this.#sources.length === 1) return undefined;
     const declaring = this.#sources.filter((source) => declares(source, kind, request.revision));
@@ -270,7 +270,7 @@ export class JoinedSources implements Layer {
   }
 
   #sourcePage(kind: OfferKind, source: PlainSource, call: ServerCall): MaybePromise<object> {
-    const { secrets, hints } = this.#facts;
+    const { secrets, hints } = this.#config;
     const purpose = `cursor of a source ${kind}`;
     const { cursor } = call.request.params;
     const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
@@ -282,15 +282,15 @@ export class JoinedSources implements Layer {
     call.cache = hints[kind];
     return whenReady(source.page?.(kind, opened, call) ?? { items: [] }, ({ items, next, cache, ...others }) => {
       if (cache !== undefined) call.cache = cache;
-      return pageBefore({ ...others, [kind]: items }, next === undefined ? undefined : secrets.sign(purpose, next));
+      return withNextCursor({ ...others, [kind]: items }, next === undefined ? undefined : secrets.sign(purpose, next));
     });
   }
 
   #check(call: ServerCall): void {
     const { name } = call.request.params;
-    const until = this.#quick;
+    const until = this.#searchable;
     const found = typeof name === "string" ? this.find("tools", name, call, 0, until) : undefined;
-    // A search in some of the sources says nothing of the others.
+    // If only some sources were searched, an offer may still exist in the others.
     if (until === undefined || !isThenable(found)) call.offer = found;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;
@@ -300,7 +300,7 @@ export class JoinedSources implements Layer {
 
   #checkHeaders(found: FoundOffer, call: ServerCall): void {
     const { http } = call.exchange;
-    const { item, headers = item === undefined ? [] : toolFacts(item).headers } = found;
+    const { item, headers = item === undefined ? [] : toolCallInfo(item).headers } = found;
     const args = call.request.params["arguments"] ?? {};
     if (headers.length > 0 && http !== undefined && isObject(args))
       call.request.era.checkArguments(headers, args, http);
@@ -313,7 +313,7 @@ export class JoinedSources implements Layer {
     const name = typeof named === "string" ? named : call.stringParam(key);
     if (offer !== undefined && !isThenable(offer) && (offer.item === undefined || offer.item.name === name))
       return this.#run(kind, name, offer, call);
-    // Looked for again where middleware has changed the name.
+    // Searches again if middleware has changed the name.
     const found = isThenable(offer) ? offer : this.find(kind, name, call);
     if (isThenable(found)) return found.then((settled) => this.#runFound(kind, name, settled, call));
     return this.#runFound(kind, name, found, call);
@@ -329,16 +329,16 @@ export class JoinedSources implements Layer {
     if (found.scopes !== undefined && found.scopes.length > 0) checkScopes(LABELS[kind], name, found.scopes, call);
     if (found.cache !== undefined) call.cache = found.cache;
     if (kind === "tools") {
-      const { item, wrapsOutput = item !== undefined && toolFacts(item).wrapsOutput } = found;
+      const { item, wrapsOutput = item !== undefined && toolCallInfo(item).wrapsOutput } = found;
       if (wrapsOutput) call.root.request.wrapsOutput = true;
     }
     return found.run(call);
   }
 
-  /** The error for a name that this caller sees nothing under, with the nearest one that it does see. */
+  /** The error for an unknown name. Suggests the most similar name that this caller sees. */
   #unknown(kind: OfferKind, name: string, call: ServerCall): McpError {
     if (kind === "resources") return resourceNotFound(name);
-    // Other sources may be slow.
+    // Suggestions come from registered offers only, because other sources may be slow.
     const listed = this.local.list(kind, call);
     const names = isThenable(listed) ? [] : listed.items.map((item) => item.name);
     const nearest = nearestName(name, names);
@@ -377,8 +377,7 @@ export class JoinedSources implements Layer {
 }
 
 /**
- * Refuses a caller that lacks scopes of what it asks for, such as `the tool "a"`; the HTTP transport turns the refusal into a
- * challenge.
+ * Refuses a caller that lacks scopes for an offer. The HTTP transport answers with a challenge.
  *
  * Spec: Tools, "Security Considerations",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
@@ -387,7 +386,8 @@ function checkScopes(what: string, name: string, scopes: readonly string[] | und
   if (scopes === undefined || scopes.length === 0) return;
   const { principal, peer, http } = call.exchange;
   const auth = principal ?? peer?.principal;
-  // A pipe to a parent process has no authorization. Over HTTP, a request without it must not get past the check.
+  // A pipe to a parent process has no authorization. Over HTTP, a request without authorization must not pass the
+  // check.
   if (auth === undefined && http === undefined) return;
   const missing = scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
   if (missing.length === 0) return;
@@ -397,8 +397,8 @@ function checkScopes(what: string, name: string, scopes: readonly string[] | und
   });
 }
 
-/** A source with its capabilities completed. */
-function completed(source: PlainSource, { options }: ServerConfig): PlainSource {
+/** Returns the source with `listChanged` and `subscribe` derived from its members. */
+function withDefaultCapabilities(source: PlainSource, { options }: ServerConfig): PlainSource {
   return {
     capabilities(revision) {
       const declared = source.capabilities(revision);
@@ -409,7 +409,7 @@ function completed(source: PlainSource, { options }: ServerConfig): PlainSource 
         all[name] = { ...changes, ...declared[name] };
       }
       const { resources } = all;
-      // A source that cannot watch any of its resources now says so itself.
+      // A source may declare `subscribe: false` while it cannot watch any of its resources.
       if (resources === undefined || resources.subscribe === true) return all;
       const { subscribe = source.watchOf !== undefined && options.subscribe !== false, ...rest } = resources;
       all.resources = subscribe ? { ...rest, subscribe } : rest;
@@ -419,7 +419,7 @@ function completed(source: PlainSource, { options }: ServerConfig): PlainSource 
     find: (kind, name, call) => source.find(kind, name, call),
     ...(source.page && {
       page: (kind: OfferKind, cursor: string | undefined, call: SourceCall) =>
-        // Only called where there is one.
+        // Safe: the source has `page`.
         (source.page as NonNullable<Source["page"]>)(kind, cursor, call),
     }),
     ...(source.instructions && { instructions: () => source.instructions?.() }),
@@ -435,12 +435,12 @@ function completed(source: PlainSource, { options }: ServerConfig): PlainSource 
 }
 
 /**
- * The hint of a joined list: the shortest time of its parts, and private if one of them is.
+ * Returns the hint of a joined list: the shortest time of its parts, and `private` if one of them is private.
  *
  * Spec: Caching, "Cacheable Model",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
  */
-function narrowest(usual: CacheHint, parts: readonly OfferList[]): CacheHint {
+function narrowestHint(usual: CacheHint, parts: readonly OfferList[]): CacheHint {
   if (parts.length === 0) return usual;
   const hints = parts.map(({ cache = usual }) => cache);
   return {

@@ -12,33 +12,35 @@ import type { Hub, Subscriber } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "../contract/resource.js";
 import type { FoundOffer, OfferItems, OfferList, Source } from "../contract/source.js";
-import type { JoinedSources } from "./joined.js";
-import { type OfferNames, outerItem, outerResult, prefixedUri, splitUri } from "./names.js";
+import type { JoinedSources } from "./joined-sources.js";
+import { type OfferNames, outerItem, outerResult, prefixedUri, splitUri } from "./offer-names.js";
 
-/** The parts of a server that can have mounts and can be mounted. */
-export interface ServerParts extends ServerCore {
+/** The internals of a server that can have mounts and can be mounted. */
+export interface ServerInternals extends ServerCore {
+  /** Publishes changes to subscribers. */
   readonly hub: Hub;
+  /** All offers of the server. */
   readonly source: JoinedSources;
-  /** The servers mounted in it, by prefix. */
-  readonly mounted: Map<string, ServerParts>;
+  /** The mounted servers, by prefix. */
+  readonly mounted: Map<string, ServerInternals>;
 }
 
 /**
- * The offers of another server under a prefix. Calls go through that server's own layers; questions, progress, cancellation and
- * `ctx.data` are those of the outer call.
+ * The offers of a mounted server under a prefix. Calls go through the mounted server's own layers. Questions, progress,
+ * cancellation and `ctx.data` are those of the outer call.
  */
 export class PrefixedSource implements Source {
   readonly #prefix: string;
-  readonly #server: ServerParts;
+  readonly #server: ServerInternals;
   readonly #lists = new WeakMap<object, OfferList["items"]>();
   readonly #watch: Watch;
 
-  constructor(prefix: string, server: ServerParts) {
+  constructor(prefix: string, server: ServerInternals) {
     this.#prefix = prefix;
     this.#server = server;
     this.#watch = (uri, updated) => {
       const value = this.#inner("uri", uri) ?? uri;
-      const subscriber = { hear: () => updated() };
+      const subscriber = { receive: () => updated() };
       server.hub.subscribe(subscriber, RESOURCE_FILTER, value);
       return () => server.hub.unsubscribe(subscriber, RESOURCE_FILTER, value);
     };
@@ -54,11 +56,11 @@ export class PrefixedSource implements Source {
     };
   }
 
-  /** Subscribes as a client would, so that changes of the mounted server's lists reach clients of this one. */
+  /** Subscribes like a client, so that changes of the mounted server's lists reach the clients of the outer server. */
   onChange(listener: (kinds: readonly OfferKind[]) => void): () => void {
     const { layers, hub } = this.#server;
     const end = layers.onChange(() => listener([]));
-    const subscriber: Subscriber = { hear: ({ change }) => listener(changedKinds(change.method)) };
+    const subscriber: Subscriber = { receive: ({ change }) => listener(changedKinds(change.method)) };
     hub.join(subscriber);
     return () => {
       end();
@@ -83,24 +85,24 @@ export class PrefixedSource implements Source {
     let items = this.#lists.get(result);
     if (items === undefined) {
       const listed = (result as Record<string, Record<string, unknown>[]>)[kind] ?? [];
-      // Only names and addresses differ.
+      // Safe: only names and URIs differ.
       items = listed.map((item) => outerItem(this.#names(call), item)) as unknown as OfferItems[OfferKind][];
       this.#lists.set(result, items);
     }
     const { cache } = inner;
-    return this.#listed(items, cache);
+    return this.#sharedList(items, cache);
   }
 
-  /** The same object for the same items and hint. */
-  #listed(items: OfferList["items"], cache: ServerCall["cache"]): OfferList {
-    const known = this.#offered.get(items);
+  /** Returns the same object for the same items and hint. */
+  #sharedList(items: OfferList["items"], cache: ServerCall["cache"]): OfferList {
+    const known = this.#listsByItems.get(items);
     if (known?.cache?.ttlMs === cache.ttlMs && known.cache.scope === cache.scope) return known;
     const list = { items, cache };
-    this.#offered.set(items, list);
+    this.#listsByItems.set(items, list);
     return list;
   }
 
-  readonly #offered = new WeakMap<OfferList["items"], OfferList>();
+  readonly #listsByItems = new WeakMap<OfferList["items"], OfferList>();
 
   find(kind: OfferKind, name: string, call: ServerCall): MaybePromise<FoundOffer | undefined> {
     const { key, use = "completion/complete" } = OFFER_KINDS[kind];
@@ -115,7 +117,7 @@ export class PrefixedSource implements Source {
   #outer(kind: OfferKind, found: FoundOffer, rest: string, route: Route): FoundOffer {
     const { key } = OFFER_KINDS[kind];
     const paramsFor = ({ request: { params } }: ServerCall): Params => ({ ...params, [key]: rest });
-    // The rate is counted by the server that has the tool.
+    // The server that owns the tool counts its rate.
     const { item, check, complete: _complete, rate: _rate, ...others } = found;
     return {
       ...others,
@@ -154,7 +156,7 @@ export class PrefixedSource implements Source {
     });
   }
 
-  /** Runs a call through the layers of the mounted server, except for extensions that have run around the outer call. */
+  /** Runs a call through the layers of the mounted server. Skips extensions that already run around the outer call. */
   async #run(outer: ServerCall, inner: ServerCall, { steps }: Route, handler: MethodHandler): Promise<object> {
     const own = withoutExtensions(steps, outer);
     try {
@@ -182,11 +184,11 @@ export class PrefixedSource implements Source {
     const found = this.#server.source.find("resources", uri, call);
     if (found === undefined) return false;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
-    // Where it is not known which URIs are served, web addresses are left for the client to open.
+    // If the served URIs are not known, web addresses are left for the client to open.
     return !((isThenable(found) || found.assumed === true) && /^https?:/i.test(uri));
   }
 
-  /** The name or URI without the prefix; undefined for one without this prefix. */
+  /** Removes the prefix from a name or URI. Returns undefined for one without this prefix. */
   #inner(member: "name" | "uri", outer: string): string | undefined {
     if (member === "name") {
       const start = `${this.#prefix}_`;
@@ -197,22 +199,24 @@ export class PrefixedSource implements Source {
   }
 }
 
-/** The layers without extensions that have run around a call already. */
+/** Returns the layers without extensions that already run around the call. */
 function withoutExtensions(steps: readonly LayerStep[], call: ServerCall): readonly LayerStep[] {
   if (!steps.some(({ layer }) => layer.stage === "extension")) return steps;
   const ids = new Set<string>();
   for (let each: ServerCall | undefined = call; each !== undefined; each = each.outer) {
-    for (const { id } of each.facts.options.extensions ?? []) ids.add(id);
+    for (const { id } of each.config.options.extensions ?? []) ids.add(id);
   }
   return steps.filter(({ layer: { stage, name } }) => stage !== "extension" || !ids.has(name));
 }
 
-/** The request without extensions that the server which the client is connected to does not have. */
+/**
+ * Returns the request without extensions that the outermost server, which the client is connected to, does not have.
+ */
 function negotiated(request: Call, { root }: ServerCall): Call {
   const { clientCapabilities, params } = request;
   const { extensions } = clientCapabilities;
   if (!isObject(extensions) && !("task" in params)) return request;
-  const ids = (root.facts.options.extensions ?? []).map(({ id }) => id);
+  const ids = (root.config.options.extensions ?? []).map(({ id }) => id);
   const shared = Object.entries(extensions ?? {}).filter(([id]) => ids.includes(id));
   const { task, ...rest } = params;
   return {

@@ -1,26 +1,31 @@
 import { isObject } from "../../jsonrpc/message.js";
 
-/** The names under which clients see the offers of one of several servers that are served as one. */
+/** Converts the names of one server's offers to those that clients see, where several servers are served as one. */
+/** Returns the name that clients see. */
 export interface OfferNames {
+  /** Returns the URI that clients see. */
   name(inner: string): string;
   uri(inner: string): string;
-  /** Begins a check of the URIs of one result: whether that server serves one. Others, such as web addresses, stay unchanged. */
+  /**
+   * Returns a function that checks the URIs of one result: true if the server serves the URI. Other URIs, such as web
+   * addresses, stay unchanged.
+   */
   serving(): (uri: string) => boolean;
 }
 
 type Members = Record<string, unknown>;
 
-/** The scheme of pages of tools; clients take no other for a page. */
+/** The scheme of tool pages. Clients accept no other scheme for a page. */
 const PAGES = "ui://";
 
-/** A URI as clients see it: with `prefix+` in front, behind the scheme for pages of tools. */
+/** Returns a URI as clients see it: with `prefix+` in front, or after the scheme for tool pages. */
 export function prefixedUri(prefix: string, uri: string): string {
   // Schemes are case-insensitive (RFC 3986), and a client may change the case before it sends the URI back.
   const start = `${prefix.toLowerCase()}+`;
   return uri.startsWith(PAGES) ? `${PAGES}${start}${uri.slice(PAGES.length)}` : `${start}${uri}`;
 }
 
-/** The parts of a URI that `prefixedUri` made; undefined for a URI without a prefix. */
+/** Splits a URI that `prefixedUri` returned. Undefined for a URI without a prefix. */
 export function splitUri(uri: string): { prefix: string; inner: string } | undefined {
   const scheme = uri.startsWith(PAGES) ? PAGES : "";
   const plus = uri.indexOf("+", scheme.length);
@@ -28,7 +33,7 @@ export function splitUri(uri: string): { prefix: string; inner: string } | undef
   return { prefix: uri.slice(scheme.length, plus).toLowerCase(), inner: scheme + uri.slice(plus + 1) };
 }
 
-/** An item of a list with its name, its URI and the address of its page as clients see them. */
+/** Returns a list entry with its name, its URI and the URI of its page as clients see them. */
 export function outerItem(names: OfferNames, item: Members): Members {
   const { name, uri, uriTemplate } = item;
   return withPageUri(
@@ -58,9 +63,9 @@ function withPageUri(item: Members, names: OfferNames): Members {
   };
 }
 
-/** A result with its URIs as clients see them; the same object when it has none. */
+/** Returns a result with its URIs as clients see them. The same object if nothing changes. */
 export function outerResult(names: OfferNames, method: string, result: object): object {
-  // Most results have no link.
+  // Created on demand, because most results have no link.
   let check: ((uri: string) => boolean) | undefined;
   const serves = (uri: string) => {
     check ??= names.serving();
