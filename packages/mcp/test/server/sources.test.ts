@@ -404,12 +404,12 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a source, in %s", (revisio
       ],
       ["`find` throws", bad({ find: () => raise("boom") }), (one) => one.callTool("x"), /`find` of .* failed: boom/],
       ["`find` returns text", bad({ find: () => "x" }), (one) => one.callTool("x"), /returned a string for tools "x"/],
-      ["`find` has no `run`", bad({ find: () => ({}) }), (one) => one.callTool("x"), /no `run` for tools "x"/],
+      ["`find` has no `run`", bad({ find: () => ({}) }), (one) => one.callTool("x"), /without `run` for tools "x"/],
       [
         "`scopes` are text",
         bad({ find: () => ({ scopes: "a", run: () => text("") }) }),
         (one) => one.callTool("x"),
-        /`scopes` for tools "x" that are no list/,
+        /`scopes` for tools "x" that are not a list/,
       ],
       [
         "`run` returns nothing",
