@@ -59,7 +59,7 @@ describe("parley doctor of a server that wants a login", () => {
     expect(seen.broken).toMatchObject({
       step: "auth",
       code: "login_needed",
-      cause: `${seen.origin}/mcp wants a login, and everything that leads to one is in place`,
+      cause: `${seen.origin}/mcp requires a login, and its login metadata is complete`,
       fix: `Run \`parley login ${seen.origin}/mcp\`, or pass a token: --header "Authorization: Bearer …".`,
       tried: [
         `protected resource metadata ${seen.origin}${RESOURCE}: found`,
@@ -94,7 +94,7 @@ describe("parley doctor of a server that wants a login", () => {
     [
       "wrong_resource",
       { resource: { resource: "http://inner:8080/mcp" } },
-      "is about another resource",
+      "is for another resource",
       "Behind a proxy, set `publicUrl`",
     ],
     [
@@ -137,8 +137,8 @@ describe("parley doctor of a server that wants a login", () => {
     expect(code).toBe(4);
     expect(broken).toMatchObject({
       code: "token_refused",
-      cause: expect.stringContaining("does not accept the token of the Authorization header: it has expired"),
-      fix: expect.stringContaining("Pass another token"),
+      cause: expect.stringContaining("does not accept the token in the Authorization header: it has expired"),
+      fix: expect.stringContaining("Pass a token that was issued for this server"),
     });
     expect(JSON.stringify(broken)).not.toContain("secret-token");
   });
@@ -149,7 +149,7 @@ describe("parley doctor of a server that wants a login", () => {
   });
 
   it.each([
-    ["insufficient_scope", 'Bearer error="insufficient_scope", scope="shop:write"', "lack rights: shop:write"],
+    ["insufficient_scope", 'Bearer error="insufficient_scope", scope="shop:write"', "lack the scope shop:write"],
     ["forbidden", undefined, "refuses these requests (403)"],
   ])("tells a 403 for %s from one for the host", async (expected, challenge, cause) => {
     const { broken, code } = await examineProtected({ status: 403, challenge });

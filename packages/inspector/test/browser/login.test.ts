@@ -95,14 +95,14 @@ describe.skipIf(!hasBrowser)("a login", () => {
     it("shows each step, opens nothing unasked, and leads to a connection", async () => {
       const target = await protectedServer();
       await connectTo(target, revision);
-      await shownConnection(page, "waits for login");
+      await shownConnection(page, "waiting for login");
       expect(await login().getByRole("button", { name: "Log out" }).count()).toBe(0);
       const { origin, pathname, searchParams } = await loginAddress();
-      await login().getByRole("list", { name: "Look twice" }).getByText("The host is this machine.").waitFor();
+      await login().getByRole("list", { name: "Warnings" }).getByText("The host is this machine.").waitFor();
       expect(origin + pathname).toBe(`${target.issuer.origin}/authorize`);
       expect(searchParams.get("scope")).toContain(SCOPES);
       expect(target.issuer.to("/authorize")).toEqual([]);
-      expect(await login().getByText("Scopes").textContent()).toMatch(/^Scopes that are asked for: basic/);
+      expect(await login().getByText("Scopes").textContent()).toMatch(/^Requested scopes: basic/);
       const marks = async () => (await steps()).map(([mark, step]) => `${mark} ${step?.split(" ")[0]}`);
       await expect.poll(marks).toEqual(["✓ challenge", "✓ discovery", "✓ discovery", "✓ registration", "… login"]);
 
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       await connectTo(target, revision);
       await (await openLogin()).close();
       await shownConnection(page, "ready");
-      await page.getByRole("button", { name: "Reopen" }).click();
+      await page.getByRole("button", { name: "Reconnect" }).click();
       // The steps of the connection before, with its login, are gone.
       const isRenewed = async () => {
         const names = (await steps()).map(([, step]) => step?.split(" ")[0]);
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       expect(target.issuer.to("/authorize")).toHaveLength(1);
 
       await login().getByRole("button", { name: "Log out" }).click();
-      await shownConnection(page, "waits for login");
+      await shownConnection(page, "waiting for login");
       const [{ form } = { form: new URLSearchParams() }] = target.issuer.to("/revoke");
       expect(form.get("token")).toMatch(/./);
       noteSecrets(target);
@@ -156,10 +156,10 @@ describe.skipIf(!hasBrowser)("a login", () => {
   it("is told of in views that need the server, which lead to it", async () => {
     const target = await protectedServer();
     await connectToUrl(page, target.url);
-    await shownConnection(page, "waits for login");
+    await shownConnection(page, "waiting for login");
     for (const view of ["Use", "Model", "Eras"]) {
       await goTo(page, view);
-      await page.getByText("The server waits for you to log in.").waitFor();
+      await page.getByText("The server is waiting for you to log in.").waitFor();
       await page.getByRole("button", { name: "Go to the login" }).click();
       await openButton().waitFor();
     }
@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       "whose code gives no token",
       refuses("/token", 400, { error: "invalid_grant", error_description: "the code is old" }),
       /^✕ token POST .*: failed: HTTP 400: invalid_grant: the code is old$/,
-      /gave no token/,
+      /issued no token/,
     ],
   ];
 

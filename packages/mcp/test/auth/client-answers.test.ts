@@ -42,7 +42,7 @@ describe("the answer to a login", () => {
       expect(result.visits).toHaveLength(1);
       if (isGood) expect(result.error).toBeUndefined();
       else {
-        expectRefusal(result, "the login did not succeed");
+        expectRefusal(result, "the login failed");
         expect(target.issuer.to("/token")).toEqual([]);
       }
     },
@@ -59,7 +59,7 @@ describe("the answer to a login", () => {
       error_uri: "https://evil.example",
     };
     const result = await attempt(target);
-    expectRefusal(result, "the login did not succeed");
+    expectRefusal(result, "the login failed");
     expect(inspect(result.error)).not.toMatch(/access_denied|visit evil|evil\.example\/?"/);
   });
 
@@ -72,8 +72,8 @@ describe("the answer to a login", () => {
     ["two states", (back) => `${back.href}&state=x`, /"state"/],
     ["the state twice", (back) => `${back.href}&state=${back.searchParams.get("state")}`, /"state"/],
     ["two issuers", (back) => `${back.href}&iss=https://evil.example`, /"iss"/],
-    ["no code", (back) => without(back, "code"), "the answer has no code"],
-    ["an empty code", (back) => having(back, "code", ""), "the answer has no code"],
+    ["no code", (back) => without(back, "code"), "the response has no code"],
+    ["an empty code", (back) => having(back, "code", ""), "the response has no code"],
     ["a token", (back) => `${back.href}&token=canary`, "implicit and hybrid flows are not supported"],
     ["an id_token", (back) => `${back.href}&id_token=canary`, "implicit and hybrid flows are not supported"],
     ["a response as a JWT", (back) => `${back.href}&response=canary`, "JARM"],
@@ -83,7 +83,7 @@ describe("the answer to a login", () => {
   ])("AUTHC-15, AUTHC-18: with %s", async (_name, redirect, message) => {
     const target = await ClientTarget.start();
     const result = await attempt(target, { redirect });
-    expectRefusal(result, "the login did not succeed");
+    expectRefusal(result, "the login failed");
     expectRefusal(result, message);
     expect(target.issuer.to("/token")).toEqual([]);
     expect(inspect(result.error)).not.toContain("canary");

@@ -48,7 +48,7 @@ describe("P7, P9, SEC-03, SEC-05: an address that no client may use", () => {
     async (_name, url, reason) => {
       const target = await ClientTarget.start({}, { metadata: { registration_endpoint: url } });
       const result = await attempt(target);
-      expectRefusal(result, "no client is known to");
+      expectRefusal(result, "no client is available for");
       expectRefusal(result, `${reason} and is not used`);
       expectNothingElsewhere(target, result);
     },

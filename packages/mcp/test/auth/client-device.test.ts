@@ -98,7 +98,7 @@ describe("the device flow", () => {
 
   it("gives up when five polls in a row fail, and pauses a minute at most", async () => {
     const { result, pauses, target } = await logIn([DOWN, DOWN, DOWN, DOWN, PENDING, DOWN], { interval: 20 });
-    expectRefusal(result, "gave no token");
+    expectRefusal(result, "issued no token");
     expect(target.issuer.to("/token")).toHaveLength(10);
     expect(pauses.slice(0, 4)).toEqual([20, 40, 60, 60]);
     expect(String(result.error)).not.toContain("canary");
@@ -117,7 +117,7 @@ describe("the device flow", () => {
 
   it("ends when nobody types the code", async () => {
     const { target, result, pauses } = await logIn([PENDING], { expires_in: 12 });
-    expectRefusal(result, "the code was not used in time");
+    expectRefusal(result, "the user did not enter the code in time");
     expect(target.issuer.to("/token")).toHaveLength(3);
     // Not beyond the end of the code.
     expect(pauses).toEqual([5, 5, 2]);
@@ -137,7 +137,7 @@ describe("the device flow", () => {
   ])("SEC-05: sends nobody to %j", async (page) => {
     for (const name of ["verification_uri", "verification_uri_complete"]) {
       const { result, shown, target } = await logIn([GOOD], { [name]: page });
-      expectRefusal(result, "names a page that no user may be sent to");
+      expectRefusal(result, "sent a login page with an address that is not allowed");
       expect(shown).toEqual([]);
       expect(target.issuer.to("/token")).toEqual([]);
     }
@@ -147,7 +147,7 @@ describe("the device flow", () => {
     "SEC-05: shows no code that controls a terminal or fills it: %#",
     async (code) => {
       const { result, shown } = await logIn([GOOD], { user_code: code });
-      expectRefusal(result, "gave a code that cannot be shown to a user");
+      expectRefusal(result, "sent a code that cannot be displayed");
       expect(shown).toEqual([]);
       expect(String(result.error).length).toBeLessThan(2_000);
     },

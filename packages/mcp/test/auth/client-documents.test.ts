@@ -93,7 +93,7 @@ describe("a document about a server that no client may use", () => {
     const value = typeof resource === "string" && resource.startsWith("/") ? `${target.origin}${resource}` : resource;
     target.behaviour.metadata = { resource: value };
     const result = await attempt(target);
-    expectRefusal(result, "is about another resource");
+    expectRefusal(result, "is for another resource");
     expect(result.error).toMatchObject({ data: { reason: "wrong_resource" } });
     expect(target.issuer.requests).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe("a document about a server that no client may use", () => {
   it("AUTHC-08: an authorization server that was not in the list is not chosen", async () => {
     const target = await ClientTarget.start();
     const result = await attempt(target, { oauth: { chooseServer: () => "https://evil.example" } });
-    expectRefusal(result, "names no authorization server that was chosen");
+    expectRefusal(result, "`chooseServer` chose none of the authorization servers of");
     expectNothingElsewhere(target, result);
   });
 

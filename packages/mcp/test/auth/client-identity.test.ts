@@ -56,7 +56,7 @@ describe("AUTHC-28: who the client is", () => {
   it("nobody, if nothing leads to a client", async () => {
     const target = await ClientTarget.start({}, { metadata: { registration_endpoint: null } });
     const result = await attempt(target, { oauth: { chooseClient: async () => undefined } });
-    expectRefusal(result, "no client is known to");
+    expectRefusal(result, "no client is available for");
     expectRefusal(result, "the server has no registration endpoint");
     expect(result.visits).toEqual([]);
   });

@@ -126,7 +126,7 @@ describe("AUTHC-34, AUTHC-35: enterprise-managed authorization and workload iden
     };
     const grant = enterpriseManaged({ client: { clientId: "app" }, identityProvider, idToken: "canary" });
     const result = await attempt(target, { oauth: { grant } });
-    expectRefusal(result, "gave no token");
+    expectRefusal(result, "issued no token");
     expect(String(result.error)).not.toContain("canary");
     expect(target.issuer.to("/token")).toHaveLength(1);
   });
@@ -205,7 +205,7 @@ describe("proof of possession", () => {
   it("does not accept a token without a key, where the program wants one", async () => {
     const target = await ClientTarget.start({}, { intercept: tokens(GOOD) });
     const result = await attempt(target, { oauth: { dpop: true } });
-    expectRefusal(result, "gave a token that is bound to no key");
+    expectRefusal(result, "issued a token that is not bound to a key");
     expect(target.requests.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   });
 

@@ -40,7 +40,7 @@ describe.each(PROVIDERS)("$name", (provider) => {
     const target = await serverOf(provider, { code_challenge_methods_supported: ["S256"] });
     const result = await attempt(target);
     if (provider.registers) expect(result.error).toBeUndefined();
-    else expectRefusal(result, "no client is known to");
+    else expectRefusal(result, "no client is available for");
   });
 
   it("null in place of every optional member is as good as none", async () => {

@@ -115,7 +115,7 @@ describe("RFC 9126: a pushed authorization request", () => {
       pushed_authorization_request_endpoint: "http://169.254.169.254/par",
     });
     const result = await attempt(target);
-    expectRefusal(result, "requires pushed requests and has no usable endpoint for them");
+    expectRefusal(result, "requires pushed authorization requests but has no usable endpoint for them");
     expect(result.visits).toEqual([]);
   });
 });

@@ -105,7 +105,7 @@ describe("a secret without an issuer", () => {
     expect((await attempt(first, { connect: { auth } })).error).toBeUndefined();
     for (const again of [auth, oauth({ grant, store })]) {
       const result = await attempt(second, { connect: { auth: again } });
-      expectRefusal(result, `belongs to ${first.issuer.issuer}, with which it was used before`);
+      expectRefusal(result, `belongs to ${first.issuer.issuer}, the issuer that it was first used with`);
       expect(result.error).toMatchObject({ fix: expect.stringContaining("Set `issuer`") });
     }
     expect(second.issuer.to("/token")).toEqual([]);
@@ -269,7 +269,7 @@ describe("AUTHC-34: what an identity provider answers", () => {
     const target = await start();
     answering(200, body)(target);
     const result = await attempt(target, { oauth: { grant: managed(target) } });
-    expectRefusal(result, /no ID-JAG|token_type/);
+    expectRefusal(result, /not an ID-JAG|token_type/);
     expect(JSON.stringify(result.error) + String(result.error)).not.toContain("canary");
     expect(target.issuer.to("/exchange")).toHaveLength(1);
     expect(target.issuer.to("/token")).toEqual([]);
@@ -377,7 +377,7 @@ describe("an error that repeats a credential is shown without it", () => {
     };
     for (const options of [{}, { grant: clientCredentials({ clientId: "robot", clientSecret: SECRET }) }]) {
       const result = await attempt(target, { oauth: options });
-      expectRefusal(result, `${target.issuer.issuer} gave no token`);
+      expectRefusal(result, `${target.issuer.issuer} issued no token`);
       expect(result.error).toMatchObject({ fix: "Check that the token endpoint can be reached." });
     }
   });

@@ -135,7 +135,7 @@ describe.each(ERAS)("the time that a user takes to log in, %s", (revision) => {
     await clock.advance(45_000);
     expect(await opening).toMatchObject({
       kind: "authorization_failed",
-      message: expect.stringContaining("nobody logged in within 45 s"),
+      message: expect.stringContaining("the user did not log in within 45 s"),
       fix: expect.stringContaining("`timeoutMs`"),
     });
   });

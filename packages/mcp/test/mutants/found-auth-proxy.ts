@@ -72,7 +72,7 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
     name: "proxy-preflight-of-pages",
     recreates: "pages of other origins are told that they may read the pages for the user",
     file: "auth/proxy/oauth-proxy.ts",
-    search: " && FOR_PAGES.has(path)",
+    search: " && CROSS_ORIGIN_PATHS.has(path)",
     replace: "",
     tests: TOKENS,
   },

@@ -22,7 +22,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
     name: "challenge-names-part",
     recreates: "a challenge names the scopes of a tool without those that every request needs",
     file: "auth/resource/protected-resource.ts",
-    search: "scopes: [...new Set([...this.#parts.scopes, ...scopes])],",
+    search: "scopes: [...new Set([...this.#config.scopes, ...scopes])],",
     replace: "scopes,",
     tests: ["test/auth/resource-answers.test.ts"],
   },

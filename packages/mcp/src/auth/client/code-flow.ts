@@ -1,35 +1,38 @@
 import * as oauth from "oauth4webapi";
 import { onAbort } from "../../platform/on-abort.js";
 import { McpError } from "../../protocol/error.js";
-import type { Discovered } from "../discovery/discover.js";
-import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
+import type { DiscoveryResult } from "../discovery/discover.js";
+import { errorMessage, hookResult, type Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { Identities, IdentitySearch } from "./identity.js";
 import type { Login } from "./login.js";
 import { clientAuthentication, type OAuthClient, secretsOf } from "./oauth-client.js";
 import {
-  againWithNonce,
   type GrantedToken,
-  mayPass,
+  isRetryableFailure,
   peerText,
   requestOptions,
   requestToken,
-  type TokenRequestParts,
+  retryWithNonce,
+  type TokenRequestContext,
   tokenFailure,
   withoutSecrets,
 } from "./token-request.js";
 
-/** The parts of a user's login. */
-export interface LoginParts extends Omit<TokenRequestParts, "server" | "client">, IdentitySearch {
+/** Everything that a user's login needs. */
+export interface LoginContext extends Omit<TokenRequestContext, "server" | "client">, IdentitySearch {
   readonly identities: Identities;
-  /** Aborted when the login was given up. */
+  /** Aborted when no request waits for the login any more. */
   readonly signal: AbortSignal;
-  /** Sends requests that spend a code. It stops a little after `signal`, because the answer would be lost. */
+  /**
+   * Sends requests that spend a code. It stops a little later than `signal`: if such a request is cancelled, its
+   * response is lost and the code is spent.
+   */
   readonly spend: BoundedFetch;
 }
 
-/** A token, and the client that it was issued to. */
-export interface LoggedIn {
+/** A token and the client that it was issued to. */
+export interface IssuedToken {
   readonly client: OAuthClient;
   readonly granted: GrantedToken;
 }
@@ -37,29 +40,29 @@ export interface LoggedIn {
 type RedirectLogin = Extract<Login, { kind: "redirect" }>;
 
 /**
- * Lets the user log in by a redirect: authorization code with PKCE. The issuer in the answer is compared as plain text before the
- * code, or even an error, is looked at.
+ * Logs the user in by a redirect, using an authorization code with PKCE. Compares the issuer in the response, character
+ * for character, before it reads the code or an error.
  *
  * Spec: Authorization, "Authorization Code Protection" and "Mix-Up Attack Protection",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
 export async function loginByCode(
   login: RedirectLogin,
-  { server, resource }: Discovered,
+  { server, resource }: DiscoveryResult,
   scopes: readonly string[],
-  parts: LoginParts,
-): Promise<LoggedIn> {
-  const { identities, steps, signal } = parts;
+  context: LoginContext,
+): Promise<IssuedToken> {
+  const { identities, steps, signal } = context;
   requirePkce(server, steps);
   const endpoint = authorizationEndpoint(server, steps);
   const attempt = await hookResult("begin", () => login.begin(signal));
   try {
     const { redirectUri } = attempt;
     const need = { server, redirectUri, applicationType: login.applicationType, scopes };
-    const client = await identities.find(need, parts);
+    const client = await identities.find(need, context);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
-    const url = await pushed(endpoint, server, client, parts, {
+    const url = await authorizationUrl(endpoint, server, client, context, {
       response_type: "code",
       redirect_uri: redirectUri,
       state,
@@ -67,14 +70,14 @@ export async function loginByCode(
       code_challenge_method: "S256",
       resource,
       ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
-      // OpenID Connect gives a refresh token only with the user's consent in the same step.
+      // OpenID Connect issues a refresh token only if the user consents in the same step.
       ...(scopes.includes("offline_access") ? { prompt: "consent" } : {}),
     });
     signal.throwIfAborted();
     const visit = () => hookResult("visit", () => attempt.visit(url, state));
-    const answer = await parts.whileAsking(() => within(login.timeoutMs ?? MAX_LOGIN_MS, visit, parts));
+    const answer = await context.whileAsking(() => withTimeout(login.timeoutMs ?? MAX_LOGIN_MS, visit, context));
     const code = checkedCode(server, client, answer, state, steps);
-    const granted = await requestToken({ ...parts, fetch: parts.spend, server, client }, "authorization_code", {
+    const granted = await requestToken({ ...context, fetch: context.spend, server, client }, "authorization_code", {
       code,
       redirect_uri: redirectUri,
       code_verifier: verifier,
@@ -86,14 +89,14 @@ export async function loginByCode(
   }
 }
 
-/** The longest time that a login may take whose own limit is not known. */
+/** Time limit for a login that sets no limit of its own. */
 const MAX_LOGIN_MS = 3_600_000;
 
-/** Rejects when the user takes too long, and when the login is given up, which `work` may not notice. */
-function within<T>(ms: number, work: () => Promise<T>, { platform, steps, signal }: LoginParts): Promise<T> {
+/** Rejects when the user takes too long or the login is aborted. `work` itself may not react to the abort. */
+function withTimeout<T>(ms: number, work: () => Promise<T>, { platform, steps, signal }: LoginContext): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () =>
-      reject(steps.failure(`nobody logged in within ${ms / 1_000} s`, "Log in again, or raise `timeoutMs`."));
+      reject(steps.failure(`the user did not log in within ${ms / 1_000} s`, "Log in again, or raise `timeoutMs`."));
     const timer = platform.timer(ms, late, true);
     const remove = onAbort(signal, () => {
       timer.cancel();
@@ -111,8 +114,8 @@ function within<T>(ms: number, work: () => Promise<T>, { platform, steps, signal
 function requirePkce(server: oauth.AuthorizationServer, steps: Steps): void {
   if (server.code_challenge_methods_supported?.includes("S256") === true) return;
   throw steps.failure(
-    `${server.issuer} does not announce PKCE with S256, without which a login is not safe`,
-    "Let the authorization server list S256 in `code_challenge_methods_supported`.",
+    `${server.issuer} does not support PKCE with S256, so a login would not be safe`,
+    "Configure the authorization server to list S256 in `code_challenge_methods_supported`.",
   );
 }
 
@@ -120,53 +123,58 @@ function authorizationEndpoint(
   { issuer, authorization_endpoint: endpoint }: oauth.AuthorizationServer,
   steps: Steps,
 ): string {
-  // Discovery has left out an address that must not be visited.
+  // Discovery has removed an endpoint whose address is not allowed.
   if (endpoint !== undefined) return endpoint;
   throw steps.failure(`${issuer} has no usable authorization endpoint`, "Correct its metadata.");
 }
 
 /**
- * The address of the login page. Where the authorization server takes pushed requests, the parameters are posted to it and the page
- * gets a reference to them (RFC 9126); a server that only offers this and fails gets them by the address.
+ * Returns the address of the login page. If the authorization server supports pushed requests (RFC 9126), posts the
+ * parameters to it and puts only a reference into the address. If that fails temporarily and pushed requests are
+ * optional, puts the parameters into the address.
  */
-async function pushed(
+async function authorizationUrl(
   endpoint: string,
   server: oauth.AuthorizationServer,
   client: OAuthClient,
-  { fetch, dpop, steps, signal }: LoginParts,
+  { fetch, dpop, steps, signal }: LoginContext,
   parameters: Readonly<Record<string, string>>,
 ): Promise<URL> {
-  const { pushed_authorization_request_endpoint: at, require_pushed_authorization_requests: isRequired } = server;
+  const { pushed_authorization_request_endpoint: pushEndpoint, require_pushed_authorization_requests: isRequired } =
+    server;
   const me = { client_id: client.clientId };
-  if (at === undefined) {
+  if (pushEndpoint === undefined) {
     if (isRequired !== true) return withParameters(endpoint, { ...me, ...parameters });
     throw steps.failure(
-      `${server.issuer} requires pushed requests and has no usable endpoint for them`,
+      `${server.issuer} requires pushed authorization requests but has no usable endpoint for them`,
       "Correct its metadata.",
     );
   }
   const authentication = clientAuthentication(client, server);
   const options = { ...requestOptions(fetch), ...(dpop === undefined ? {} : { DPoP: dpop.handle(me) }) };
   try {
-    const { request_uri: reference } = await againWithNonce(dpop, async () => {
+    const { request_uri: reference } = await retryWithNonce(dpop, async () => {
       const response = await oauth.pushedAuthorizationRequest(server, me, authentication, { ...parameters }, options);
-      return oauth.processPushedAuthorizationResponse(server, me, await created(response));
+      return oauth.processPushedAuthorizationResponse(server, me, await withStatusCreated(response));
     });
     return withParameters(endpoint, { ...me, request_uri: reference });
   } catch (error) {
     if (McpError.is(error) || signal.aborted) throw error;
     const failure = tokenFailure(withoutSecrets(error, secretsOf(client)));
-    steps.note("pushed authorization request", failure?.text ?? peerText(saidBy(error)), at);
-    if (isRequired !== true && mayPass(error)) return withParameters(endpoint, { ...me, ...parameters });
+    steps.note("pushed authorization request", failure?.text ?? peerText(errorMessage(error)), pushEndpoint);
+    if (isRequired !== true && isRetryableFailure(error)) return withParameters(endpoint, { ...me, ...parameters });
     throw steps.failure(
       `${server.issuer} refused the pushed authorization request`,
-      "Look at what the authorization server says.",
+      "Check the error that the authorization server returned.",
     );
   }
 }
 
-/** RFC 9126, 2.2, demands 201; some providers answer 200, and some leave out the lifetime, which is not used. */
-async function created(response: Response): Promise<Response> {
+/**
+ * Accepts deviations from RFC 9126, 2.2: some providers answer 200 instead of 201, and some omit the lifetime, which is
+ * not used.
+ */
+async function withStatusCreated(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
   const { headers } = response;
   const text = await response.text();
@@ -191,28 +199,28 @@ function checkedCode(
   steps: Steps,
 ): string {
   try {
-    // An empty issuer is not a missing one.
-    if (answer.has("iss") && answer.get("iss") === "") throw new Error("the issuer in the answer is empty");
+    // An empty issuer is present, so it must not count as missing.
+    if (answer.has("iss") && answer.get("iss") === "") throw new Error("the issuer in the response is empty");
     const valid = oauth.validateAuthResponse(server, { client_id: client.clientId }, answer, state);
     const code = valid.get("code");
     if (code !== null && code !== "") return code;
-    steps.note("authorization", "the answer has no code");
+    steps.note("authorization", "the response has no code");
   } catch (error) {
     steps.note("authorization", refusalOf(error));
-    throw steps.failure("the login did not succeed", fixOf(error));
+    throw steps.failure("the login failed", fixOf(error));
   }
-  throw steps.failure("the login did not succeed", "Log in again.");
+  throw steps.failure("the login failed", "Log in again.");
 }
 
-/** An error of the server is repeated only after its issuer was found to be the right one. */
+/** Includes the server's error text. It is trustworthy here, because `oauth4webapi` has checked the issuer before. */
 function refusalOf(error: unknown): string {
-  if (!(error instanceof oauth.AuthorizationResponseError)) return saidBy(error);
+  if (!(error instanceof oauth.AuthorizationResponseError)) return errorMessage(error);
   const { error: code, error_description: description } = error;
   return peerText(`refused with ${code}${description === undefined ? "" : `: ${description}`}`);
 }
 
 function fixOf(error: unknown): string {
   return error instanceof oauth.AuthorizationResponseError
-    ? "Log in again, and grant what is asked for."
-    : "Log in again; if it repeats, the answer comes from another authorization server than the one that was asked.";
+    ? "Log in again and allow the requested access."
+    : "Log in again. If it fails again, the response comes from another authorization server than the one where the login began.";
 }

@@ -1,26 +1,31 @@
 import * as oauth from "oauth4webapi";
-import type { Discovered } from "../discovery/discover.js";
+import type { DiscoveryResult } from "../discovery/discover.js";
 import { hookResult } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { postTokenRequest } from "./token-request.js";
 
-/** The request that a grant makes parameters for. */
-export interface GrantRequest extends Discovered {
+/** The token request that a grant supplies parameters for. */
+export interface GrantRequest extends DiscoveryResult {
+  /** Scopes that the token is requested with. May be empty. */
   readonly scopes: readonly string[];
-  /** Sends within the rules for addresses, sizes and times. */
+  /** Sends a request, within limits on addresses, sizes and times. */
   readonly fetch: BoundedFetch;
 }
 
-/** How a program gets a token without a user: the client to be, and what to send to the token endpoint. */
+/**
+ * A way for a program to get a token without a user: the client to act as, and the parameters for the token endpoint.
+ */
 export interface Grant {
+  /** The client that requests the token. */
   readonly client: OAuthClient;
+  /** Value of `grant_type` in the token request. */
   readonly grantType: string;
-  /** Parameters of the token request beside `resource` and `scope`. */
+  /** Parameters of the token request in addition to `resource` and `scope`. */
   parameters(request: GrantRequest): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
 }
 
-/** The grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`. */
+/** Returns the grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`. */
 export function clientCredentials(client: OAuthClient): Grant {
   return { client, grantType: "client_credentials", parameters: () => ({}) };
 }
@@ -29,19 +34,24 @@ const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /** Options for `workloadIdentity`. */
 export interface WorkloadIdentityOptions {
-  /** The client that the authorization server knows the workload as. */
+  /** The client that the workload is registered as at the authorization server. */
   client: OAuthClient;
-  /** The token that the platform gives to the workload; a function is called for each request, because such tokens expire. */
+  /**
+   * The token that the platform issues to the workload. A function is called for each token request, because such
+   * tokens expire.
+   */
   assertion: string | (() => string | Promise<string>);
 }
 
-/** The grant of a workload that its platform vouches for: Kubernetes, a cloud, a build system. */
+/**
+ * Returns the grant of a workload whose platform issues identity tokens, such as Kubernetes, a cloud or a build system.
+ */
 export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions): Grant {
   return {
     client,
     grantType: JWT_BEARER,
     parameters: async () => ({
-      // Files of Kubernetes may end with a line break.
+      // Kubernetes may end the file with a line break.
       assertion: (typeof assertion === "string" ? assertion : await hookResult("assertion", assertion)).trim(),
     }),
   };
@@ -51,18 +61,21 @@ export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions)
 export interface EnterpriseManagedOptions {
   /** The client at the authorization server of the MCP server. */
   client: OAuthClient;
-  /** The client at the identity provider of the company. */
+  /** The client at the company's identity provider, with the issuer and token endpoint of that provider. */
   identityProvider: OAuthClient & { issuer: string; tokenEndpoint: string };
-  /** The user's identity token; a function is called for each request. */
+  /** The user's identity token. A function is called for each token request. */
   idToken: string | (() => string | Promise<string>);
 }
 
 const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
-/** RFC 8693, 2.2.1: the type of what is no access token, in the lower case of `oauth4webapi`. */
+/** RFC 8693, 2.2.1: the `token_type` of a token that is not an access token, in the lower case of `oauth4webapi`. */
 const NOT_APPLICABLE = "n_a";
 
-/** The grant of a company that manages access by its identity provider: the user's identity becomes an assertion for each server. */
+/**
+ * Returns the grant of a company that manages access through its identity provider. It exchanges the user's identity
+ * token for an assertion (ID-JAG) for the server's authorization server.
+ */
 export function enterpriseManaged({ client, identityProvider, idToken }: EnterpriseManagedOptions): Grant {
   return {
     client,
@@ -85,10 +98,11 @@ export function enterpriseManaged({ client, identityProvider, idToken }: Enterpr
         },
         [NOT_APPLICABLE],
       );
-      // Anything else, such as an access token of the provider, is not for the server's authorization server to see.
+      // Any other token, such as an access token of the provider, must not be sent to the server's authorization
+      // server.
       if (processed["issued_token_type"] !== ID_JAG || processed.token_type !== NOT_APPLICABLE) {
         throw new oauth.OperationProcessingError(
-          `${provider.issuer} answered the token exchange with something that is no ID-JAG`,
+          `${provider.issuer} answered the token exchange with a token that is not an ID-JAG`,
         );
       }
       return { assertion: processed.access_token };

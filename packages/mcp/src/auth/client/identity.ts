@@ -1,29 +1,32 @@
 import * as oauth from "oauth4webapi";
 import { parseObject, textMember } from "../discovery/metadata-document.js";
-import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
+import { errorMessage, hookResult, type Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
 import { peerText, requestOptions } from "./token-request.js";
 import { locked, type TokenStore } from "./token-store.js";
 
 /**
- * Keeps what a client is given for one issuer from every other: a client belongs to its `issuer`, and a secret without one to
- * the issuer that the client was used with before, which is remembered in the token store. The secret may change, and the client
- * stays where it is; naming another `issuer` moves it.
+ * Restricts each client to one issuer: to its `issuer` option, or else, if it has a secret, to the issuer that it was
+ * first used with. The token store records that issuer. A changed secret keeps the binding. A changed `issuer` option
+ * moves it.
  *
  * Spec: Authorization, "Authorization Server Binding",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/client-registration#authorization-server-binding
  */
 export class IssuerBindings {
   readonly #store: TokenStore;
-  /** Changes one after the other, so that two servers cannot both be the first. */
+  /** Runs changes one after the other, so that two servers cannot both be the first to bind a client. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: TokenStore) {
     this.#store = store;
   }
 
-  /** The only issuer that may see this client, which the program has named; a `secret` that is bound to none is bound to `issuer`. */
+  /**
+   * Returns the only issuer that this client may be sent to. Binds a client with a `secret` to `issuer` if it has no
+   * binding yet.
+   */
   async issuerOf(client: OAuthClient, issuer: string, secret: boolean): Promise<string> {
     const named = client.issuer;
     if (!secret || (named !== undefined && named !== issuer)) return named ?? issuer;
@@ -34,7 +37,7 @@ export class IssuerBindings {
     const bind = async () => {
       const before = await this.#store.get(key);
       if (!isSettled(before)) await this.#store.set(key, issuer);
-      // Another process may have been faster where the store has no lock.
+      // Without a lock in the store, another process may have written first.
       return named ?? (await this.#store.get(key)) ?? issuer;
     };
     const found = this.#last.then(() => locked(this.#store, key, bind));
@@ -42,7 +45,7 @@ export class IssuerBindings {
     return found;
   }
 
-  /** Throws unless `issuer` may see this client. */
+  /** Throws unless the client may be sent to `issuer`. */
   async require(
     client: OAuthClient,
     issuer: string,
@@ -52,22 +55,22 @@ export class IssuerBindings {
     if (own === issuer) return;
     const isNamed = client.issuer !== undefined;
     throw steps.failure(
-      `the server wants tokens of ${issuer}, but the client ${client.clientId} belongs to ${own}${isNamed ? "" : ", with which it was used before"}`,
+      `the server requires tokens of ${issuer}, but the client ${client.clientId} belongs to ${own}${isNamed ? "" : ", the issuer that it was first used with"}`,
       isNamed
-        ? "Pass a client of this issuer, if you trust the server's choice of it."
+        ? "If you trust this issuer, pass a client that is registered with it."
         : "Set `issuer` of the client to the authorization server that issued the secret.",
       "other_issuer",
     );
   }
 }
 
-/** Shared by all that use a store in this process, so that they take turns. */
-const known = new WeakMap<TokenStore, IssuerBindings>();
+/** One instance for each store in this process, so that changes to a store are serialized. */
+const bindingsByStore = new WeakMap<TokenStore, IssuerBindings>();
 
-/** The bindings that `store` remembers; `named` is the same store, whose failures say which of its functions failed. */
+/** Returns the bindings in `store`. `named` is the same store, wrapped so that its errors name the failed function. */
 export function bindingsOf(store: TokenStore, named: TokenStore): IssuerBindings {
-  const bindings = known.get(store) ?? new IssuerBindings(named);
-  known.set(store, bindings);
+  const bindings = bindingsByStore.get(store) ?? new IssuerBindings(named);
+  bindingsByStore.set(store, bindings);
   return bindings;
 }
 
@@ -75,35 +78,35 @@ export function bindingsOf(store: TokenStore, named: TokenStore): IssuerBindings
 export interface IdentityOptions {
   /** Clients that were registered beforehand. */
   readonly clients: readonly OAuthClient[];
-  /** The address of the document that describes this client, for servers that fetch it. */
+  /** Address of the metadata document that describes this client, for servers that fetch it. */
   readonly clientMetadataUrl: string | undefined;
-  /** Further metadata for dynamic registration; `false` never registers. */
+  /** Further metadata for dynamic registration. `false` disables registration. */
   readonly registration: Readonly<Record<string, unknown>> | false;
-  /** Asks a person, when nothing else leads to a client. */
+  /** Asks a person for a client if every other way has failed. */
   readonly chooseClient: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
 }
 
 interface IdentityNeed {
   readonly server: oauth.AuthorizationServer;
-  /** Undefined for the device flow, which has none. */
+  /** Undefined for the device flow, which has no redirect. */
   readonly redirectUri: string | undefined;
   readonly applicationType: "native" | "web";
   readonly scopes: readonly string[];
 }
 
-/** The parts that the search for an identity uses. */
+/** Dependencies of the search for a client. */
 export interface IdentitySearch {
   readonly steps: Steps;
   readonly fetch: BoundedFetch;
-  /** Runs `work` while a user acts, whose time counts against no deadline. */
+  /** Runs `work` while a user acts. Deadlines do not count meanwhile. */
   whileAsking<T>(work: () => Promise<T>): Promise<T>;
 }
 
-const WHAT = "client identity";
+const STEP = "client identity";
 
 /**
- * Finds the client to be: a configured one, then a client id metadata document, then dynamic registration, then a person. Credentials
- * are kept by issuer and never shown to another one.
+ * Finds the client to use: a configured one, a client ID metadata document, dynamic registration, or a person's choice,
+ * in this order. Credentials are stored by issuer and never sent to another one.
  *
  * Spec: Authorization, "Client Registration Approaches",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-registration-approaches
@@ -112,7 +115,7 @@ export class Identities {
   readonly #options: IdentityOptions;
   readonly #store: TokenStore;
   readonly #bindings: IssuerBindings;
-  readonly #asked = new Map<string, OAuthClient>();
+  readonly #chosenClients = new Map<string, OAuthClient>();
 
   constructor(options: IdentityOptions, store: TokenStore, bindings: IssuerBindings) {
     this.#options = options;
@@ -123,22 +126,29 @@ export class Identities {
   async find(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient> {
     const { steps } = search;
     const { issuer } = need.server;
-    const named = this.#configured(issuer) ?? this.#elsewhere(issuer, steps) ?? this.#document(need.server, steps);
-    const registered = named === undefined ? await this.#registered(need, search) : undefined;
-    // The issuer chose its id, which may be that of a client elsewhere: it must not move that one.
+    const named =
+      this.#configuredClient(issuer) ??
+      this.#rejectOtherIssuer(issuer, steps) ??
+      this.#documentClient(need.server, steps);
+    const registered = named === undefined ? await this.#registeredClient(need, search) : undefined;
+    // Skip the binding check: the issuer chose this id, and it may equal the id of a client at another issuer. Binding
+    // it would move that client.
     if (registered !== undefined) return registered;
-    const found = named ?? (await this.#chosen(issuer, search));
+    const found = named ?? (await this.#chooseClient(issuer, search));
     if (found !== undefined) {
       await this.#bindings.require(found, issuer, { secret: found.clientSecret !== undefined, steps });
       return found;
     }
     throw steps.failure(
-      `no client is known to ${issuer}`,
+      `no client is available for ${issuer}`,
       "Register a client there and pass it as `client`, or publish a client metadata document and pass its address as `clientMetadataUrl`.",
     );
   }
 
-  /** The client that a token was issued to; undefined if it is not known any more. Nothing is registered and nobody is asked. */
+  /**
+   * Finds the client that a token was issued to, without registering one or asking a person. Undefined if it is no
+   * longer known.
+   */
   async holder(
     { clientId, issuer }: { clientId: string; issuer: string },
     server: oauth.AuthorizationServer,
@@ -147,70 +157,72 @@ export class Identities {
     const own = server["client_id_metadata_document_supported"] === true ? this.#options.clientMetadataUrl : undefined;
     const candidates = [
       ofGrant,
-      this.#configured(issuer),
-      own === undefined ? undefined : ofDocument(own),
-      this.#asked.get(issuer),
+      this.#configuredClient(issuer),
+      own === undefined ? undefined : clientOfDocument(own),
+      this.#chosenClients.get(issuer),
     ];
     const found = candidates.find((client) => client?.clientId === clientId);
     if (found === undefined) {
-      const registered = readRegistration(await this.#store.get(keyOf(issuer)))?.client;
+      const registered = readRegistration(await this.#store.get(registrationKey(issuer)))?.client;
       return registered?.clientId === clientId ? registered : undefined;
     }
     const bound = await this.#bindings.issuerOf(found, issuer, found.clientSecret !== undefined);
     return bound === issuer ? found : undefined;
   }
 
-  /** The client that was registered beforehand with this issuer, or with no issuer named. */
-  #configured(issuer: string): OAuthClient | undefined {
+  /** Finds the client that was registered beforehand with this issuer, or the one that names no issuer. */
+  #configuredClient(issuer: string): OAuthClient | undefined {
     const { clients } = this.#options;
     return clients.find((client) => client.issuer === issuer) ?? clients.find((client) => client.issuer === undefined);
   }
 
-  /** A program that brings its own clients means them: another issuer than theirs is a mistake, or an attack. */
-  #elsewhere(issuer: string, steps: Steps): undefined {
+  /**
+   * Throws if the program configured clients, none of which belongs to this issuer: that is a mistake or an attack.
+   */
+  #rejectOtherIssuer(issuer: string, steps: Steps): undefined {
     const { clients } = this.#options;
     if (clients.length === 0) return undefined;
     throw steps.failure(
-      `the server wants tokens of ${issuer}, where none of the configured clients is registered`,
-      `Pass a \`client\` for this issuer; those that were passed belong to ${clients.map((client) => client.issuer).join(", ")}.`,
+      `the server requires tokens of ${issuer}, but no configured client belongs to it`,
+      `Pass a \`client\` for this issuer. The configured ones belong to ${clients.map((client) => client.issuer).join(", ")}.`,
     );
   }
 
-  /** Asks a person once for each issuer, and remembers the answer. */
-  async #chosen(issuer: string, { whileAsking }: IdentitySearch): Promise<OAuthClient | undefined> {
-    const known = this.#asked.get(issuer);
+  /** Asks a person once for each issuer and stores the answer in memory. */
+  async #chooseClient(issuer: string, { whileAsking }: IdentitySearch): Promise<OAuthClient | undefined> {
+    const known = this.#chosenClients.get(issuer);
     if (known !== undefined) return known;
     const { chooseClient } = this.#options;
     if (chooseClient === undefined) return undefined;
     const client = await whileAsking(() => hookResult("chooseClient", () => chooseClient(issuer)));
-    if (client !== undefined) this.#asked.set(issuer, client);
+    if (client !== undefined) this.#chosenClients.set(issuer, client);
     return client;
   }
 
-  /** Forgets a registration that the server no longer knows. */
+  /** Deletes a registration that the server no longer knows. */
   async forget(issuer: string): Promise<void> {
-    this.#asked.delete(issuer);
-    await this.#store.delete(keyOf(issuer));
+    this.#chosenClients.delete(issuer);
+    await this.#store.delete(registrationKey(issuer));
   }
 
-  #document(server: oauth.AuthorizationServer, steps: Steps): OAuthClient | undefined {
+  #documentClient(server: oauth.AuthorizationServer, steps: Steps): OAuthClient | undefined {
     const { clientMetadataUrl } = this.#options;
     if (clientMetadataUrl === undefined) return undefined;
-    if (server["client_id_metadata_document_supported"] === true) return ofDocument(clientMetadataUrl);
-    steps.note(WHAT, "the server does not read client id metadata documents");
+    if (server["client_id_metadata_document_supported"] === true) return clientOfDocument(clientMetadataUrl);
+    steps.note(STEP, "the server does not support client ID metadata documents");
     return undefined;
   }
 
-  async #registered(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient | undefined> {
+  async #registeredClient(need: IdentityNeed, search: IdentitySearch): Promise<OAuthClient | undefined> {
     const { registration } = this.#options;
     const { server, redirectUri } = need;
     const { steps } = search;
     if (registration === false) return undefined;
     if (server.registration_endpoint === undefined) {
-      steps.note(WHAT, "the server has no registration endpoint");
+      steps.note(STEP, "the server has no registration endpoint");
       return undefined;
     }
-    const key = keyOf(server.issuer);
+    const key = registrationKey(server.issuer);
     const stored = async () => {
       const known = readRegistration(await this.#store.get(key));
       return known?.redirectUri === redirectUri ? known?.client : undefined;
@@ -220,7 +232,7 @@ export class Identities {
       await this.#store.set(key, JSON.stringify({ client, redirectUri }));
       return client;
     };
-    // Logins at two servers of one issuer must not replace each other's registration.
+    // Concurrent logins at two servers of one issuer must not overwrite each other's registration.
     return (await stored()) ?? locked(this.#store, key, async () => (await stored()) ?? register());
   }
 
@@ -245,23 +257,23 @@ export class Identities {
       steps.note("dynamic client registration", "registered", server.registration_endpoint);
       return client;
     } catch (error) {
-      steps.note("dynamic client registration", saidBy(error), server.registration_endpoint);
+      steps.note("dynamic client registration", errorMessage(error), server.registration_endpoint);
       throw steps.failure(
         `${server.issuer} refused to register this client`,
-        "Register a client there by hand and pass it as `client`; if it refused the redirect address, use one that it accepts.",
+        "Register a client there by hand and pass it as `client`. If it refused the redirect address, use one that it accepts.",
       );
     }
   }
 }
 
-/** RFC 8628. */
+/** Grant type of the device flow (RFC 8628). */
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
-const ofDocument = (url: string): OAuthClient => ({ clientId: url, authMethod: "none" });
+const clientOfDocument = (url: string): OAuthClient => ({ clientId: url, authMethod: "none" });
 
-const keyOf = (issuer: string) => `client ${issuer}`;
+const registrationKey = (issuer: string) => `client ${issuer}`;
 
-/** A program on the user's machine cannot keep a secret, so none is asked for where the server allows that. */
+/** Prefers a registration without a secret, because a program on the user's machine cannot protect one. */
 function preferredMethod(server: oauth.AuthorizationServer): ClientAuthMethod {
   const supported = server.token_endpoint_auth_methods_supported;
   if (supported === undefined || supported.includes("none")) return "none";
@@ -271,8 +283,8 @@ function preferredMethod(server: oauth.AuthorizationServer): ClientAuthMethod {
 const METHODS: ReadonlySet<unknown> = new Set<ClientAuthMethod>(["client_secret_basic", "client_secret_post", "none"]);
 
 /**
- * The client in the answer to a registration. RFC 7591 demands 201 and more members than are needed; providers answer 200 and leave
- * some out.
+ * Reads the client from a registration response. Accepts status 200 and missing members, which RFC 7591 does not allow
+ * but providers send.
  */
 async function readClient(response: Response, issuer: string): Promise<OAuthClient> {
   const body = parseObject(await response.text()) ?? {};
@@ -287,7 +299,7 @@ async function readClient(response: Response, issuer: string): Promise<OAuthClie
     clientId,
     issuer,
     ...(clientSecret === undefined ? {} : { clientSecret }),
-    // Safe: membership in the set of methods was tested.
+    // Safe: the set contains only values of this type.
     ...(METHODS.has(method) ? { authMethod: method as ClientAuthMethod } : {}),
   };
 }
@@ -299,7 +311,7 @@ function readRegistration(text: string | undefined): { client: OAuthClient; redi
     if (typeof client?.clientId !== "string") return undefined;
     return redirectUri === undefined ? { client } : { client, redirectUri };
   } catch {
-    // As good as none: the client registers again.
+    // An unreadable registration counts as missing: the client registers again.
     return undefined;
   }
 }

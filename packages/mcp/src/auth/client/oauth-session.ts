@@ -2,8 +2,8 @@ import type { Sender } from "../../http/http.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
-import { type Discovered, discover } from "../discovery/discover.js";
-import { isHookFailure, once, Steps, saidBy } from "../discovery/steps.js";
+import { type DiscoveryResult, discover } from "../discovery/discover.js";
+import { errorMessage, isHookFailure, once, Steps } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 import { Identities } from "./identity.js";
@@ -12,7 +12,7 @@ import { lacksRequired, type OAuthSettings, obtainToken, wantedScopes } from "./
 import { Renewal, type TokenWaiter } from "./renewal.js";
 import {
   DpopKey,
-  ENDED,
+  FINAL_ERRORS,
   type GrantedToken,
   requestToken,
   revokeToken,
@@ -22,22 +22,22 @@ import {
 } from "./token-request.js";
 import { StoredTokens, type TokenRecord } from "./token-store.js";
 
-/** Why a request was refused. */
-export interface Refused {
+/** A refused request, or one whose token must be replaced before it is sent. */
+export interface RefusedRequest {
   readonly status: 401 | 403;
   readonly challenge: Challenge | undefined;
   /** The token that the request carried. */
   readonly used: string | undefined;
-  /** The token is about to expire; nobody has refused it yet, and no user is asked for another. */
+  /** True if the token is only about to expire. The server has not refused it, so the user is not asked to log in. */
   readonly isEarly?: boolean | undefined;
 }
 
-/** Renewed this long before it expires, so that no request arrives with a token that has just ended. */
+/** Tokens are renewed this long before they expire, so that none expires on the way to the server. */
 const EARLY_MS = 30_000;
-/** How long requests use the old token when it could not be renewed early. */
+/** Pause after a failed early renewal. Requests use the old token meanwhile. */
 const EARLY_PAUSE_MS = 5_000;
 
-/** The credential of one server: found once, renewed once however many requests ask for it, and kept by its issuer. */
+/** The credentials for one server. Concurrent requests share one renewal. Tokens are stored by issuer. */
 export class OAuthSession {
   readonly #url: string;
   readonly #settings: OAuthSettings;
@@ -48,9 +48,9 @@ export class OAuthSession {
   readonly #identities: Identities;
   readonly #load = once(async () => this.#adopt(await this.#tokens.load()));
   #record: TokenRecord | undefined;
-  /** Whether the store failed to take the record, so that what it holds is older. */
+  /** True if the store could not save the record, so that the stored one is older. */
   #isUnsaved = false;
-  /** The token that the last login or grant gave; asking again for what was refused would not end. */
+  /** The token of the last login or grant. If the server refuses it, another login would not help. */
   #obtained: string | undefined;
   #earlyAfter = Number.NEGATIVE_INFINITY;
   #dpop: DpopKey | undefined;
@@ -66,14 +66,17 @@ export class OAuthSession {
     this.#identities = new Identities(settings.identity, settings.store, settings.bindings);
   }
 
-  /** The token to send now, if that can be said without waiting. */
+  /** The bearer token to send if it is available without waiting. */
   get ready(): TokenRecord | undefined {
     const record = this.#record;
     if (record === undefined || record.scheme !== "Bearer" || this.#isOld(record)) return undefined;
     return lacksRequired(record, this.#settings) ? undefined : record;
   }
 
-  /** The headers of a request, after loading or renewing what must be; none if there is no token yet. */
+  /**
+   * Returns the authorization headers of a request. Loads or renews the token first if necessary. Empty if there is no
+   * token yet.
+   */
   async headersFor(
     method: string,
     url: string,
@@ -86,7 +89,7 @@ export class OAuthSession {
     if (old !== undefined && this.#mayBeEarly(old)) {
       const refused = { status: 401, challenge: undefined, used: old.accessToken, isEarly: true } as const;
       await this.renew(refused, waiter).catch((error: unknown) => {
-        // Keep the token if the issuer is unreachable; errors of the program's functions propagate.
+        // Keep the token if the issuer is unreachable. Errors of the program's functions propagate.
         if (!McpError.is(error) || error.kind !== "authorization_failed" || isHookFailure(error)) throw error;
         this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
       });
@@ -100,14 +103,17 @@ export class OAuthSession {
     return { headers, token: record.accessToken };
   }
 
-  /** Remembers a nonce that the server wants in proofs. */
-  learnNonce(url: string, nonce: string): boolean {
-    this.#dpop?.learn(new URL(url).origin, nonce);
+  /** Stores the nonce that a server requires in proofs. False if tokens are not bound to a key. */
+  rememberNonce(url: string, nonce: string): boolean {
+    this.#dpop?.setNonce(new URL(url).origin, nonce);
     return this.#dpop !== undefined;
   }
 
-  /** Whether asking again can help: not for a token that was already asked for with these scopes. */
-  mayStepUp({ challenge, used }: Refused): boolean {
+  /**
+   * True if a step-up can help: the token has changed meanwhile, or the challenge names a scope that was not requested
+   * before.
+   */
+  mayStepUp({ challenge, used }: RefusedRequest): boolean {
     const wanted = splitScopes(challenge?.params.get("scope") ?? "");
     const record = this.#record;
     return (
@@ -115,16 +121,19 @@ export class OAuthSession {
     );
   }
 
-  /** Whether this token was the newest that could be had when it was refused. */
+  /** True if this token came from the last login or grant. */
   isNewest(token: string | undefined): boolean {
     return token !== undefined && token === this.#obtained;
   }
 
-  /** Gets another token than the refused one. All requests that wait for it share one attempt, which ends with the last of them. */
-  async renew(refused: Refused, waiter: TokenWaiter): Promise<void> {
-    // An attempt that was given up may still spend the refresh token.
+  /**
+   * Gets another token than the refused one. All waiting requests share one attempt. It is aborted when the last of
+   * them leaves.
+   */
+  async renew(refused: RefusedRequest, waiter: TokenWaiter): Promise<void> {
+    // An aborted attempt may still be using the refresh token.
     while (this.#renewal?.signal.aborted === true) await this.#renewal.done.catch(() => {});
-    if (waiter.gone || (this.#record !== undefined && this.#record.accessToken !== refused.used)) return;
+    if (waiter.isCancelled || (this.#record !== undefined && this.#record.accessToken !== refused.used)) return;
     this.#renewal ??= new Renewal(this.#platform, async (renewal) => {
       try {
         const fromUser = this.#settings.grant === undefined;
@@ -136,12 +145,12 @@ export class OAuthSession {
     await this.#renewal.join(waiter);
   }
 
-  /** The request does not want a token any more. */
+  /** Removes a cancelled request from the waiting ones. */
   leave(waiter: TokenWaiter, reason: Error): void {
     this.#renewal?.leave(waiter, reason);
   }
 
-  /** Forgets the tokens, here and in the store, and revokes them where the server offers it. */
+  /** Deletes the tokens in memory and in the store, and revokes them if the server supports it. */
   async logout(): Promise<void> {
     await this.#load();
     const record = this.#record;
@@ -179,16 +188,16 @@ export class OAuthSession {
     return canRenew && this.#isOld(record) && this.#platform.monotonic() >= this.#earlyAfter;
   }
 
-  async #renew(refused: Refused, renewal: Renewal): Promise<void> {
+  async #renew(refused: RefusedRequest, renewal: Renewal): Promise<void> {
     renewal.signal.throwIfAborted();
     const stored = this.#isUnsaved ? undefined : await this.#tokens.load();
-    // Another process may have been here meanwhile; then the refresh token in memory is spent.
+    // If another process has renewed the token meanwhile, the refresh token in memory is already spent.
     if (stored !== undefined && stored.accessToken !== this.#record?.accessToken) await this.#adopt(stored);
     if (stored !== undefined && stored.accessToken !== refused.used && !this.#isOld(stored)) return;
     const steps = new Steps();
     const found = await this.#discover(refused.challenge, steps, this.#fetch(renewal.signal));
     renewal.signal.throwIfAborted();
-    // A token of another issuer is worth nothing at the server's new one, and must not be shown to it.
+    // A token of another issuer is useless at the server's new issuer and must not be sent to it.
     const held = this.#record?.issuer === found.server.issuer ? this.#record : undefined;
     if (refused.status === 401 && held !== undefined && (await this.#refresh(held, found, steps, renewal))) return;
     if (refused.isEarly === true && this.#settings.grant === undefined) return;
@@ -198,48 +207,54 @@ export class OAuthSession {
     await this.#obtain(found, scopes, refused, steps, renewal);
   }
 
-  #discover(challenge: Challenge | undefined, steps: Steps, fetch: BoundedFetch): Promise<Discovered> {
+  #discover(challenge: Challenge | undefined, steps: Steps, fetch: BoundedFetch): Promise<DiscoveryResult> {
     const { chooseServer, grant, identity } = this.#settings;
     const own = grant === undefined ? identity.clients : [grant.client];
     const known = [...own.map(({ issuer }) => issuer), this.#record?.issuer].filter((issuer) => issuer !== undefined);
-    const parts = { url: this.#url, fetch, policy: this.#policy, steps, chooseServer, known };
-    return discover(parts, challenge);
+    const options = { url: this.#url, fetch, policy: this.#policy, steps, chooseServer, known };
+    return discover(options, challenge);
   }
 
-  /** Whether a refresh gave a new token. A failure that may pass keeps the old ones and is thrown. */
-  async #refresh(held: TokenRecord, found: Discovered, steps: Steps, renewal: Renewal): Promise<boolean> {
+  /**
+   * Refreshes the token. False if that is not possible. Throws, and retains the tokens, if the failure may be
+   * temporary.
+   */
+  async #refresh(held: TokenRecord, found: DiscoveryResult, steps: Steps, renewal: Renewal): Promise<boolean> {
     const { refreshToken } = held;
     const { server, resource } = found;
     const client = await this.#identities.holder(held, server, this.#settings.grant?.client);
     if (refreshToken === undefined || client === undefined) return false;
-    const spend = this.#fetch(renewal.spending);
-    const parts = { server, client, fetch: spend, platform: this.#platform, dpop: this.#dpop };
+    const spend = this.#fetch(renewal.graceSignal);
+    const request = { server, client, fetch: spend, platform: this.#platform, dpop: this.#dpop };
     let granted: GrantedToken;
     try {
-      granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken, resource });
+      granted = await requestToken(request, "refresh_token", { refresh_token: refreshToken, resource });
     } catch (error) {
       const failure = tokenFailure(error);
-      steps.note("refresh", failure?.text ?? saidBy(error), server.token_endpoint);
-      if (!ENDED.has(failure?.code)) {
-        throw steps.failure("the token could not be renewed", "Try again: the refresh token was kept.");
+      steps.note("refresh", failure?.text ?? errorMessage(error), server.token_endpoint);
+      if (!FINAL_ERRORS.has(failure?.code)) {
+        throw steps.failure("the token could not be renewed", "Try again. The refresh token is still stored.");
       }
-      await this.#drop(held, failure?.code);
+      await this.#dropRefreshToken(held, failure?.code);
       return false;
     }
     if (this.#record !== held) {
-      // The user logged out meanwhile, and would be logged in again.
-      await revokeToken({ ...parts, fetch: this.#fetch() }, granted.refreshToken ?? granted.accessToken).catch(
+      // The user logged out meanwhile. Storing the new token would log the user in again.
+      await revokeToken({ ...request, fetch: this.#fetch() }, granted.refreshToken ?? granted.accessToken).catch(
         () => {},
       );
       return false;
     }
-    // RFC 6749, 6: a server that sends no new refresh token means that the old one stays good.
-    await this.#keep(client, found, held.scopes, { ...granted, refreshToken: granted.refreshToken ?? refreshToken });
+    // RFC 6749, 6: if the response has no refresh token, the old one remains valid.
+    await this.#save(client, found, held.scopes, { ...granted, refreshToken: granted.refreshToken ?? refreshToken });
     return true;
   }
 
-  /** Forgets what the server will never accept again. */
-  async #drop(held: TokenRecord, code: string | undefined): Promise<void> {
+  /**
+   * Deletes the refresh token that the server rejected for good, and the registration if the server rejected the
+   * client.
+   */
+  async #dropRefreshToken(held: TokenRecord, code: string | undefined): Promise<void> {
     if (code === "invalid_client") await this.#identities.forget(held.issuer);
     const { refreshToken: _spent, ...rest } = held;
     this.#record = rest;
@@ -247,9 +262,9 @@ export class OAuthSession {
   }
 
   async #obtain(
-    found: Discovered,
+    found: DiscoveryResult,
     scopes: readonly string[],
-    refused: Refused,
+    refused: RefusedRequest,
     steps: Steps,
     renewal: Renewal,
   ): Promise<void> {
@@ -257,7 +272,7 @@ export class OAuthSession {
     const { client, granted } = await obtainToken(this.#settings, found, scopes, {
       url: this.#url,
       fetch: this.#fetch(renewal.signal),
-      spend: this.#fetch(renewal.spending),
+      spend: this.#fetch(renewal.graceSignal),
       platform: this.#platform,
       dpop: this.#dpop,
       identities: this.#identities,
@@ -268,13 +283,18 @@ export class OAuthSession {
       whileAsking: (work) => renewal.whileAsking(work),
     });
     this.#obtained = granted.accessToken;
-    await this.#keep(client, found, scopes, granted);
+    await this.#save(client, found, scopes, granted);
   }
 
-  async #keep(client: OAuthClient, found: Discovered, asked: readonly string[], granted: GrantedToken): Promise<void> {
+  async #save(
+    client: OAuthClient,
+    found: DiscoveryResult,
+    asked: readonly string[],
+    granted: GrantedToken,
+  ): Promise<void> {
     if (this.#settings.dpop === true && granted.scheme !== "DPoP") {
-      throw new McpError("authorization_failed", `${found.server.issuer} gave a token that is bound to no key`, {
-        fix: "Set `dpop` to `auto` if tokens without proof of possession are good enough.",
+      throw new McpError("authorization_failed", `${found.server.issuer} issued a token that is not bound to a key`, {
+        fix: "Set `dpop` to `auto` if tokens without proof of possession are acceptable.",
       });
     }
     const bound = granted.scheme === "DPoP" ? await this.#dpop?.export() : undefined;
@@ -291,7 +311,8 @@ export class OAuthSession {
     };
     this.#record = record;
     this.#isUnsaved = true;
-    // Before it is used: a crash must not lose the only copy of a refresh token. A store that fails is reported, and the token stays.
+    // Save before use: a crash must not lose the only copy of a refresh token. A failing store is reported, and the
+    // token stays in memory.
     await this.#tokens.save(record);
     this.#isUnsaved = false;
   }

@@ -10,65 +10,75 @@ import type { Grant } from "./grant.js";
 import { bindingsOf } from "./identity.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
-import { OAuthSession, type Refused } from "./oauth-session.js";
+import { OAuthSession, type RefusedRequest } from "./oauth-session.js";
 import type { OAuthSettings } from "./obtain-token.js";
 import type { TokenWaiter } from "./renewal.js";
 import { memoryTokenStore, namedStore, StoredTokens, type TokenStore } from "./token-store.js";
 
 /** Options for `oauth`. */
 export interface OAuthOptions {
-  /** How a user logs in. */
+  /** How a user logs in. Default: no login, so only a stored token or `grant` works. */
   login?: Login | undefined;
-  /** How a program gets a token without a user; used before `login`. */
+  /** How a program gets a token without a user. Takes precedence over `login`. */
   grant?: Grant | undefined;
   /**
-   * Clients that were registered with authorization servers beforehand. With any, only these are used: a server that wants tokens
-   * of another issuer than theirs is refused.
+   * Clients that were registered with authorization servers beforehand. If any are passed, only these are used, and a
+   * server that wants tokens of another issuer is refused.
    */
   client?: OAuthClient | readonly OAuthClient[] | undefined;
-  /** The https address of this client's metadata document, which is its id for servers that support that. */
+  /**
+   * The https address of this client's metadata document. It is the client id for authorization servers that support
+   * such documents.
+   */
   clientMetadataUrl?: string | undefined;
-  /** Further metadata for dynamic registration, such as `client_name`; `false` never registers. Default: `{}`. */
+  /**
+   * Further metadata for dynamic registration, such as `client_name`. `false` disables registration. Default: `{}`.
+   */
   registration?: Readonly<Record<string, unknown>> | false | undefined;
-  /** Asks a person for a client, when nothing else leads to one. */
+  /** Asks a person for a client if every other way has failed. */
   chooseClient?: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
   /**
-   * Chooses among the authorization servers of a server. Default: the first that knows a client of these options or has issued a
-   * token, else the first whose metadata can be read.
+   * Chooses among the authorization servers that a server lists. Default: the first one with a client in these options
+   * or a stored token, else the first one whose metadata can be read.
    */
   chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
-  /** Keeps registrations and tokens. Default: this process's memory. */
+  /** Stores registrations and tokens. Default: the memory of this process. */
   store?: TokenStore | undefined;
-  /** Scopes for the first token, where the server's challenge names none. Default: those that the server lists. */
+  /** Scopes for the first token if the server's challenge names none. Default: those that the server lists. */
   scopes?: readonly string[] | undefined;
   /**
-   * Scopes that every token is requested with, beside those that the server names. A stored token without one of them is replaced
-   * before the first request. Default: none.
+   * Scopes that every token is requested with, in addition to those that the server names. A stored token that lacks
+   * one is replaced before the first request. Default: none.
    */
   requiredScopes?: readonly string[] | undefined;
-  /** Asks for `offline_access` where the authorization server lists it, so that the login lasts. Default: true. */
+  /**
+   * Requests `offline_access` if the authorization server lists it. Default: true, so that users need not log in again
+   * when a token expires.
+   */
   offlineAccess?: boolean | undefined;
-  /** Binds tokens to a key: always, never, or where the server asks for it. Default: `"auto"`. */
+  /** Binds tokens to a key (DPoP): always, never, or if the server requests it. Default: `"auto"`. */
   dpop?: boolean | "auto" | undefined;
-  /** Also contacts authorization servers at private and loopback addresses. Default: only where the server itself is at one. */
+  /**
+   * Allows authorization servers at private and loopback addresses. Default: false, which allows them only if the
+   * server's own address is of the same kind.
+   */
   allowPrivateNetwork?: boolean | undefined;
 }
 
-/** The credentials of a client. Pass it to `connect` as `auth`; one value may serve any number of connections. */
+/** The credentials of a client. Pass it to `connect` as `auth`. One value can serve any number of connections. */
 export interface OAuth extends RequestAuthorization {
   /**
-   * Forgets the tokens for a server, and revokes them where the authorization server offers that and `connect` has been called
-   * for it. Rejects if the store fails; a revocation that fails is not reported.
+   * Deletes the tokens for a server. Also revokes them if the authorization server supports that and `connect` was
+   * called for this address. Rejects if the store fails. A failed revocation is not reported.
    */
   logout(url: string | URL): Promise<void>;
 }
 
 /**
- * Authorizes requests by OAuth 2.1, as the specification describes it: discovery, registration, login or grant, refresh and step-up,
- * each when the server asks for it.
+ * Authorizes requests by OAuth 2.1 as the specification describes it: discovery, registration, login or grant, refresh
+ * and step-up, each when the server requires it.
  *
- * Requests that meet an expired token wait for one renewal, and are sent again. An error of kind `authorization_failed` lists every
- * step that was tried.
+ * Requests with an expired token wait for one shared renewal and are sent again. An error of kind `authorization_failed` lists every step that was tried.
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   const settings = settingsOf(options);
@@ -83,13 +93,13 @@ export function oauth(options: OAuthOptions = {}): OAuth {
     },
     async logout(url) {
       const { href } = new URL(url);
-      // Without a connection nothing can be revoked, but what the store holds is forgotten.
+      // Without a connection the tokens cannot be revoked, only deleted from the store.
       await (sessions.get(href)?.logout() ?? new StoredTokens(settings.store, href).clear());
     },
   };
 }
 
-/** Authorizes requests by a token that comes from elsewhere; a function is called for each request. */
+/** Authorizes requests by a token from another source. A function is called for each request. */
 export function bearerToken(token: string | (() => string | Promise<string>)): RequestAuthorization {
   return {
     authorize: (sender, { url }) => {
@@ -126,7 +136,7 @@ export function bearerToken(token: string | (() => string | Promise<string>)): R
 function settingsOf(options: OAuthOptions): OAuthSettings {
   const { client, clientMetadataUrl } = options;
   if (clientMetadataUrl !== undefined) checkDocumentUrl(clientMetadataUrl);
-  // Safe: what is neither undefined nor a list is one client.
+  // Safe: a value that is neither undefined nor a list is one client.
   const clients = client === undefined ? [] : Array.isArray(client) ? client : [client as OAuthClient];
   const { store: given = memoryTokenStore() } = options;
   const store = namedStore(given);
@@ -151,6 +161,8 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
 }
 
 /**
+ * Throws unless the address can be a client id.
+ *
  * Spec: Authorization, "Client ID Metadata Documents",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
  */
@@ -163,29 +175,32 @@ function checkDocumentUrl(url: string): void {
   });
 }
 
-/** How often one request may be answered with 401, and with 403 for its scopes, before the answer is passed on. */
+/**
+ * Number of 401 responses, of 403 responses for missing scopes, and of nonce challenges that one request may get before
+ * the response is returned to the caller.
+ */
 const MAX_RENEWALS = 2;
 const MAX_STEP_UPS = 2;
 const MAX_NONCES = 2;
 
 /**
- * Sends with the token of a session, and sends again after a challenge was answered. Nothing is repeated that may have run: a
- * server that answers 401 or 403 has refused the request.
+ * Sends requests with the token of a session, and again after a challenge. A request with 401 or 403 was refused and
+ * did not run, so sending it again is safe.
  *
- * Requests to another origin get no token, so that no redirect carries it away.
+ * Requests to another origin carry no token, so that a redirect cannot leak it.
  */
 function authorizedSender(sender: Sender, session: OAuthSession, server: string): Sender {
   const { origin } = new URL(server);
   return (request, onResponse, onError) => {
     if (new URL(request.url).origin !== origin) return sender(request, onResponse, onError);
-    const sending = new Sending(sender, session, request, onResponse, onError);
-    sending.start();
-    return (reason) => sending.cancel(reason);
+    const authorized = new AuthorizedRequest(sender, session, request, onResponse, onError);
+    authorized.start();
+    return (reason) => authorized.cancel(reason);
   };
 }
 
-/** One request, as often as it has to be sent. */
-class Sending implements TokenWaiter {
+/** One request, sent as often as authorization requires. */
+class AuthorizedRequest implements TokenWaiter {
   readonly #sender: Sender;
   readonly #session: OAuthSession;
   readonly #request: SendRequest;
@@ -211,15 +226,15 @@ class Sending implements TokenWaiter {
     this.#onError = onError;
   }
 
-  get gone(): boolean {
+  get isCancelled(): boolean {
     return this.#cancelled;
   }
 
-  hold(): () => void {
+  holdDeadlines(): () => void {
     return this.#request.onUserWait?.() ?? (() => {});
   }
 
-  /** A token that is at hand costs no turn of the event loop. */
+  /** Sends at once if a bearer token is ready, which saves a turn of the event loop. */
   start(): void {
     if (this.#cancelled) return;
     const { ready } = this.#session;
@@ -234,7 +249,7 @@ class Sending implements TokenWaiter {
   cancel(reason: Error): void {
     if (this.#cancelled) return;
     this.#cancelled = true;
-    // The last request that waits for a token takes the login with it.
+    // If no other request waits for the token, this aborts the login.
     this.#session.leave(this, reason);
     if (this.#cancelSend === undefined) this.#onError(reason);
     else this.#cancelSend(reason);
@@ -252,20 +267,20 @@ class Sending implements TokenWaiter {
 
   #received(response: SendResponse, token: string | undefined): void {
     const nonce = response.header("dpop-nonce");
-    const isNew = nonce !== undefined && this.#session.learnNonce(this.#request.url, nonce);
+    const isNew = nonce !== undefined && this.#session.rememberNonce(this.#request.url, nonce);
     if (response.status !== 401 && response.status !== 403) return this.#onResponse(response);
     const challenge = oauthChallenge(response.header("www-authenticate"));
     const code = challenge?.params.get("error");
-    if (isNew && code === "use_dpop_nonce" && this.#nonces++ < MAX_NONCES) return this.#again(response, undefined);
-    const refused: Refused = { status: response.status, challenge, used: token };
-    // Ending a session is not worth a login: the server forgets it later.
+    if (isNew && code === "use_dpop_nonce" && this.#nonces++ < MAX_NONCES) return this.#retry(response, undefined);
+    const refused: RefusedRequest = { status: response.status, challenge, used: token };
+    // A DELETE only ends a session. The server drops the session later anyway, so a login is not worthwhile.
     if (this.#request.method === "DELETE" || !this.#mayRenew(refused, code)) return this.#onResponse(response);
-    this.#again(response, this.#session.renew(refused, this));
+    this.#retry(response, this.#session.renew(refused, this));
   }
 
-  #mayRenew(refused: Refused, code: string | undefined): boolean {
+  #mayRenew(refused: RefusedRequest, code: string | undefined): boolean {
     if (refused.status === 401) {
-      // A login that just ended with a token that is refused would be followed by the next one.
+      // The newest token was refused. Another login would give the same result.
       if (this.#renewals > 0 && this.#session.isNewest(refused.used)) return false;
       return this.#renewals++ < MAX_RENEWALS;
     }
@@ -273,7 +288,7 @@ class Sending implements TokenWaiter {
     return this.#stepUps++ < MAX_STEP_UPS;
   }
 
-  #again(response: SendResponse, first: Promise<void> | undefined): void {
+  #retry(response: SendResponse, first: Promise<void> | undefined): void {
     response.cancel();
     this.#cancelSend = undefined;
     if (!isThenable(first)) return this.start();
@@ -288,7 +303,7 @@ class Sending implements TokenWaiter {
   }
 }
 
-/** A flat list of headers, names and values in turn, without the one of this name. */
+/** Removes a header from a flat list of alternating names and values. */
 function withoutHeader(headers: readonly string[], name: string): string[] {
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {

@@ -2,9 +2,9 @@ import type { AuthorizationServer } from "oauth4webapi";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
-import type { Discovered } from "../discovery/discover.js";
-import { hookResult, type Steps, saidBy } from "../discovery/steps.js";
-import { type LoggedIn, type LoginParts, loginByCode } from "./code-flow.js";
+import type { DiscoveryResult } from "../discovery/discover.js";
+import { errorMessage, hookResult, type Steps } from "../discovery/steps.js";
+import { type IssuedToken, type LoginContext, loginByCode } from "./code-flow.js";
 import { loginByDevice } from "./device-flow.js";
 import type { Grant } from "./grant.js";
 import type { IdentityOptions, IssuerBindings } from "./identity.js";
@@ -12,13 +12,13 @@ import type { Login } from "./login.js";
 import { peerText, requestToken, splitScopes, tokenFailure } from "./token-request.js";
 import type { TokenRecord, TokenStore } from "./token-store.js";
 
-/** The options of `oauth` with their defaults filled in. */
+/** The options of `oauth` with defaults applied. */
 export interface OAuthSettings {
   readonly login: Login | undefined;
   readonly grant: Grant | undefined;
   readonly identity: IdentityOptions;
   readonly store: TokenStore;
-  /** Shared by all servers: a secret is bound once. */
+  /** Shared by all servers, so that a secret is bound once. */
   readonly bindings: IssuerBindings;
   readonly scopes: readonly string[] | undefined;
   readonly requiredScopes: readonly string[];
@@ -31,13 +31,14 @@ export interface OAuthSettings {
 interface ScopeNeed {
   readonly status: 401 | 403;
   readonly challenge: Challenge | undefined;
-  readonly found: Discovered;
+  readonly found: DiscoveryResult;
   /** The token that lacks a scope. */
   readonly held: TokenRecord | undefined;
 }
 
 /**
- * Returns the scopes of the challenge, else those that the server lists, else none; with those already held and those required.
+ * Returns the scopes to request: those of the challenge, else the configured ones, else those that the server lists.
+ * Adds the required scopes and, for a step-up, those of the present token.
  *
  * Spec: Authorization, "Scope Selection Strategy",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy
@@ -52,15 +53,17 @@ export function wantedScopes({ status, challenge, found, held }: ScopeNeed, sett
   return [...scopes];
 }
 
-/** Whether a token was requested without one of the scopes that every token must have. */
+/** True if the token was requested without one of the required scopes. */
 export function lacksRequired({ scopes }: TokenRecord, { requiredScopes }: OAuthSettings): boolean {
   return requiredScopes.some((scope) => !scopes.includes(scope));
 }
 
-/** The error of a client that has no way to get a token: it has none, or `held` lacks some of these scopes. */
+/**
+ * Creates the error for a client without `login` and `grant`: it has no token, or `held` lacks some of these scopes.
+ */
 function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord | undefined, steps: Steps): McpError {
   const fix = "Pass `login` or `grant` to `oauth`.";
-  if (held === undefined) return steps.failure(`${url} wants a user to log in`, fix, "login_needed");
+  if (held === undefined) return steps.failure(`${url} requires a login`, fix, "login_needed");
   const missing = scopes.filter((scope) => !held.scopes.includes(scope));
   return new McpError("insufficient_scope", `${url} needs a token with the scope ${missing.join(" ")}`, {
     fix,
@@ -68,52 +71,53 @@ function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord |
   });
 }
 
-/** The parts that a token request uses: those of a login, and the server that wants the token. */
-interface ObtainParts extends LoginParts {
+/** Everything that `obtainToken` needs in addition to a login. */
+interface ObtainTokenContext extends LoginContext {
   /** The address of the MCP server. */
   readonly url: string;
   readonly platform: Platform;
-  /** The token that lacks a scope, when the server asked for more. */
+  /** The token that lacks a scope, if the server asked for more scopes. */
   readonly held: TokenRecord | undefined;
 }
 
 /**
- * Gets a new token, by the grant if there is one, else by the user's login. Rejects with `authorization_failed`, which lists all
- * that was tried.
+ * Gets a new token: by the grant if there is one, else by the user's login. Rejects with `authorization_failed`, which
+ * lists every step that was tried.
  */
 export async function obtainToken(
   settings: OAuthSettings,
-  found: Discovered,
+  found: DiscoveryResult,
   scopes: readonly string[],
-  parts: ObtainParts,
-): Promise<LoggedIn> {
+  context: ObtainTokenContext,
+): Promise<IssuedToken> {
   const { login, grant } = settings;
-  const { steps } = parts;
+  const { steps } = context;
   const { server } = found;
   if (server.token_endpoint === undefined) {
     throw steps.failure(`${server.issuer} has no usable token endpoint`, "Correct its metadata.");
   }
   try {
-    if (grant !== undefined) return await byGrant(grant, settings, found, scopes, parts);
-    if (login === undefined) throw loginNeeded(parts.url, scopes, parts.held, steps);
+    if (grant !== undefined) return await obtainByGrant(grant, settings, found, scopes, context);
+    if (login === undefined) throw loginNeeded(context.url, scopes, context.held, steps);
     return await (login.kind === "redirect"
-      ? loginByCode(login, found, scopes, parts)
-      : loginByDevice(login, found, scopes, parts));
+      ? loginByCode(login, found, scopes, context)
+      : loginByDevice(login, found, scopes, context));
   } catch (error) {
-    throw await explained(error, server, parts);
+    throw await withSteps(error, server, context);
   }
 }
 
-async function byGrant(
+async function obtainByGrant(
   grant: Grant,
   { bindings }: OAuthSettings,
-  found: Discovered,
+  found: DiscoveryResult,
   scopes: readonly string[],
-  { fetch, platform, dpop, steps }: ObtainParts,
-): Promise<LoggedIn> {
+  { fetch, platform, dpop, steps }: ObtainTokenContext,
+): Promise<IssuedToken> {
   const { client, grantType } = grant;
   const { server, resource } = found;
-  // A key proves itself with an assertion for one issuer. Secrets and assertions of others work wherever they are sent.
+  // A private key signs an assertion for one issuer. Secrets and assertions from elsewhere are valid wherever they are
+  // sent, so they need a binding.
   const secret = client.clientSecret !== undefined || grantType !== "client_credentials";
   await bindings.require(client, server.issuer, { secret, steps });
   const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
@@ -127,19 +131,21 @@ async function byGrant(
   return { client, granted };
 }
 
-/** An error of the token endpoint, with all that was tried before it. */
-async function explained(
+/** Turns a failed token request into an error that lists the steps tried before. */
+async function withSteps(
   error: unknown,
   server: AuthorizationServer,
-  { identities, steps, signal }: ObtainParts,
+  { identities, steps, signal }: ObtainTokenContext,
 ): Promise<unknown> {
   if (McpError.is(error) || signal.aborted) return error;
   const failure = tokenFailure(error);
-  // A registration that was deleted on the server would fail again.
+  // If the registration was deleted on the server, the next attempt must register again.
   if (failure?.code === "invalid_client") await identities.forget(server.issuer);
-  // Anything else is a failure on the way to the token endpoint, and must not pass for one of the MCP server.
-  steps.note("token request", failure?.text ?? peerText(saidBy(error)), server.token_endpoint);
+  // Any other failure happened on the way to the token endpoint. It must not look like a failure of the MCP server.
+  steps.note("token request", failure?.text ?? peerText(errorMessage(error)), server.token_endpoint);
   const fix =
-    failure === undefined ? "Check that the token endpoint can be reached." : "Look at what the token endpoint says.";
-  return steps.failure(`${server.issuer} gave no token`, fix);
+    failure === undefined
+      ? "Check that the token endpoint can be reached."
+      : "Check the error that the token endpoint returned.";
+  return steps.failure(`${server.issuer} issued no token`, fix);
 }

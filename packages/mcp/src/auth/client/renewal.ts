@@ -3,23 +3,26 @@ import type { Platform } from "../../platform/platform.js";
 
 /** A request that waits for a token. */
 export interface TokenWaiter {
-  /** Whether it was cancelled. */
-  readonly gone: boolean;
-  /** Stops the deadlines of the request while a user acts; the returned function lets them count again. */
-  hold(): () => void;
+  /** True if the request was cancelled. */
+  readonly isCancelled: boolean;
+  /** Pauses the deadlines of the request while a user acts. Call the returned function to resume them. */
+  holdDeadlines(): () => void;
 }
 
-/** The longest time that one user may take without any deadline counting: that of the longest device code. */
+/** Longest pause of deadlines for one user action, equal to the longest lifetime of a device code. */
 const MAX_HOLD_MS = 3_600_000;
-/** How long a request that spends a code or a refresh token may outlive the last waiter; its answer would be lost with it. */
-const SPENDING_MS = 2_000;
+/**
+ * Time that a request spending a code or a refresh token may outlive the last waiter. If it were cancelled, its
+ * response would be lost.
+ */
+const GRACE_MS = 2_000;
 
-/** One attempt to get a token: shared by all requests that wait for it, and given up with the last of them. */
+/** One attempt to get a token. All waiting requests share it. It is aborted when the last of them leaves. */
 export class Renewal {
-  /** Settles with the work; rejects with the reason of the last waiter when it was given up. */
+  /** Settles with the work. After an abort it rejects with the reason of the last waiter. */
   readonly done: Promise<void>;
   readonly #platform: Platform;
-  /** The waiters, each with what ends its hold. */
+  /** The waiting requests, each with the function that resumes its deadlines. */
   readonly #waiters = new Map<TokenWaiter, (() => void) | undefined>();
   readonly #givenUp = new AbortController();
   readonly #spent = new AbortController();
@@ -28,37 +31,40 @@ export class Renewal {
   constructor(platform: Platform, work: (renewal: Renewal) => Promise<void>) {
     this.#platform = platform;
     this.done = work(this);
-    // Without a waiter the failure must not count as an unhandled rejection.
+    // Without a waiter, a failure would be reported as an unhandled rejection.
     this.done.catch(() => {});
   }
 
-  /** Aborted when no request waits any more: nothing new is begun. */
+  /** Aborted when no request waits any more. Start nothing new after that. */
   get signal(): AbortSignal {
     return this.#givenUp.signal;
   }
 
-  /** Aborted a little later, for requests that spend a code or a refresh token. */
-  get spending(): AbortSignal {
+  /** Aborted a little later than `signal`, for requests that spend a code or a refresh token. */
+  get graceSignal(): AbortSignal {
     return this.#spent.signal;
   }
 
-  /** Waits for the token. A waiter that does not want it any more calls `leave`. */
+  /** Waits for the token. A request that is cancelled calls `leave`. */
   join(waiter: TokenWaiter): Promise<void> {
-    this.#waiters.set(waiter, this.#asking > 0 ? waiter.hold() : undefined);
+    this.#waiters.set(waiter, this.#asking > 0 ? waiter.holdDeadlines() : undefined);
     return this.done.finally(() => this.#drop(waiter));
   }
 
   leave(waiter: TokenWaiter, reason: Error): void {
     if (!this.#drop(waiter) || this.#waiters.size > 0) return;
     this.#givenUp.abort(reason);
-    const timer = this.#platform.timer(SPENDING_MS, () => this.#spent.abort(reason));
+    const timer = this.#platform.timer(GRACE_MS, () => this.#spent.abort(reason));
     this.done.finally(() => timer.cancel()).catch(() => {});
   }
 
-  /** Runs `work` while a user acts: the deadlines of the requests that wait do not count. Rejects when the last of them leaves. */
+  /**
+   * Runs `work` while a user acts, with the deadlines of the waiting requests paused. Rejects when the last of them
+   * leaves.
+   */
   async whileAsking<T>(work: () => Promise<T>): Promise<T> {
     this.#asking++;
-    for (const [waiter, release] of this.#waiters) this.#waiters.set(waiter, release ?? waiter.hold());
+    for (const [waiter, release] of this.#waiters) this.#waiters.set(waiter, release ?? waiter.holdDeadlines());
     let asks = true;
     const end = () => {
       if (!asks) return;

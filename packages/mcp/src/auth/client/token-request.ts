@@ -6,22 +6,22 @@ import { BoundedMap } from "../../platform/bounded-map.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
-import type { Discovered } from "../discovery/discover.js";
+import type { DiscoveryResult } from "../discovery/discover.js";
 import type { Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { clientAuthentication, formEncoded, type OAuthClient, secretsOf } from "./oauth-client.js";
 
-/** The parts of a request to a token endpoint. */
-export interface TokenRequestParts {
+/** The endpoint, client and transport of a token request. */
+export interface TokenRequestContext {
   readonly server: oauth.AuthorizationServer;
   readonly client: OAuthClient;
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
-  /** Binds the token to a key. */
+  /** Key to bind the token to. Undefined for a bearer token. */
   readonly dpop: DpopKey | undefined;
 }
 
-/** The part of a token response that is used. */
+/** The members of a token response that are used. */
 export interface GrantedToken {
   readonly accessToken: string;
   readonly scheme: "Bearer" | "DPoP";
@@ -30,7 +30,7 @@ export interface GrantedToken {
   readonly expiresAt: number | undefined;
 }
 
-/** Options for `oauth4webapi`: our own way to send, whose policy on addresses is the stricter one. */
+/** Creates options that make `oauth4webapi` send through `fetch`, whose address policy is stricter than its own. */
 export function requestOptions(fetch: BoundedFetch) {
   return {
     [oauth.allowInsecureRequests]: true,
@@ -44,12 +44,12 @@ export function requestOptions(fetch: BoundedFetch) {
 }
 
 /**
- * Posts to a token endpoint and reads its answer, in which null members and the identity token are ignored. Rejects with the error
- * of `oauth4webapi`, without anything that was sent. A server that wants a nonce in the proof of possession is asked once more with
- * it. `types` are token types to accept beside `Bearer` and `DPoP`.
+ * Posts to a token endpoint and reads the response, ignoring null members and the identity token. Retries once if the
+ * server requires a DPoP nonce. Accepts the token types `Bearer`, `DPoP` and `types`. Rejects with the error of
+ * `oauth4webapi`, from which the sent values are removed.
  */
 export async function postTokenRequest(
-  { server, client, fetch, dpop }: Omit<TokenRequestParts, "platform">,
+  { server, client, fetch, dpop }: Omit<TokenRequestContext, "platform">,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
   types: readonly string[] = [],
@@ -58,7 +58,7 @@ export async function postTokenRequest(
   const authentication = clientAuthentication(client, server);
   const options = { ...requestOptions(fetch), ...(dpop === undefined ? {} : { DPoP: dpop.handle(me) }) };
   const recognizedTokenTypes = Object.fromEntries(types.map((type) => [type, () => {}]));
-  const ask = async () => {
+  const send = async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       me,
@@ -70,42 +70,42 @@ export async function postTokenRequest(
     const read = await withoutMembers(response, ["id_token"]);
     return oauth.processGenericTokenEndpointResponse(server, me, read, { recognizedTokenTypes });
   };
-  return againWithNonce(dpop, ask).catch((error: unknown) => {
+  return retryWithNonce(dpop, send).catch((error: unknown) => {
     throw withoutSecrets(error, [...Object.values(parameters), ...secretsOf(client)]);
   });
 }
 
-/** Repeats a request once for a server that wants its nonce in the proof of possession. */
-export function againWithNonce<T>(dpop: DpopKey | undefined, ask: () => Promise<T>): Promise<T> {
-  return ask().catch((error: unknown) => {
-    if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
+/** Sends a request again if the server requires its nonce in the DPoP proof. */
+export function retryWithNonce<T>(dpop: DpopKey | undefined, send: () => Promise<T>): Promise<T> {
+  return send().catch((error: unknown) => {
+    if (dpop !== undefined && oauth.isDPoPNonceError(error)) return send();
     throw error;
   });
 }
 
-/** Asks for a token by any grant; rejects as `postTokenRequest` does. */
+/** Requests a token by any grant. Rejects like `postTokenRequest`. */
 export async function requestToken(
-  parts: TokenRequestParts,
+  context: TokenRequestContext,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
 ): Promise<GrantedToken> {
-  const granted = await postTokenRequest(parts, grantType, parameters);
-  // It becomes a part of a header.
+  const granted = await postTokenRequest(context, grantType, parameters);
+  // The token becomes part of a header.
   if (!HEADER_TOKEN.test(granted.access_token)) {
-    throw new oauth.OperationProcessingError("the access token contains characters that no token has");
+    throw new oauth.OperationProcessingError("the access token contains invalid characters");
   }
   return {
     accessToken: granted.access_token,
     scheme: granted.token_type === "dpop" ? "DPoP" : "Bearer",
     refreshToken: granted.refresh_token,
     scopes: granted.scope === undefined ? undefined : splitScopes(granted.scope),
-    expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, parts.platform),
+    expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, context.platform),
   };
 }
 
 /**
- * The answer of a token endpoint as `oauth4webapi` reads it: without members that are null, which providers send for what they do not
- * have, without an empty refresh token, and without `ignored` ones. RFC 6749, 5.1: a client ignores what it does not use.
+ * Removes members that `oauth4webapi` rejects: null values and an empty refresh token, which providers send for missing
+ * values, and the `ignored` ones. RFC 6749, 5.1: a client ignores members that it does not use.
  */
 async function withoutMembers(response: Response, ignored: readonly string[] = []): Promise<Response> {
   if (response.status !== 200) return response;
@@ -124,16 +124,16 @@ async function withoutMembers(response: Response, ignored: readonly string[] = [
 }
 
 /** Shorter values would match ordinary words. */
-const MIN_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /**
- * Removes what was sent from an error of `oauth4webapi`: a server may repeat it, as in "unknown refresh token …", or the body of the
- * request, in which values are encoded.
+ * Removes sent values from an error of `oauth4webapi`. A server may repeat them, as in "unknown refresh token …", or
+ * repeat the request body, in which they are encoded.
  */
 export function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
   if (!(error instanceof oauth.ResponseBodyError)) return error;
-  const secrets = sent.filter(({ length }) => length >= MIN_SECRET).flatMap((one) => [one, formEncoded(one)]);
-  // Longer ones first: the encoded form of a secret may begin with it.
+  const secrets = sent.filter(({ length }) => length >= MIN_SECRET_LENGTH).flatMap((one) => [one, formEncoded(one)]);
+  // Longer ones first: the encoded form of a secret may begin with the secret.
   for (const secret of secrets.sort((a, b) => b.length - a.length)) {
     error.error = error.error.replaceAll(secret, "…");
     const { error_description: text } = error;
@@ -142,23 +142,26 @@ export function withoutSecrets(error: unknown, sent: readonly string[]): unknown
   return error;
 }
 
-/** RFC 6750, 2.1, and what providers send beyond it: anything visible. */
+/** Accepts all visible characters: providers use more than RFC 6750, 2.1, allows. */
 const HEADER_TOKEN = /^[\x21-\x7e]+$/;
 const MAX_LIFETIME_S = 10 * 365 * 86_400;
 
-/** A number beyond any clock would be stored as null. */
+/** Limits the lifetime: JSON would store a number beyond the range of the clock as null. */
 function expiryOf(seconds: number, platform: Platform): number {
   return platform.now() + Math.min(seconds, MAX_LIFETIME_S) * 1_000;
 }
 
-/** The scopes of a text, without repetition. */
+/** Splits a scope string and removes duplicates. */
 export function splitScopes(text: string): string[] {
   return [...new Set(text.split(" ").filter((scope) => scope !== ""))];
 }
 
-/** Revokes a token where the server offers it (RFC 7009); with a refresh token, everything that came from it ends. */
+/**
+ * Revokes a token if the server supports it (RFC 7009). Revoking a refresh token also revokes the access tokens that
+ * came from it.
+ */
 export async function revokeToken(
-  { server, client, fetch }: Pick<TokenRequestParts, "server" | "client" | "fetch">,
+  { server, client, fetch }: Pick<TokenRequestContext, "server" | "client" | "fetch">,
   token: string,
 ): Promise<void> {
   if (server.revocation_endpoint === undefined) return;
@@ -169,12 +172,12 @@ export async function revokeToken(
 const ALGORITHM = "ES256";
 const MAX_NONCES = 32;
 
-/** A key that tokens are bound to (RFC 9449), so that a stolen token is worth nothing. */
+/** A key that tokens are bound to (RFC 9449). Without it, a stolen token is useless. */
 export class DpopKey {
   readonly #private: CryptoKey;
   readonly #public: CryptoKey;
   readonly #publicJwk: JsonWebKey;
-  /** The newest nonce of each server. */
+  /** The latest nonce of each server. */
   readonly #nonces = new BoundedMap<string, string>(MAX_NONCES);
 
   private constructor(privateKey: CryptoKey, publicKey: CryptoKey, publicJwk: JsonWebKey) {
@@ -190,28 +193,28 @@ export class DpopKey {
 
   static async from(stored: JsonWebKey): Promise<DpopKey> {
     const { d: _private, key_ops: _uses, ...publicJwk } = stored;
-    // `importJWK` gives bytes for symmetric keys only, and these are key pairs of `create`.
+    // `importJWK` returns bytes only for symmetric keys. These are key pairs from `create`.
     const read = async (jwk: JsonWebKey) =>
       (await importJWK(jwk as never, ALGORITHM, { extractable: true })) as CryptoKey;
     return new DpopKey(await read(stored), await read(publicJwk), publicJwk);
   }
 
-  /** The private key, for a store that keeps secrets. */
+  /** Exports the private key, for a store that protects secrets. */
   export(): Promise<JsonWebKey> {
     return exportJWK(this.#private);
   }
 
-  /** For requests that `oauth4webapi` makes. */
+  /** Returns the handle for requests that `oauth4webapi` sends. */
   handle(client: oauth.Client): oauth.DPoPHandle {
     return oauth.DPoP(client, { privateKey: this.#private, publicKey: this.#public });
   }
 
-  /** Remembers the nonce that a server wants in the next proof. */
-  learn(origin: string, nonce: string): void {
+  /** Stores the nonce that a server requires in the next proof. */
+  setNonce(origin: string, nonce: string): void {
     this.#nonces.set(origin, nonce);
   }
 
-  /** The proof that goes with one request. */
+  /** Creates the proof for one request. */
   async proof(method: string, address: string, accessToken: string, platform: Platform): Promise<string> {
     const { origin, pathname } = new URL(address);
     const nonce = this.#nonces.get(origin);
@@ -230,10 +233,13 @@ export class DpopKey {
   }
 }
 
-/** Whether the next token is to be bound to a key: where the program, the server or its metadata asks for it and both sides can. */
+/**
+ * True if the next token must be bound to a key: the program, the server's metadata or its challenge asks for it, and
+ * the authorization server supports ES256.
+ */
 export function wantsDpop(
   setting: boolean | "auto",
-  { server, requiresDpop }: Discovered,
+  { server, requiresDpop }: DiscoveryResult,
   challenge: Challenge | undefined,
   steps: Steps,
 ): boolean {
@@ -244,15 +250,17 @@ export function wantsDpop(
   return false;
 }
 
-/** Why an authorization server gave no token, without anything of what it answered but its own words. */
+/**
+ * The reason why an authorization server issued no token. It contains nothing of the response except the error text.
+ */
 interface TokenFailure {
-  /** The `error` of the answer, such as `invalid_grant`; undefined if it had none. */
+  /** The `error` of the response, such as `invalid_grant`. Undefined if it had none. */
   readonly code: string | undefined;
   readonly text: string;
 }
 
-/** Errors after which a refresh token is good for nothing. Any other may pass. */
-export const ENDED: ReadonlySet<string | undefined> = new Set([
+/** Errors that make a refresh token useless. Any other error may be temporary. */
+export const FINAL_ERRORS: ReadonlySet<string | undefined> = new Set([
   "invalid_grant",
   "invalid_client",
   "unauthorized_client",
@@ -260,8 +268,8 @@ export const ENDED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Reads an error of `oauth4webapi`, or undefined for any other. Only this is passed on: such errors carry whole responses, with
- * tokens and secrets in them.
+ * Reads an error of `oauth4webapi`. Undefined for any other error. Report only this result: such errors carry whole
+ * responses, including tokens and secrets.
  */
 export function tokenFailure(error: unknown): TokenFailure | undefined {
   if (error instanceof oauth.ResponseBodyError) {
@@ -269,7 +277,7 @@ export function tokenFailure(error: unknown): TokenFailure | undefined {
     return { code, text: peerText(typeof description === "string" ? `${code}: ${description}` : code) };
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError) {
-    // RFC 6749, 5.2: the answer to a client that the server does not know, or that proved itself in the wrong way.
+    // RFC 6749, 5.2: the response to an unknown client, or to one that failed to authenticate.
     const code = error.status === 401 ? "invalid_client" : undefined;
     return { code, text: `HTTP ${error.status}${code === undefined ? "" : `, which means ${code}`}` };
   }
@@ -277,23 +285,28 @@ export function tokenFailure(error: unknown): TokenFailure | undefined {
   return isOther ? { code: undefined, text: peerText(error.message) } : undefined;
 }
 
-/** Codes of answers that are not those of an authorization server, but of something in front of it. */
-const NOT_ITS_ANSWER: ReadonlySet<string | undefined> = new Set([
+/** Codes of responses that do not come from the authorization server but from something in front of it. */
+const UNREADABLE_RESPONSE_CODES: ReadonlySet<string | undefined> = new Set([
   oauth.RESPONSE_IS_NOT_CONFORM,
   oauth.RESPONSE_IS_NOT_JSON,
   oauth.PARSE_ERROR,
 ]);
 
-/** Whether a token request may succeed if it is repeated: there was no answer, or none of the authorization server itself. */
-export function mayPass(error: unknown): boolean {
+/**
+ * True if the request may succeed when it is repeated: the response is missing, did not come from the authorization
+ * server itself, or reported a temporary failure.
+ */
+export function isRetryableFailure(error: unknown): boolean {
   if (McpError.is(error) || error instanceof oauth.WWWAuthenticateChallengeError) return false;
   if (error instanceof oauth.ResponseBodyError) {
     return error.status === 429 || error.error === "temporarily_unavailable" || error.error === "server_error";
   }
-  return error instanceof oauth.OperationProcessingError ? NOT_ITS_ANSWER.has(error.code) : error instanceof Error;
+  return error instanceof oauth.OperationProcessingError
+    ? UNREADABLE_RESPONSE_CODES.has(error.code)
+    : error instanceof Error;
 }
 
-/** Text of a peer that is repeated in an error. */
+/** Makes text of a peer safe to include in an error. */
 export function peerText(text: string): string {
   return printableLine(text.slice(0, 300));
 }

@@ -4,23 +4,28 @@ import { hookResult } from "../discovery/steps.js";
 import type { Renewal } from "./renewal.js";
 
 /**
- * Keeps credentials between connections: registrations and tokens, each a text under a key. A store holds secrets; it must not
- * log them, and one that several users share must keep them apart.
+ * Stores credentials between connections: registrations and tokens, each as a text under a key. The values are secrets.
+ * An implementation must not log them. If several users share it, it must separate their values.
  */
 export interface TokenStore {
+  /** Returns the value of a key, or undefined if there is none. */
   get(key: string): MaybePromise<string | undefined>;
-  /** Resolves when the value would survive a crash: a refresh token that was used once is worth nothing. */
+  /**
+   * Stores a value. Resolves when the value would survive a crash, because the refresh token that it replaces is
+   * already spent.
+   */
   set(key: string, value: string): MaybePromise<void>;
+  /** Deletes a value. Does nothing if the key has none. */
   delete(key: string): MaybePromise<void>;
   /**
-   * Runs `work` while no other process that uses this store runs it for the same key, so that one refresh token is used
-   * once. Locks of different keys do not wait for each other: one may be taken while another is held. When `signal` aborts, the
-   * turn is not needed any more, and waiting for it may end. Default: only this process takes turns.
+   * Runs `work` under a lock for the key, exclusive among all processes that use this store, so that a refresh token is
+   * used only once. Locks of different keys must not block each other: one can be acquired while another is held. When
+   * `signal` aborts, the lock is no longer needed and waiting for it may stop. Default: no lock between processes.
    */
   lock?<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Keeps credentials until the process ends. */
+/** Stores credentials in memory until the process ends. */
 export function memoryTokenStore(): TokenStore {
   const values = new Map<string, string>();
   return {
@@ -30,23 +35,23 @@ export function memoryTokenStore(): TokenStore {
   };
 }
 
-/** A store whose failures say which of its functions failed. */
+/** Wraps a store so that its errors name the function that failed. */
 export function namedStore(store: TokenStore): TokenStore {
   return {
     get: (key) => hookResult("store.get", () => store.get(key)),
     set: (key, value) => hookResult("store.set", () => store.set(key, value)),
     delete: (key) => hookResult("store.delete", () => store.delete(key)),
-    ...(store.lock === undefined ? {} : { lock: (key, work, signal) => lockedBy(store, key, work, signal) }),
+    ...(store.lock === undefined ? {} : { lock: (key, work, signal) => runLocked(store, key, work, signal) }),
   };
 }
 
-/** Runs `work` while no other process runs it for the same key, where the store can ensure that. */
+/** Runs `work` under the lock of the store. Without a lock in the store, just runs it. */
 export function locked<T>(store: TokenStore, key: string, work: () => Promise<T>): Promise<T> {
   return store.lock === undefined ? work() : store.lock(key, work);
 }
 
-/** Runs `work` under a lock, and passes on its errors as they are: the store did not fail. */
-function lockedBy<T>(
+/** Runs `work` under a lock. Passes its errors on unchanged, because they are not failures of the store. */
+function runLocked<T>(
   store: TokenStore,
   key: string,
   work: () => Promise<T>,
@@ -65,14 +70,14 @@ function lockedBy<T>(
   );
 }
 
-/** A token, and all that belongs to it. */
+/** A token with its issuer, resource, client and key. */
 export interface TokenRecord {
   readonly issuer: string;
   readonly resource: string;
   readonly clientId: string;
   readonly accessToken: string;
   readonly scheme: "Bearer" | "DPoP";
-  /** The scopes that were asked for, and those that were granted beyond them. */
+  /** The requested scopes, and the granted ones that were not requested. */
   readonly scopes: readonly string[];
   readonly refreshToken?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -81,7 +86,7 @@ export interface TokenRecord {
   readonly dpopKey?: JsonWebKey | undefined;
 }
 
-/** Reads and writes the tokens of one server. They are kept by issuer, and none is ever used for another. */
+/** Reads and writes the tokens of one server. Tokens are stored by issuer and never used for another issuer. */
 export class StoredTokens {
   readonly #store: TokenStore;
   readonly #server: string;
@@ -107,14 +112,17 @@ export class StoredTokens {
     await this.#store.delete(this.#key(issuer));
   }
 
-  /** Forgets the tokens of any issuer. */
+  /** Deletes the tokens of the current issuer, and the reference to it. */
   async clear(): Promise<void> {
     const issuer = await this.#store.get(this.#pointer());
     if (issuer !== undefined) await this.forget(issuer);
     await this.#store.delete(this.#pointer());
   }
 
-  /** Takes turns with other processes that use the same credential. Deadlines do not count meanwhile if it comes `fromUser`. */
+  /**
+   * Runs `work` under the lock for this server's tokens. With `fromUser`, deadlines are paused while waiting for the
+   * lock.
+   */
   exclusively(work: () => Promise<void>, renewal: Renewal, fromUser: boolean): Promise<void> {
     if (this.#store.lock === undefined) return work();
     let begin = () => {};
@@ -126,7 +134,7 @@ export class StoredTokens {
       return work();
     };
     const done = this.#store.lock(`tokens ${this.#server}`, watched, renewal.signal);
-    // The process that has the turn may be waiting for its user to log in.
+    // The process that holds the lock may be waiting for its user to log in.
     if (fromUser) renewal.whileAsking(() => Promise.race([turn, done])).catch(() => {});
     return done;
   }
@@ -140,7 +148,7 @@ export class StoredTokens {
   }
 }
 
-/** A text that is no record is as good as none: the user logs in again. */
+/** Parses a stored record. Undefined if it is invalid, so that the user logs in again. */
 function readRecord(text: string): TokenRecord | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -152,7 +160,7 @@ function readRecord(text: string): TokenRecord | undefined {
       ["string", "undefined"].includes(typeof refreshToken) &&
       ["number", "undefined"].includes(typeof expiresAt);
     if (!isRead || (scheme !== "Bearer" && scheme !== "DPoP") || !Array.isArray(scopes)) return undefined;
-    // Each member was looked at, but the key, which is checked when it is read.
+    // Safe: every member was checked except the key, which is checked when it is imported.
     return value as TokenRecord;
   } catch {
     return undefined;

@@ -7,34 +7,40 @@ import { listMember, readMetadata, textMember } from "./metadata-document.js";
 import { defaultServer, findServerMetadata } from "./server-metadata.js";
 import { hookResult, type Steps } from "./steps.js";
 
-/** All that a client must know to ask for a token. */
-export interface Discovered {
+/** The result of discovery: everything that a client needs to request a token. */
+export interface DiscoveryResult {
+  /** The resource that tokens are requested for (RFC 8707). */
   readonly resource: string;
+  /** Metadata of the authorization server to use. */
   readonly server: AuthorizationServer;
-  /** Scopes that the server lists as its basic set; undefined if it lists none. */
+  /** Scopes that the server lists as its basic set. Undefined if it lists none. */
   readonly scopes: readonly string[] | undefined;
+  /** True if the server accepts only tokens that are bound to a key (DPoP). */
   readonly requiresDpop: boolean;
 }
 
-interface DiscoveryParts {
+interface DiscoveryOptions {
   readonly url: string;
   readonly fetch: BoundedFetch;
   readonly policy: UrlPolicy;
   readonly steps: Steps;
-  /** Chooses among several authorization servers. Default: the first `known` one, else the first whose metadata can be read. */
+  /**
+   * Chooses among several authorization servers. Default: the first `known` one, else the first whose metadata can be
+   * read.
+   */
   readonly chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
-  /** Issuers that the client is registered with or has tokens of, best first. */
+  /** Issuers with a client or a token, best first. */
   readonly known?: readonly string[] | undefined;
 }
 
-/** Authorization servers of one list that are tried; each may take several requests. */
+/** Authorization servers of one list that are tried. Each may take several requests. */
 const MAX_SERVERS = 5;
 
-/** Finds out from a challenge whom to ask for a token, and for what. */
-export async function discover(parts: DiscoveryParts, challenge: Challenge | undefined): Promise<Discovered> {
-  const { url, fetch, steps } = parts;
+/** Finds the authorization server to request a token from, and the resource and scopes to request it for. */
+export async function discover(options: DiscoveryOptions, challenge: Challenge | undefined): Promise<DiscoveryResult> {
+  const { url, fetch, steps } = options;
   const metadata = await findResourceMetadata(fetch, url, challenge?.params.get("resource_metadata"), steps);
-  const server = await (metadata === undefined ? withoutMetadata(parts) : named(parts, metadata));
+  const server = await (metadata === undefined ? serverWithoutMetadata(options) : serverByMetadata(options, metadata));
   return {
     resource: metadata?.resource ?? canonicalResource(url),
     server,
@@ -43,33 +49,37 @@ export async function discover(parts: DiscoveryParts, challenge: Challenge | und
   };
 }
 
-/** The first usable authorization server of the list. */
-async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise<AuthorizationServer> {
-  const issuers = await candidates(parts, metadata.authorizationServers);
+/** Returns the first usable authorization server of the list. */
+async function serverByMetadata(options: DiscoveryOptions, metadata: ResourceMetadata): Promise<AuthorizationServer> {
+  const issuers = await candidates(options, metadata.authorizationServers);
   for (const issuer of issuers) {
     try {
-      return await serverOf(parts, issuer);
+      return await serverOf(options, issuer);
     } catch (error) {
-      // With one server its own error says most.
+      // With a single server, its own error is the most precise.
       if (!McpError.is(error) || issuers.length === 1) throw error;
     }
   }
-  throw parts.steps.failure(
-    `none of the ${issuers.length} authorization servers of ${parts.url} can be used`,
-    "Correct the first of them that is yours, or remove it from `authorization_servers`.",
+  throw options.steps.failure(
+    `none of the ${issuers.length} authorization servers of ${options.url} can be used`,
+    "Correct one of them, or remove those that are not in use from `authorization_servers`.",
     "no_server_metadata",
   );
 }
 
-/** The authorization servers to try, in order. Throws if there is none. */
-async function candidates(parts: DiscoveryParts, listed: readonly string[]): Promise<readonly string[]> {
-  const { url, steps, chooseServer, known = [] } = parts;
+/** Returns the authorization servers to try, in order. Throws if there is none. */
+async function candidates(options: DiscoveryOptions, listed: readonly string[]): Promise<readonly string[]> {
+  const { url, steps, chooseServer, known = [] } = options;
   const chosen = chooseServer === undefined ? undefined : await hookResult("chooseServer", () => chooseServer(listed));
   const usable = chooseServer === undefined ? listed : listed.filter((issuer) => issuer === chosen);
   if (usable.length === 0) {
     throw steps.failure(
-      `${url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,
-      "List it in `authorization_servers` of the server's metadata.",
+      chooseServer === undefined
+        ? `${url} names no authorization server`
+        : `\`chooseServer\` chose none of the authorization servers of ${url}`,
+      chooseServer === undefined
+        ? "List one in `authorization_servers` of the server's metadata."
+        : "Return one of the issuers that it gets from `chooseServer`.",
       "no_authorization_server",
     );
   }
@@ -77,7 +87,7 @@ async function candidates(parts: DiscoveryParts, listed: readonly string[]): Pro
   return [...new Set([...preferred, ...usable])].slice(0, MAX_SERVERS);
 }
 
-async function serverOf({ url, fetch, policy, steps }: DiscoveryParts, issuer: string): Promise<AuthorizationServer> {
+async function serverOf({ url, fetch, policy, steps }: DiscoveryOptions, issuer: string): Promise<AuthorizationServer> {
   const problem = policy.problemOf(issuer);
   if (problem !== undefined) {
     steps.note("authorization server", problem, issuer);
@@ -96,30 +106,30 @@ async function serverOf({ url, fetch, policy, steps }: DiscoveryParts, issuer: s
   );
 }
 
-/** A server of 2025-03-26 is its own authorization server, with or without metadata. */
-async function withoutMetadata({ url, fetch, policy, steps }: DiscoveryParts): Promise<AuthorizationServer> {
+/** Returns the server itself as its authorization server, as in revision 2025-03-26, with or without metadata. */
+async function serverWithoutMetadata({ url, fetch, policy, steps }: DiscoveryOptions): Promise<AuthorizationServer> {
   const { origin } = new URL(url);
-  // Nobody has spelled this issuer yet, and both spellings lead to this document.
+  // The issuer was derived from the address, so its spelling is not known: it may end with a slash.
   const found = await findServerMetadata(fetch, origin, policy, steps, [origin, `${origin}/`]);
   if (found !== undefined) return found;
-  steps.note("authorization server", "no metadata anywhere; the default paths are used", origin);
+  steps.note("authorization server", "no metadata was found, so the default paths are used", origin);
   return defaultServer(origin);
 }
 
 /** The metadata of a protected server (RFC 9728). */
 interface ResourceMetadata {
-  /** The resource, character for character as published; it goes into every request for a token. */
+  /** The resource exactly as published. It is sent with every token request. */
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes: readonly string[] | undefined;
   readonly requiresDpop: boolean;
 }
 
-const WHAT = "protected resource metadata";
+const STEP = "protected resource metadata";
 
 /**
- * Finds the metadata of a server: at the address in its challenge, else at the well-known address with its path, else at the
- * root. Undefined if there is none. Throws if the document speaks of another server.
+ * Finds the metadata of a server: at the address in its challenge, at the well-known address with its path, or at the
+ * root. Undefined if there is none. Throws if the document is for another server.
  *
  * Spec: Authorization, "Authorization Server Location",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-location
@@ -131,7 +141,7 @@ async function findResourceMetadata(
   steps: Steps,
 ): Promise<ResourceMetadata | undefined> {
   for (const url of metadataPlaces(server, fromChallenge, steps)) {
-    const document = await readMetadata(fetch, url, WHAT, steps);
+    const document = await readMetadata(fetch, url, STEP, steps);
     if (document !== undefined) return readDocument(document, server, steps);
   }
   return undefined;
@@ -142,11 +152,11 @@ function metadataPlaces(server: string, fromChallenge: string | undefined, steps
   const root = `${origin}/.well-known/oauth-protected-resource`;
   const places = pathname === "/" ? [root] : [`${root}${pathname}`, root];
   if (fromChallenge === undefined) return places;
-  // A challenge that leads elsewhere would let one server speak for another.
+  // An address on another origin would let one server publish metadata for another.
   if (URL.canParse(fromChallenge) && new URL(fromChallenge).origin === origin) {
     return [...new Set([fromChallenge, ...places])];
   }
-  steps.note(WHAT, "the address in the challenge is on another origin and is not used", fromChallenge);
+  steps.note(STEP, "the address in the challenge is on another origin and is not used", fromChallenge);
   return places;
 }
 
@@ -154,7 +164,7 @@ function readDocument(document: Record<string, unknown>, server: string, steps: 
   const resource = textMember(document, "resource");
   if (resource === undefined || !isResourceOf(resource, server)) {
     throw steps.failure(
-      `the metadata of ${server} is about another resource: ${JSON.stringify(resource?.slice(0, 200))}`,
+      `the metadata of ${server} is for another resource: ${JSON.stringify(resource?.slice(0, 200))}`,
       "Correct `resource` in the server's metadata: it must be the server's address, or the beginning of it.",
       "wrong_resource",
     );
@@ -168,7 +178,7 @@ function readDocument(document: Record<string, unknown>, server: string, steps: 
   };
 }
 
-/** Whether a resource is the server's address or a parent of it on the same origin. */
+/** True if the resource is the server's address or a parent of it on the same origin. */
 function isResourceOf(resource: string, server: string): boolean {
   if (!URL.canParse(resource) || resource.includes("#")) return false;
   const [parent, child] = [new URL(resource), new URL(server)];
@@ -184,7 +194,8 @@ function isResourceOf(resource: string, server: string): boolean {
 }
 
 /**
- * The resource of a server without metadata: its address in lower case, without a fragment, and without the slash of an empty path.
+ * Returns the resource of a server without metadata: its address in lower case, without a fragment and without the
+ * slash of an empty path.
  *
  * Spec: Authorization, "Canonical Server URI",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#canonical-server-uri

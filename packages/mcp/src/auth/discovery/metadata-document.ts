@@ -1,9 +1,9 @@
 import type { BoundedFetch } from "../url/bounded-fetch.js";
-import { type Steps, saidBy } from "./steps.js";
+import { errorMessage, type Steps } from "./steps.js";
 
 /**
- * Reads a metadata document, or undefined if there is none here; why not is noted as a step. Any status but 200 leads to the next
- * place: providers answer 400, 403, 404, 405 and 5xx for documents that they do not have.
+ * Reads a metadata document. If there is none, notes the reason as a step and returns undefined. Any status but 200
+ * counts as missing: providers answer 400, 403, 404, 405 and 5xx for documents that they do not have.
  */
 export async function readMetadata(
   fetch: BoundedFetch,
@@ -27,31 +27,34 @@ export async function readMetadata(
       return undefined;
     }
     steps.note(what, "found", url);
-    // An object that is neither null nor an array; each member is checked where it is used.
+    // Safe: an object that is neither null nor an array. Each member is checked where it is used.
     return document as Record<string, unknown>;
   } catch (error) {
-    steps.note(what, saidBy(error), url);
+    steps.note(what, errorMessage(error), url);
     return undefined;
   }
 }
 
-/** A member that must be a text; providers send null for what they do not have. */
+/**
+ * Returns a non-empty string member. Undefined for anything else, such as null, which providers send for missing
+ * values.
+ */
 export function textMember(document: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = document[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A member that must be a list of texts; undefined if it is not there or null. Other items are left out. */
+/** Returns the strings of a list member. Undefined if the member is not a list. */
 export function listMember(document: Readonly<Record<string, unknown>>, name: string): string[] | undefined {
   const value = document[name];
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : undefined;
 }
 
-/** The JSON object that a text holds, with members yet to be checked; undefined if it holds none. */
+/** Parses a JSON object, whose members are still unchecked. Undefined if the text is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // An object that is neither null nor an array; each member is checked where it is used.
+    // Safe: an object that is neither null nor an array. Each member is checked where it is used.
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

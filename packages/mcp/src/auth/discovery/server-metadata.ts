@@ -4,7 +4,7 @@ import type { UrlPolicy } from "../url/url-policy.js";
 import { listMember, readMetadata, textMember } from "./metadata-document.js";
 import type { Steps } from "./steps.js";
 
-const WHAT = "authorization server metadata";
+const STEP = "authorization server metadata";
 const ENDPOINTS = [
   "authorization_endpoint",
   "token_endpoint",
@@ -30,8 +30,8 @@ const FLAGS = [
 ] as const;
 
 /**
- * Reads the metadata of an authorization server, in the order that the specification sets for issuers with and without a path.
- * Throws if the document names another issuer than one of `spellings`.
+ * Reads the metadata of an authorization server, in the order that the specification defines for issuers with and
+ * without a path. Throws if the document names an issuer that is not one of `spellings`.
  *
  * Spec: Authorization, "Authorization Server Metadata Discovery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-metadata-discovery
@@ -44,10 +44,10 @@ export async function findServerMetadata(
   spellings: readonly string[] = [issuer],
 ): Promise<AuthorizationServer | undefined> {
   for (const url of metadataUrls(issuer)) {
-    const document = await readMetadata(fetch, url, WHAT, steps);
+    const document = await readMetadata(fetch, url, STEP, steps);
     if (document === undefined) continue;
     const named = textMember(document, "issuer");
-    // Nothing of a document that names another issuer is used: it may be a mix-up attack.
+    // Nothing from a document of another issuer is used: it may be a mix-up attack.
     if (named === undefined || !spellings.includes(named)) {
       throw steps.failure(
         `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,
@@ -60,7 +60,7 @@ export async function findServerMetadata(
   return undefined;
 }
 
-/** Where the metadata of an issuer may be, in the order in which they are tried. */
+/** Lists the addresses where an issuer may publish metadata, in the order to try. */
 export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -70,7 +70,9 @@ export function metadataUrls(issuer: string): string[] {
   return [`${oauth}${path}`, `${openid}${path}`, `${origin}${path}/.well-known/openid-configuration`];
 }
 
-/** Keeps the members that the flow uses, each of the right type: providers send null, and attackers send anything. */
+/**
+ * Copies the members that the flow uses, each checked for its type: providers send null, and attackers send anything.
+ */
 function readServer(
   document: Record<string, unknown>,
   issuer: string,
@@ -94,7 +96,7 @@ function readServer(
 }
 
 /**
- * What a server of 2025-03-26 without any metadata has: fixed paths on its own origin.
+ * Returns the endpoints of a server of revision 2025-03-26 that has no metadata: fixed paths on its own origin.
  *
  * Spec: Authorization, "Fallbacks for Servers without Metadata Discovery",
  * https://modelcontextprotocol.io/specification/2025-03-26/basic/authorization#fallbacks-for-servers-without-metadata-discovery

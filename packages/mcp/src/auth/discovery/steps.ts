@@ -2,16 +2,17 @@ import { printableLine } from "../../encoding/printable.js";
 import { shownUrl } from "../../http/shown-url.js";
 import { McpError } from "../../protocol/error.js";
 
-/** One thing that was tried on the way to a token. */
+/** One step that was tried to get a token. */
 export interface AuthorizationStep {
   /** The attempt, such as "protected resource metadata". */
   readonly step: string;
-  /** The address, without values of its query. */
+  /** The address, without the values of its query. */
   readonly url?: string | undefined;
+  /** The result in words, such as "found" or "HTTP 404". */
   readonly outcome: string;
 }
 
-/** Which link of the chain to a token is broken, where the client knows it: `data.reason` of `authorization_failed`. */
+/** The broken link in the chain to a token, if the client knows it: `data.reason` of `authorization_failed`. */
 type BrokenAuthorization =
   | "wrong_resource"
   | "no_authorization_server"
@@ -21,7 +22,9 @@ type BrokenAuthorization =
   | "other_issuer"
   | "login_needed";
 
-/** Remembers what was tried, so that an error can say how far it came. It never holds a token, a code or a secret. */
+/**
+ * Records the steps that were tried, so that an error can list them. It never contains a token, a code or a secret.
+ */
 export class Steps {
   readonly #steps: AuthorizationStep[] = [];
 
@@ -31,8 +34,8 @@ export class Steps {
   }
 
   /**
-   * The error that ends the attempt: what failed, everything tried before, and what to change. It has no cause, because errors of
-   * libraries carry the responses that they read, with tokens and secrets in them.
+   * Creates the error that ends the attempt: what failed, the steps tried before, and what to change. It has no
+   * `cause`, because errors of libraries carry the responses that they read, including tokens and secrets.
    */
   failure(message: string, fix: string, reason?: BrokenAuthorization): McpError {
     const tried = this.#steps.map(
@@ -46,14 +49,14 @@ export class Steps {
   }
 }
 
-/** The message of an error, for the outcome of a step. */
-export function saidBy(error: unknown): string {
+/** Returns the message of an error, for the outcome of a step. */
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * Calls a function of the application on the way to a token. What it throws becomes `authorization_failed` with the function's name;
- * an `McpError`, and what `isKnown` accepts, is passed on as it is.
+ * Calls a function of the application. Turns an error into `authorization_failed` with the function's name. An
+ * `McpError`, or an error that `isKnown` accepts, is rethrown unchanged.
  */
 export async function hookResult<T>(
   name: string,
@@ -64,21 +67,24 @@ export async function hookResult<T>(
     return await run();
   } catch (error) {
     if (McpError.is(error) || isKnown?.(error) === true) throw error;
-    const outcome = printableLine(saidBy(error));
+    const outcome = printableLine(errorMessage(error));
     throw new McpError("authorization_failed", `\`${name}\` failed: ${outcome}`, {
       data: { hook: name, steps: [{ step: name, outcome }] },
-      fix: "Correct this function of your program, or what it depends on.",
+      fix: "Correct this function in your program, or a service that it uses.",
       ...(carriesResponse(error) ? {} : { cause: error }),
     });
   }
 }
 
-/** Whether a function of the application caused the error. */
+/** True if a function of the application caused the error. */
 export function isHookFailure({ data }: McpError): boolean {
   return typeof data === "object" && data !== null && "hook" in data;
 }
 
-/** Codes of the libraries for OAuth and JWT: their errors hold the responses that they read, with tokens and secrets in them. */
+/**
+ * Error codes of the OAuth and JWT libraries. Their errors carry the responses that they read, including tokens and
+ * secrets.
+ */
 const LIBRARY_CODE = /^(?:OAUTH_|ERR_J(?:OSE|W))/;
 
 function carriesResponse(error: unknown): boolean {
@@ -90,7 +96,10 @@ function carriesResponse(error: unknown): boolean {
   return false;
 }
 
-/** Returns a function that shares the result of `work` among all calls; after a failure the next call begins again. */
+/**
+ * Returns a function that runs `work` once and shares its result among all calls. After a failure, the next call runs
+ * it again.
+ */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {

@@ -29,48 +29,60 @@ import { Upstream, UpstreamAccess, type UpstreamLogin, type UpstreamOptions } fr
 export interface OAuthProxyOptions {
   /** The address of this server as its clients use it, for example `https://example.com/mcp`. */
   resource: string;
-  /** The provider where users log in, and the one application that it knows. */
+  /** The provider where users log in, and the one application that is registered there. */
   upstream: UpstreamOptions;
-  /** Seals tokens and everything that is stored; the same on all nodes. Several for rotation: the first seals, all open. */
+  /**
+   * Seals tokens and all stored values. Must be the same on all nodes. Pass a list for rotation: the first one seals,
+   * all of them open.
+   */
   secret: string | readonly string[];
-  /** Says who logged in. Default: the subject of the provider's identity token, whose claims become `ctx.auth.claims`. */
+  /**
+   * Determines who logged in. Default: the subject of the provider's identity token, whose claims become
+   * `ctx.auth.claims`.
+   */
   identify?: ((login: UpstreamLogin) => ProxyIdentity | Promise<ProxyIdentity>) | undefined;
-  /** Scopes that clients may ask for. Default: none. */
+  /** Scopes that clients may request. Default: none. */
   scopes?: readonly string[] | undefined;
   /** Scopes that every request needs. Default: none. */
   requiredScopes?: readonly string[] | undefined;
   /**
-   * Where clients may send users back to, beside the general rules (https, http on the user's machine, `redirectSchemes`). Asked when
-   * a client registers and at every login. Default: anywhere.
+   * Restricts the addresses that clients may have users redirected to, in addition to the general rules (https, http on
+   * the user's machine, `redirectSchemes`). Called at every registration and every login. Default: no further
+   * restriction.
    */
   allowRedirect?: ((redirectUri: string) => boolean) | undefined;
   /**
-   * Schemes of applications on the user's machine that clients may send users back to, such as `["cursor"]` (RFC 8252, 7.1). Every
-   * application can claim a scheme, so name only those that you know. Default: none.
+   * Custom schemes of applications on the user's machine that clients may have users redirected to, such as
+   * `["cursor"]` (RFC 8252, 7.1). Any application can claim a scheme, so list only those that you know. Default: none.
    */
   redirectSchemes?: readonly string[] | undefined;
   /**
-   * Whether clients may have the https address of a metadata document as their id, which is then read from there; a function decides
-   * for each address. Default: true.
+   * True if clients may use the https address of a metadata document as their id. The proxy then reads the document. A
+   * function decides for each address. Default: true.
    */
   clientDocuments?: boolean | ((clientId: string) => boolean) | undefined;
-  /** The name that users read on the page that asks for their consent. Default: the host of `resource`. */
+  /** Name of this server on the consent page. Default: the host of `resource`. */
   name?: string | undefined;
-  /** Where grants are kept; the same on all nodes. Default: the memory of this process. */
+  /** Storage for grants, shared by all nodes. Default: the memory of this process. */
   storage?: Storage | undefined;
-  /** How long an access token lasts, in milliseconds. Default: 1 h. */
+  /** Lifetime of an access token, in milliseconds. Default: 1 h. */
   accessTokenMs?: number | undefined;
-  /** How long a user's grant lasts since its last use, in milliseconds. Default: 30 days. */
+  /** Lifetime of a user's grant since its last use, in milliseconds. Default: 30 days. */
   grantMs?: number | undefined;
-  /** Called for each request to the server that is refused, with the reason, as that of `resourceServer`. */
+  /** Called for each refused request to the server, with the reason, like `onRefused` of `resourceServer`. */
   onRefused?: ResourceServerOptions["onRefused"];
-  /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
+  /**
+   * Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own.
+   */
   platform?: Partial<Platform> | undefined;
 }
 
-/** Protects a server by a provider that knows one application only. */
+/** Protects a server with the logins of a provider that has one registered application. */
 export interface OAuthProxy extends ServerAuthorization {
-  /** The provider's access token of a caller, renewed if it must be, for calls to the provider. Undefined if the login has ended. */
+  /**
+   * Returns the provider's access token of a caller, for calls to the provider. Renews it if it has expired. Undefined
+   * if the login has ended.
+   */
   upstreamToken(caller: Principal): Promise<string | undefined>;
 }
 
@@ -78,16 +90,21 @@ type Endpoint = (request: AuthenticationRequest, body: () => Promise<string>) =>
 
 const HOUR_MS = 3_600_000;
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
-/** Endpoints that clients in pages of other origins use; the rest is for the user's eyes. */
-const FOR_PAGES: ReadonlySet<string> = new Set([WELL_KNOWN, "/oauth/register", "/oauth/token", "/oauth/revoke"]);
+/** Endpoints that clients in pages of other origins use. The other endpoints are pages for the user. */
+const CROSS_ORIGIN_PATHS: ReadonlySet<string> = new Set([
+  WELL_KNOWN,
+  "/oauth/register",
+  "/oauth/token",
+  "/oauth/revoke",
+]);
 
-/** How the runtime sends requests, with a check of every address that a name resolves to, where it can. */
+/** Creates a sender that checks every address that a name resolves to, if the runtime supports that. */
 export type SenderOf = (platform: Platform) => Sender;
 
-/** Makes what `oauthProxy` returns. `senderOf` reaches the documents of clients. */
+/** Creates the value that `oauthProxy` returns. `senderOf` sends the requests for metadata documents of clients. */
 export function createOAuthProxy(options: OAuthProxyOptions, senderOf: SenderOf): OAuthProxy {
-  const { guard, access, platform, ...parts } = assemble(options, senderOf);
-  const endpoints = endpointsOf(parts, new URL(options.resource).origin, options.scopes ?? []);
+  const { guard, access, platform, ...components } = assemble(options, senderOf);
+  const endpoints = endpointsOf(components, new URL(options.resource).origin, options.scopes ?? []);
   const own = new Set(Object.keys(endpoints).map((key) => key.slice(key.indexOf(" ") + 1)));
   const unavailable = unavailableReply(platform);
   return {
@@ -100,7 +117,7 @@ export function createOAuthProxy(options: OAuthProxyOptions, senderOf: SenderOf)
       if (!own.has(path)) return guard.respond(request);
       const endpoint = endpoints[`${request.method} ${path}`];
       if (endpoint !== undefined) return endpoint(request, body).catch((error) => unavailable(path, error));
-      if (request.method === "OPTIONS" && FOR_PAGES.has(path)) return preflight();
+      if (request.method === "OPTIONS" && CROSS_ORIGIN_PATHS.has(path)) return preflight();
       return { status: 405, headers: {}, body: "this method is not supported here" };
     },
     upstreamToken: (caller) => access.token(caller),
@@ -115,13 +132,14 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   const secrets = new Secrets(platform, options.secret);
   const sealed = new SealedJson(secrets, platform, resource);
   const storage = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
-  // The operator has named the provider, so that a private address is meant.
+  // Private addresses are allowed, because the operator configured the provider.
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
   const grants = new ProxyGrants(storage, sealed, platform, grantMs);
   const redirects = new RedirectRules(options, platform);
   const documents = clientDocumentsOf(options, platform, senderOf);
-  // A client may be known to several proxies: what it may do is decided at each login.
+  // Not bound to this resource: one registration is valid at several proxies. Each login decides what the client may
+  // do.
   const clients = new ProxyClients({ sealed: new SealedJson(secrets, platform), redirects, documents });
   const upstream = new Upstream({
     options: options.upstream,
@@ -139,7 +157,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
     consentUrl: `${origin}/oauth/consent`,
     ...{ clients, redirects, grants, sealed, upstream, platform },
     isFirstUse: usedMarks(storage.kv, () => platform.now()),
-    identify: async (found) => (options.identify ?? bySubject)(found),
+    identify: async (found) => (options.identify ?? identityOfSubject)(found),
   });
   const guard = resourceServer({
     resource,
@@ -162,7 +180,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   };
 }
 
-/** Reads documents at addresses that strangers name, so that only public ones are contacted. */
+/** Creates the reader of metadata documents. Strangers choose their addresses, so only public ones are contacted. */
 function clientDocumentsOf(
   { resource, clientDocuments = true, platform: replaced }: OAuthProxyOptions,
   platform: Platform,
@@ -177,7 +195,7 @@ function clientDocumentsOf(
 
 const WARN_MS = 60_000;
 
-/** Makes the reply while the storage is out of order. Warns once a minute, because every request fails then. */
+/** Creates the response for a failure of the storage. Warns once a minute, because every request fails then. */
 function unavailableReply(platform: Platform): (path: string, error: unknown) => ServedDocument {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (path, error) => {
@@ -185,13 +203,13 @@ function unavailableReply(platform: Platform): (path: string, error: unknown) =>
     if (now - warnedAt >= WARN_MS) platform.warn(`${path} could not be answered: ${thrownMessage(error)}`);
     if (now - warnedAt >= WARN_MS) warnedAt = now;
     const [status, retry] = [503, { "retry-after": "5" }];
-    if (!FOR_PAGES.has(path))
+    if (!CROSS_ORIGIN_PATHS.has(path))
       return pageReply(status, errorPage("This server cannot log you in now. Try again soon."), retry);
     return errorReply(status, "temporarily_unavailable", "the server cannot answer now", retry);
   };
 }
 
-/** The endpoints of the authorization server, by method and path. */
+/** Returns the endpoints of the authorization server, by method and path. */
 function endpointsOf(
   {
     clients,
@@ -215,11 +233,11 @@ function endpointsOf(
   };
 }
 
-function bySubject({ idToken }: UpstreamLogin): ProxyIdentity {
+function identityOfSubject({ idToken }: UpstreamLogin): ProxyIdentity {
   const subject = idToken?.["sub"];
   if (typeof subject === "string") return { subject, claims: idToken };
-  throw new McpError("misuse", "the provider gave no identity token", {
-    fix: 'Ask for the scope "openid", or set `identify` to say who logged in.',
+  throw new McpError("misuse", "the provider issued no identity token", {
+    fix: 'Request the scope "openid", or set `identify` to determine who logged in.',
   });
 }
 

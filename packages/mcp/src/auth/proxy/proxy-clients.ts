@@ -6,7 +6,7 @@ import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { formProblem } from "../url/url-policy.js";
 import type { SealedJson } from "./proxy-grants.js";
 import { errorReply, jsonReply } from "./proxy-reply.js";
-import { isDocumentId, isYes, type RedirectRules } from "./redirect-rules.js";
+import { isDocumentId, type RedirectRules, returnsTrue } from "./redirect-rules.js";
 
 /** A client of the proxy, as it describes itself. */
 interface ProxyClient {
@@ -14,80 +14,88 @@ interface ProxyClient {
   readonly redirectUris: readonly string[];
 }
 
-const MAX_NAME = 100;
-/** Characters that a reader does not see, of which some turn the direction of the text after them. */
+const MAX_NAME_LENGTH = 100;
+/** Invisible characters. Some of them change the direction of the text that follows. */
 const UNSEEN = /\p{C}/gu;
 
-/** The name that a client chose, as it may be shown. */
+/** Returns the name that a client chose, safe to display. */
 function shownClientName({ client_name: name }: Readonly<Record<string, unknown>>): string {
-  return typeof name === "string" ? name.replace(UNSEEN, "").slice(0, MAX_NAME) : "";
+  return typeof name === "string" ? name.replace(UNSEEN, "").slice(0, MAX_NAME_LENGTH) : "";
 }
 
-interface ClientDocumentsParts {
-  /** Contacts public addresses only. */
+/** Options for `ClientDocuments`. */
+interface ClientDocumentsOptions {
+  /** Sends requests to public addresses only. */
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
-  /** Whether the operator lets this client be described by a document. */
+  /** True if the operator accepts this client's metadata document. */
   allows(clientId: string): boolean;
 }
 
-interface Entry {
+interface CachedClient {
   readonly client: ProxyClient;
   readonly until: number;
 }
 
-const MAX_ID = 512;
-const MAX_DOCUMENT = 16 * 1024;
+const MAX_ID_LENGTH = 512;
+const MAX_DOCUMENT_LENGTH = 16 * 1024;
 const MAX_DOCUMENT_URIS = 50;
-/** Documents that are remembered, about 16 MiB at most. */
+/** Cached documents, about 16 MiB at most. */
 const MAX_ENTRIES = 1_000;
-/** Ids of clients that users have logged in by. Fewer than documents, so that there is always one to forget. */
+/**
+ * Ids of clients that users have logged in with. Fewer than cached documents, so that there is always one to evict.
+ */
 const MAX_TRUSTED = 900;
-/** Requests under way, in all and to one host: strangers choose the addresses, and slow ones must not pile up. */
-const [MAX_READING, MAX_READING_OF_HOST] = [64, 4];
-/** Requests for clients that users have logged in by, beside those of strangers. */
-const MAX_READING_TRUSTED = 16;
+/** Concurrent reads, in total and per host. Strangers choose the addresses, and slow ones must not pile up. */
+const [MAX_READS, MAX_READS_PER_HOST] = [64, 4];
+/** Concurrent reads for clients that users have logged in with, in addition to those of strangers. */
+const MAX_TRUSTED_READS = 16;
 const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
-/** How long a document is used that cannot be read again: neither an outage nor a flood must stop its users at once. */
+/**
+ * Time for which an expired document is used if it cannot be read, so that neither an outage nor a flood locks out its
+ * users at once.
+ */
 const STALE_MS = 24 * 60 * MINUTE;
 const UNREADABLE = "The document that describes the application cannot be read.";
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads the documents by which clients describe themselves at an address of their own, in place of a registration. They are read
- * without redirects, within limits of size and time, and remembered as long as their server allows, between a minute and a day.
- * A document that cannot be read or does not fit is not remembered; one that fitted before is used for another day, unless its
- * server withdraws it.
+ * Reads the metadata documents by which clients describe themselves, in place of a registration. Reads them without
+ * redirects and within limits of size and time. Caches them as long as their server allows, between a minute and a day.
+ * An unreadable or invalid document is not cached. If an earlier version was valid, it is used for another day, unless
+ * its server withdraws it.
  *
- * Strangers choose the addresses. They can make neither the documents of clients that users have logged in by be forgotten, nor
- * keep them from being read.
+ * Strangers choose the addresses. They cannot cause the documents of clients that users have logged in with to be evicted, and they cannot block reading them.
  *
  * Spec: Authorization, "Client ID Metadata Documents",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
  */
 export class ClientDocuments {
-  readonly #parts: ClientDocumentsParts;
-  /** The document that was used longest ago comes first. */
-  readonly #entries = new Map<string, Entry>();
-  /** Ids that users have logged in by, also on a node that has not read the document. */
+  readonly #options: ClientDocumentsOptions;
+  /** The least recently used document comes first. */
+  readonly #entries = new Map<string, CachedClient>();
+  /** Ids that users have logged in with, including those whose document this node has not read. */
   readonly #trusted = new BoundedMap<string, true>(MAX_TRUSTED);
   readonly #reading = new Map<string, Promise<ProxyClient | string>>();
 
-  constructor(parts: ClientDocumentsParts) {
-    this.#parts = parts;
+  constructor(options: ClientDocumentsOptions) {
+    this.#options = options;
   }
 
-  /** The client at this address, or a sentence for the user why there is none. Rejects while too many documents are being read. */
+  /**
+   * Returns the client at this address, or a sentence for the user that explains why there is none. Rejects while too
+   * many documents are being read.
+   */
   find(clientId: string): Promise<ProxyClient | string> {
     const problem = idProblem(clientId);
-    if (problem !== undefined) return Promise.resolve(`The address that the application has as its id ${problem}.`);
-    if (!isYes(this.#parts.platform, "clientDocuments", () => this.#parts.allows(clientId)))
-      return Promise.resolve("This server does not accept the address that the application has as its id.");
+    if (problem !== undefined) return Promise.resolve(`The id of the application is an address that ${problem}.`);
+    if (!returnsTrue(this.#options.platform, "clientDocuments", () => this.#options.allows(clientId)))
+      return Promise.resolve("This server does not accept the address in the id of the application.");
     const known = this.#entries.get(clientId);
-    const now = this.#parts.platform.monotonic();
-    if (known !== undefined) this.#keep(clientId, known);
+    const now = this.#options.platform.monotonic();
+    if (known !== undefined) this.#store(clientId, known);
     if (known !== undefined && known.until > now) return Promise.resolve(known.client);
     const reading = this.#reading.get(clientId);
     if (reading !== undefined) return reading;
@@ -102,7 +110,7 @@ export class ClientDocuments {
     return mine;
   }
 
-  /** Remembers that a user has logged in by this client, which strangers cannot do. */
+  /** Marks a client that a user has logged in with. Strangers cannot cause this. */
   trust(clientId: string): void {
     this.#trusted.set(clientId, true);
   }
@@ -112,43 +120,43 @@ export class ClientDocuments {
     const isTrusted = this.#trusted.has(clientId);
     const alike = [...this.#reading.keys()].filter((id) => this.#trusted.has(id) === isTrusted);
     const sameHost = alike.filter((id) => new URL(id).host === host);
-    const most = isTrusted ? MAX_READING_TRUSTED : MAX_READING;
-    return alike.length >= most || sameHost.length >= MAX_READING_OF_HOST;
+    const limit = isTrusted ? MAX_TRUSTED_READS : MAX_READS;
+    return alike.length >= limit || sameHost.length >= MAX_READS_PER_HOST;
   }
 
   async #read(clientId: string, usable: ProxyClient | undefined): Promise<ProxyClient | string> {
-    const { fetch, platform } = this.#parts;
+    const { fetch, platform } = this.#options;
     let response: Response;
     let text: string;
     try {
       response = await fetch(clientId, { headers: { accept: "application/json" }, followRedirects: false });
       text = await response.text();
     } catch {
-      // The reason could tell a stranger what the network of this server looks like.
+      // The reason could reveal this server's network to a stranger.
       return usable ?? UNREADABLE;
     }
-    // Its server is out of order, or wants fewer requests.
+    // The document's server has a failure or limits requests.
     if (response.status === 429 || response.status >= 500) return usable ?? UNREADABLE;
-    // A document that is gone, or no longer fits, was withdrawn.
+    // A missing or invalid document counts as withdrawn.
     this.#entries.delete(clientId);
     if (
       response.status !== 200 ||
       !JSON_TYPE.test(response.headers.get("content-type") ?? "") ||
-      text.length > MAX_DOCUMENT
+      text.length > MAX_DOCUMENT_LENGTH
     )
-      return "The address that the application has as its id gives no JSON document of up to 16 KiB.";
+      return "The address in the id of the application does not return a JSON document of up to 16 KiB.";
     const client = clientOf(clientId, parseObject(text));
-    if (typeof client !== "string") this.#keep(clientId, { client, until: platform.monotonic() + freshMs(response) });
+    if (typeof client !== "string") this.#store(clientId, { client, until: platform.monotonic() + freshMs(response) });
     return client;
   }
 
-  #keep(clientId: string, entry: Entry): void {
+  #store(clientId: string, entry: CachedClient): void {
     this.#entries.delete(clientId);
-    if (this.#entries.size >= MAX_ENTRIES) this.#forgetOne();
+    if (this.#entries.size >= MAX_ENTRIES) this.#evictOne();
     this.#entries.set(clientId, entry);
   }
 
-  #forgetOne(): void {
+  #evictOne(): void {
     for (const clientId of this.#entries.keys()) {
       if (this.#trusted.has(clientId)) continue;
       this.#entries.delete(clientId);
@@ -157,9 +165,12 @@ export class ClientDocuments {
   }
 }
 
-/** The reason why an address cannot be an id. Ids are compared as text, so an address must have one spelling only. */
+/**
+ * Returns the reason why an address cannot be a client id. Ids are compared as text, so only one spelling of an address
+ * is accepted.
+ */
 function idProblem(clientId: string): string | undefined {
-  if (clientId.length > MAX_ID) return `is longer than ${MAX_ID} characters`;
+  if (clientId.length > MAX_ID_LENGTH) return `is longer than ${MAX_ID_LENGTH} characters`;
   const problem = formProblem(clientId);
   if (problem !== undefined) return problem;
   const { href, pathname } = new URL(clientId);
@@ -170,7 +181,8 @@ function clientOf(clientId: string, document: Record<string, unknown> | undefine
   if (document === undefined) return "The document that describes the application is not a JSON object.";
   if (document["client_id"] !== clientId) return "The document that describes the application has another client_id.";
   const { redirect_uris: uris, token_endpoint_auth_method: method = "none" } = document;
-  // A secret in a public document is none, and keys are not verified here: the client would be taken for less than it is.
+  // A secret in a public document is not secret, and keys are not verified here. Accepting such a client would skip an
+  // authentication that it claims to use.
   if (method !== "none" || "client_secret" in document)
     return "The application must use the token_endpoint_auth_method none at this server.";
   const isList = Array.isArray(uris) && uris.length > 0 && uris.length <= MAX_DOCUMENT_URIS;
@@ -186,34 +198,35 @@ function freshMs(response: Response): number {
   return maxAge === undefined ? FRESH_MS : Math.min(MAX_FRESH_MS, Math.max(MINUTE, Number(maxAge) * 1_000));
 }
 
-interface ProxyClientsParts {
+/** Options for `ProxyClients`. */
+interface ProxyClientsOptions {
   readonly sealed: SealedJson;
   readonly redirects: RedirectRules;
-  /** Absent if the operator wants no client to be described by a document. */
+  /** Undefined if the operator disabled client metadata documents. */
   readonly documents: ClientDocuments | undefined;
 }
 
 const PURPOSE = "client";
 const YEAR_MS = 365 * 24 * 3_600_000;
-const MAX_BODY = 16 * 1024;
+const MAX_BODY_LENGTH = 16 * 1024;
 const MAX_URIS = 10;
-/** The id has all of this in it, and must fit into an address. */
-const MAX_CLIENT = 4_096;
+/** The id contains the whole description and must fit into an address. */
+const MAX_CLIENT_LENGTH = 4_096;
 
 /**
- * Registers clients (RFC 7591) without remembering them: the id of a client is its own sealed description. However many register,
- * nothing grows, and every node knows all of them. An id that is an https address names a document that describes the client.
+ * Registers clients (RFC 7591) without storing them: the id of a client is its sealed description. Registrations need
+ * no storage, and every node knows all clients. An id that is an https address refers to a metadata document.
  */
 export class ProxyClients {
-  readonly #parts: ProxyClientsParts;
+  readonly #options: ProxyClientsOptions;
 
-  constructor(parts: ProxyClientsParts) {
-    this.#parts = parts;
+  constructor(options: ProxyClientsOptions) {
+    this.#options = options;
   }
 
   async register(body: string): Promise<ServedDocument> {
-    const { sealed, redirects } = this.#parts;
-    const wanted = body.length > MAX_BODY ? undefined : parseObject(body);
+    const { sealed, redirects } = this.#options;
+    const wanted = body.length > MAX_BODY_LENGTH ? undefined : parseObject(body);
     if (wanted === undefined)
       return errorReply(400, "invalid_client_metadata", "the body is not a JSON object of up to 16 KiB");
     const uris = wanted["redirect_uris"];
@@ -226,12 +239,12 @@ export class ProxyClients {
       return errorReply(
         400,
         "invalid_redirect_uri",
-        "give one to ten allowed addresses: https, http on the user's machine, or a scheme that this server admits",
+        "send one to ten allowed addresses: https, http on the user's machine, or a scheme that this server allows",
       );
     }
     const client: ProxyClient = { name: shownClientName(wanted), redirectUris: uris };
-    if (JSON.stringify(client).length > MAX_CLIENT)
-      return errorReply(400, "invalid_redirect_uri", "the addresses have more than 4 KiB together");
+    if (JSON.stringify(client).length > MAX_CLIENT_LENGTH)
+      return errorReply(400, "invalid_redirect_uri", "the addresses have more than 4 KiB in total");
     const clientId = await sealed.seal(PURPOSE, client, YEAR_MS);
     return jsonReply(201, {
       client_id: clientId,
@@ -243,16 +256,16 @@ export class ProxyClients {
     });
   }
 
-  /** The client with this id, or a sentence for the user why there is none. */
+  /** Returns the client with this id, or a sentence for the user that explains why there is none. */
   async find(clientId: string): Promise<ProxyClient | string> {
-    const { sealed, documents } = this.#parts;
+    const { sealed, documents } = this.#options;
     if (isDocumentId(clientId) && documents !== undefined) return documents.find(clientId);
     const client = await sealed.open<ProxyClient>(PURPOSE, clientId);
     return client ?? "The application is not registered here. Let it register again.";
   }
 
-  /** Remembers that a user has logged in by this client, named as by `clientKey`. */
+  /** Marks a client that a user has logged in with. `client` is a key from `clientKey`. */
   trust(client: string): void {
-    if (isDocumentId(client)) this.#parts.documents?.trust(client);
+    if (isDocumentId(client)) this.#options.documents?.trust(client);
   }
 }

@@ -6,13 +6,16 @@ import type { KeyValue, Storage } from "../../storage/storage.js";
 import { once } from "../discovery/steps.js";
 import { isDocumentId } from "./redirect-rules.js";
 
-/** Seals values with an end, so that clients and browsers can carry them and neither read nor change them. */
+/** Seals values with an expiry time. Clients and browsers can carry them but neither read nor change them. */
 export class SealedJson {
   readonly #secrets: Secrets;
   readonly #platform: Platform;
   readonly #audience: string;
 
-  /** `audience` binds everything sealed here: a proxy for another resource opens none of it, even with the same secret (RFC 8707). */
+  /**
+   * `audience` binds everything sealed here: a proxy for another resource cannot open it, even with the same secret
+   * (RFC 8707).
+   */
   constructor(secrets: Secrets, platform: Platform, audience = "") {
     this.#secrets = secrets;
     this.#platform = platform;
@@ -23,11 +26,14 @@ export class SealedJson {
     return this.#secrets.seal(this.#use(purpose), JSON.stringify({ value, until: this.#platform.now() + ttlMs }));
   }
 
-  /** Opens a text that was sealed for this purpose; undefined if it was not, or has expired. `T` is the type that `seal` was given. */
+  /**
+   * Opens a text that was sealed for this purpose. Undefined if it was not, or has expired. `T` is the type that was
+   * passed to `seal`.
+   */
   async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
     const opened = await this.#secrets.open(this.#use(purpose), sealed);
     if ("fault" in opened) return undefined;
-    // Only `seal` makes texts that open.
+    // Safe: only `seal` creates texts that open.
     const { value, until } = JSON.parse(opened.text) as { value: T; until: number };
     return until > this.#platform.now() ? value : undefined;
   }
@@ -41,9 +47,9 @@ const TOPIC = "oauth revoked";
 const RETRY_MS = 5_000;
 
 /**
- * Publishes the deletion of stored keys, and notifies the connections of every node that depend on them. It subscribes with the
- * first connection. Each one is also checked against the storage once the subscription stands and after each of its
- * interruptions, so that no deletion is missed in between. At most the open connections are remembered.
+ * Publishes the deletion of stored keys, and notifies the connections on every node that depend on them. Subscribes
+ * when the first connection starts to watch. Checks each key in the storage after the subscription starts and after
+ * each interruption, so that no deletion is missed. Stores only the keys of open connections.
  */
 export class Revocations {
   readonly #storage: Storage;
@@ -64,15 +70,17 @@ export class Revocations {
     this.#platform = platform;
   }
 
-  /** Notifies all nodes that a key was deleted: this one also if the storage fails, which rejects. */
+  /**
+   * Notifies all nodes that a key was deleted. Notifies this node even if the storage fails, in which case it rejects.
+   */
   async publish(key: string): Promise<void> {
     this.#revoked(key);
     await this.#storage.pubsub.publish(TOPIC, key);
   }
 
-  /** Calls `act` once when the key is deleted, or if it is gone already. Returns a function that stops that. */
+  /** Calls `act` once when the key is deleted, or if it does not exist. Returns a function that stops watching. */
   watch(key: string, act: () => void): () => void {
-    // A function of its own, because the same one may watch twice.
+    // A separate function, because the same `act` may watch twice.
     const watcher = () => act();
     const watchers = this.#watchers.get(key) ?? new Set();
     this.#watchers.set(key, watchers.add(watcher));
@@ -104,9 +112,9 @@ export class Revocations {
   #checkLater(error: unknown): void {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
-      const problem = `the storage cannot tell which logins were revoked: ${thrownMessage(error)}`;
+      const problem = `revoked logins could not be read from the storage: ${thrownMessage(error)}`;
       this.#platform.warn(
-        `${problem}. It is asked again every ${RETRY_MS} ms; until then their connections stay open.`,
+        `${problem}. The next attempt follows in ${RETRY_MS} ms. Until then, connections of revoked logins stay open.`,
       );
     }
     this.#retry ??= this.#platform.timer(RETRY_MS, () => {
@@ -116,43 +124,46 @@ export class Revocations {
   }
 }
 
-/** The tokens of the upstream provider. They never leave the proxy. */
+/** The tokens of the upstream provider. The proxy never sends them to clients. */
 export interface UpstreamTokens {
+  /** Access token for calls to the provider. */
   readonly accessToken: string;
+  /** Refresh token, if the provider issued one. */
   readonly refreshToken?: string | undefined;
+  /** Expiry of the access token in milliseconds since the epoch. Undefined if the provider did not state it. */
   readonly expiresAt?: number | undefined;
 }
 
-/** The access that a user has allowed one client. */
+/** The access that a user granted to one client. */
 export interface ProxyGrant {
-  /** The client, as `clientKey` names it. */
+  /** The client's key from `clientKey`. */
   readonly client: string;
   readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly scopes: readonly string[];
   readonly upstream: UpstreamTokens;
-  /** Which refresh token of this grant is the good one. */
+  /** Number of the valid refresh token of this grant. */
   readonly turn: number;
-  /** When the last refresh token was replaced, in milliseconds since the epoch. */
+  /** Time when the last refresh token was replaced, in milliseconds since the epoch. */
   readonly turnedAt?: number | undefined;
 }
 
-/** A code that a client exchanges for tokens, once. */
+/** A code that a client can exchange for tokens once. */
 interface ProxyCode {
   readonly grantId: string;
-  /** The client, as `clientKey` names it. */
+  /** The client's key from `clientKey`. */
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
 }
 
 const CODE_MS = 60_000;
-/** A grant is changed by its client and by calls to the provider: rarely two at once. */
+/** The client and calls to the provider change a grant, rarely at the same time. */
 const MAX_TRIES = 10;
 
 /**
- * Keeps grants and codes in the storage, where all nodes find them. The values are sealed, so that a copy of the storage gives no
- * access, and the keys are digests of what clients hold.
+ * Stores grants and codes for all nodes. Values are sealed, so that a copy of the storage gives no access. Keys are
+ * digests of texts that only clients have.
  */
 export class ProxyGrants {
   readonly #kv: KeyValue;
@@ -169,7 +180,7 @@ export class ProxyGrants {
     this.#grantMs = grantMs;
   }
 
-  /** An unguessable text. */
+  /** Returns an unguessable text. */
   random(): string {
     return toBase64Url(this.#platform.randomBytes(32));
   }
@@ -178,7 +189,10 @@ export class ProxyGrants {
     return toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)));
   }
 
-  /** A short name of a client: the address of its document, or a digest of an id that holds a whole description. */
+  /**
+   * Returns a short key of a client: the address of its metadata document, or a digest of an id that contains a whole
+   * description.
+   */
   clientKey(clientId: string): string {
     return isDocumentId(clientId) ? clientId : this.digest(clientId);
   }
@@ -196,7 +210,10 @@ export class ProxyGrants {
     return stored === undefined ? undefined : this.#sealed.open<ProxyGrant>("grant", stored.value);
   }
 
-  /** Changes a grant, again if another node did meanwhile; undefined if it is gone, or `update` does not want it any more. */
+  /**
+   * Updates a grant. Retries if another node has changed it meanwhile. Undefined if the grant does not exist or
+   * `update` returns undefined.
+   */
   async change(id: string, update: (grant: ProxyGrant) => ProxyGrant | undefined): Promise<ProxyGrant | undefined> {
     const key = this.key("grant", id);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -211,14 +228,14 @@ export class ProxyGrants {
     return undefined;
   }
 
-  /** Deletes a grant, and closes what is open with it on every node. */
+  /** Deletes a grant and notifies every node, which closes the connections that depend on it. */
   async revoke(id: string): Promise<void> {
     const key = this.key("grant", id);
     await this.#kv.delete(key);
     await this.#revocations.publish(key);
   }
 
-  /** Calls `act` once when the grant is revoked, on whichever node. Returns a function that stops that. */
+  /** Calls `act` once when the grant is revoked on any node. Returns a function that stops watching. */
   onRevoked(id: string, act: () => void): () => void {
     return this.#revocations.watch(this.key("grant", id), act);
   }
@@ -229,7 +246,10 @@ export class ProxyGrants {
     return text;
   }
 
-  /** The code, if this is its first use. A second use ends the grant: one of the two users stole it. */
+  /**
+   * Returns the code on its first use. A second use revokes the grant, because one of the two users has stolen the
+   * code.
+   */
   async useCode(text: string): Promise<ProxyCode | undefined> {
     const key = this.key("code", text);
     const stored = await this.#kv.get(key);
@@ -244,31 +264,34 @@ export class ProxyGrants {
     return (await this.#kv.set(this.key("used code", code), "", { ttlMs: CODE_MS, ifVersion: 0 })) !== undefined;
   }
 
-  /** The key in the storage of what is kept under a text that only its holder knows. */
+  /** Returns the storage key for a text that only its holder knows. */
   key(purpose: string, text: string): string {
     return `oauth ${purpose} ${this.digest(text)}`;
   }
 }
 
-/** Marks of one list. */
+/** Marks in one list. */
 const MAX_MARKS = 64;
-/** Lists in the storage. With `MAX_MARKS` they hold 16,384 marks in less than 1 MiB, however many strangers begin a login. */
+/**
+ * Lists in the storage. With `MAX_MARKS` they hold 16,384 marks in less than 1 MiB, however many logins strangers
+ * start.
+ */
 const LISTS = 256;
-/** A list is written by two requests at once rarely, and by more hardly ever. */
+/** Two requests rarely write the same list at once, and more hardly ever. */
 const MAX_MARK_TRIES = 20;
 /** 132 bits of a digest. */
 const MARK_LENGTH = 22;
 
-/** The digest of a text that was used, and when it may be forgotten. */
+/** The digest of a used text, and the time when the mark expires. */
 type Mark = readonly [digest: string, until: number];
 
-/** Resolves to true for the first call with a digest, on any node, within `ttlMs`. */
+/** Resolves to true for the first call with a digest on any node within `ttlMs`. */
 export type FirstUse = (digest: string, ttlMs: number) => Promise<boolean>;
 
 /**
- * Remembers which pages and logins were used, for all nodes, in a fixed number of keys: these steps cost a stranger nothing, so they
- * must not fill the storage. A full list forgets its oldest mark. A forgotten mark gives no access: the cookie of the browser and
- * the provider's one-time code are still needed.
+ * Creates the function that marks used consent pages and logins, for all nodes, in a fixed number of keys. Strangers
+ * can reach these steps for free, so the marks must not fill the storage. A full list drops its oldest mark. A dropped
+ * mark gives no access: the browser's cookie and the provider's one-time code are still required.
  */
 export function usedMarks(kv: KeyValue, now: () => number): FirstUse {
   return async (digest, ttlMs) => {
@@ -289,7 +312,7 @@ export function usedMarks(kv: KeyValue, now: () => number): FirstUse {
   };
 }
 
-/** The list of a digest: by its last characters, which are as random as the rest. */
+/** Selects the list of a digest by its last characters, which are as random as the others. */
 function listOf(digest: string): number {
   let sum = 0;
   for (const character of digest.slice(-8)) sum = (sum * 31 + character.charCodeAt(0)) % 65_521;

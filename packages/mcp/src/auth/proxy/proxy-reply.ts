@@ -1,20 +1,20 @@
 import type { ServedDocument } from "../../http/authentication.js";
 
-/** No page of the proxy may be framed, cached, or tell another site where the user was. */
-const SAFE = {
+/** Prevents pages of the proxy from being framed or cached, and from sending their address to other sites. */
+const SAFE_HEADERS = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-frame-options": "DENY",
   "x-content-type-options": "nosniff",
 } as const;
 
-/** A JSON reply that any page may read: clients in browsers register and get tokens too. */
+/** Creates a JSON response that any page may read, because clients in browsers register and request tokens, too. */
 export function jsonReply(status: number, body: object, extra: Readonly<Record<string, string>> = {}): ServedDocument {
-  const headers = { ...SAFE, "content-type": "application/json", "access-control-allow-origin": "*", ...extra };
+  const headers = { ...SAFE_HEADERS, "content-type": "application/json", "access-control-allow-origin": "*", ...extra };
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** An error as RFC 6749, 5.2 has it. */
+/** Creates an error response as in RFC 6749, 5.2. */
 export function errorReply(
   status: number,
   error: string,
@@ -25,14 +25,13 @@ export function errorReply(
 }
 
 /**
- * A page of escaped text; nothing in it can run or load.
+ * Creates a page of escaped text. Nothing in it can run or load.
  *
- * There is no `form-action`: browsers hold the redirects that follow a form to it, and these go to the provider and the client. The
- * page must be a referrer for its own origin, because without one browsers send `Origin: null` with its form.
+ * The policy has no `form-action`: browsers apply it to the redirects after a form, too, and these go to the provider and the client. The referrer policy is `same-origin`, because without a referrer browsers send `Origin: null` with the form.
  */
 export function pageReply(status: number, html: string, extra: Readonly<Record<string, string>> = {}): ServedDocument {
   const headers = {
-    ...SAFE,
+    ...SAFE_HEADERS,
     "referrer-policy": "same-origin",
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
@@ -41,37 +40,41 @@ export function pageReply(status: number, html: string, extra: Readonly<Record<s
   return { status, headers, body: html };
 }
 
-/** Sends the browser on with a GET. */
+/** Redirects the browser with a GET. */
 export function redirectReply(url: string, extra: Readonly<Record<string, string>> = {}): ServedDocument {
-  return { status: 303, headers: { ...SAFE, location: url, ...extra }, body: "" };
+  return { status: 303, headers: { ...SAFE_HEADERS, location: url, ...extra }, body: "" };
 }
 
-/** Text for a page. */
+/** Escapes text for a page. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The content of the page that asks for consent. */
+/** The content of the consent page. */
 interface ConsentRequest {
   /** The name of this server, for the heading. */
   readonly service: string;
-  /** The name that the client chose; it proves nothing. */
+  /** The name that the client chose. It proves nothing. */
   readonly clientName: string;
-  /** The address of the document that describes the client, where it has one. */
+  /** Address of the client's metadata document, if it has one. */
   readonly document: string | undefined;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Where the answer goes, and the sealed request that goes with it. */
+  /** The address that the form posts to. */
   readonly action: string;
+  /** The sealed request, sent back with the form. */
   readonly request: string;
 }
 
-/** The page that asks whether a client may act for the user. It names where the access goes, which a client cannot choose freely. */
+/**
+ * Creates the page on which the user allows or denies a client. It shows the redirect target, which a client cannot
+ * choose freely.
+ */
 export function consentPage(asked: ConsentRequest): string {
   const { service, clientName, document, redirectUri, scopes, action, request } = asked;
   const list = scopes.map((scope) => `<li>${escapeHtml(scope)}</li>`).join("");
   const { host, protocol } = new URL(redirectUri);
-  // A scheme of an application may stand without a host.
+  // The scheme of an application may have no host.
   const target = /^https?:$/.test(protocol) ? host : protocol;
   const name = clientName === "" ? "An application without a name" : clientName;
   return `<!doctype html>
@@ -79,7 +82,7 @@ export function consentPage(asked: ConsentRequest): string {
 <title>Allow access?</title>
 <style>body{font:1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem}</style>
 <h1>Allow access to ${escapeHtml(service)}?</h1>
-<p><strong>${escapeHtml(name)}</strong> asks to act for you. It chose this name itself; what counts is where access goes:</p>
+<p><strong>${escapeHtml(name)}</strong> asks to act for you. It chose this name itself. Check where the access goes:</p>
 <p><strong>${escapeHtml(target)}</strong><br><small>${escapeHtml(redirectUri)}</small></p>
 ${document === undefined ? "" : `<p>It is described at <small>${escapeHtml(document)}</small></p>`}
 ${scopes.length === 0 ? "" : `<p>It asks for:</p><ul>${list}</ul>`}
@@ -90,7 +93,7 @@ ${scopes.length === 0 ? "" : `<p>It asks for:</p><ul>${list}</ul>`}
 `;
 }
 
-/** The page for a request that must not lead anywhere. */
+/** Creates the page for a request that must not be redirected. */
 export function errorPage(message: string): string {
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>This did not work</title>
@@ -98,7 +101,9 @@ export function errorPage(message: string): string {
 `;
 }
 
-/** Whether a parameter comes more than once; RFC 6749, 3.1 and 3.2: none may, because two readers could take different ones. */
+/**
+ * True if a parameter is repeated. RFC 6749, 3.1 and 3.2, forbid that, because two readers could use different values.
+ */
 export function hasRepeatedParameter(parameters: URLSearchParams): boolean {
   return new Set(parameters.keys()).size !== [...parameters.keys()].length;
 }

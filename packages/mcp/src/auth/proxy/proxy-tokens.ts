@@ -11,12 +11,15 @@ interface AccessToken {
   readonly expiresAt: number;
 }
 
+/** The content of a refresh token of the proxy. */
 interface RefreshToken {
   readonly grantId: string;
+  /** Number of the refresh token within its grant. Compared with `turn` of the grant. */
   readonly turn: number;
 }
 
-interface ProxyTokensParts {
+/** Options for `ProxyTokens`. */
+interface ProxyTokensOptions {
   readonly issuer: string;
   readonly resource: string;
   readonly grants: ProxyGrants;
@@ -27,26 +30,28 @@ interface ProxyTokensParts {
 }
 
 /**
- * How long a replaced refresh token still gives what replaced it: two processes of a client may refresh at once, and a reply may be
- * lost on its way. A client waits up to 30 s for a reply before it asks again.
+ * Time for which a replaced refresh token is still accepted and yields its replacement: two processes of a client may
+ * refresh at once, and a response may be lost. A client waits up to 30 s for a response before it retries.
  */
 const GRACE_MS = 60_000;
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-/** Gives out tokens of the proxy's own, for its own resource, and verifies them. Those of the provider stay where they are. */
+/**
+ * Issues the proxy's own tokens for its own resource, and verifies them. The provider's tokens stay in the storage.
+ */
 export class ProxyTokens {
-  readonly #parts: ProxyTokensParts;
+  readonly #options: ProxyTokensOptions;
 
-  constructor(parts: ProxyTokensParts) {
-    this.#parts = parts;
+  constructor(options: ProxyTokensOptions) {
+    this.#options = options;
   }
 
-  /** The token endpoint. */
+  /** Handles the token endpoint. */
   async exchange(form: URLSearchParams): Promise<ServedDocument> {
-    if (hasRepeatedParameter(form)) return errorReply(400, "invalid_request", "a parameter comes twice");
+    if (hasRepeatedParameter(form)) return errorReply(400, "invalid_request", "a parameter is repeated");
     const resource = form.get("resource");
-    if (resource !== null && resource !== this.#parts.resource) {
-      return errorReply(400, "invalid_target", "this is another resource");
+    if (resource !== null && resource !== this.#options.resource) {
+      return errorReply(400, "invalid_target", "the resource is not that of this server");
     }
     switch (form.get("grant_type")) {
       case "authorization_code":
@@ -59,26 +64,27 @@ export class ProxyTokens {
   }
 
   /**
-   * The revocation endpoint (RFC 7009): ends the grant of the token. What is no token of this client has nothing to end, and the
-   * answer does not tell.
+   * Handles the revocation endpoint (RFC 7009): revokes the grant of the token. A token of another client is ignored,
+   * and the response does not reveal that.
    */
   async revoke(form: URLSearchParams): Promise<ServedDocument> {
-    const { grants, sealed } = this.#parts;
+    const { grants, sealed } = this.#options;
     const token = hasRepeatedParameter(form) ? null : form.get("token");
-    if (token === null) return errorReply(400, "invalid_request", "one `token` is needed");
+    if (token === null) return errorReply(400, "invalid_request", "exactly one `token` is required");
     const held =
       (await sealed.open<RefreshToken>("refresh", token)) ?? (await sealed.open<AccessToken>("access", token));
     const grant = held === undefined ? undefined : await grants.find(held.grantId);
-    // Revoking a grant that is gone repeats the message to other nodes, for a client whose first request failed halfway.
+    // Revoking a missing grant publishes the revocation again, for a client whose first request failed halfway.
     const isOwn = grant === undefined || grant.client === this.#clientOf(form);
     if (held !== undefined && isOwn) await grants.revoke(held.grantId);
     return jsonReply(200, {});
   }
 
   async verify(token: string): Promise<VerifiedToken> {
-    const { sealed, grants, issuer, resource, platform } = this.#parts;
+    const { sealed, grants, issuer, resource, platform } = this.#options;
     const access = await sealed.open<AccessToken>("access", token);
-    if (access === undefined || access.resource !== resource) throw new InvalidToken("the token is not of this proxy");
+    if (access === undefined || access.resource !== resource)
+      throw new InvalidToken("the token was not issued by this proxy");
     if (access.expiresAt <= platform.now()) throw new InvalidToken("the token has expired", { reason: "expired" });
     const grant = await grants.find(access.grantId);
     if (grant === undefined) throw new InvalidToken("the login was revoked", { reason: "revoked" });
@@ -96,7 +102,7 @@ export class ProxyTokens {
   }
 
   async #byCode(form: URLSearchParams): Promise<ServedDocument> {
-    const { grants } = this.#parts;
+    const { grants } = this.#options;
     const code = await grants.useCode(form.get("code") ?? "");
     const verifier = form.get("code_verifier") ?? "";
     const isOwn =
@@ -106,7 +112,7 @@ export class ProxyTokens {
       this.#clientOf(form) === code.client &&
       form.get("redirect_uri") === code.redirectUri;
     if (!isOwn) {
-      // A code in the wrong hands must not be tried again with a better guess.
+      // Revoke the grant: a code with a wrong verifier was stolen and must not be tried again.
       if (code !== undefined) await grants.revoke(code.grantId);
       return errorReply(400, "invalid_grant", "the code is not valid, or was used before");
     }
@@ -117,7 +123,7 @@ export class ProxyTokens {
   }
 
   async #byRefresh(form: URLSearchParams): Promise<ServedDocument> {
-    const { grants, sealed, platform } = this.#parts;
+    const { grants, sealed, platform } = this.#options;
     const refused = errorReply(400, "invalid_grant", "the refresh token is not valid, or was used before");
     const token = await sealed.open<RefreshToken>("refresh", form.get("refresh_token") ?? "");
     if (token === undefined) return refused;
@@ -137,11 +143,11 @@ export class ProxyTokens {
   }
 
   #clientOf(form: URLSearchParams): string {
-    return this.#parts.grants.clientKey(form.get("client_id") ?? "");
+    return this.#options.grants.clientKey(form.get("client_id") ?? "");
   }
 
   async #issue(grantId: string, grant: ProxyGrant): Promise<ServedDocument> {
-    const { sealed, resource, platform, accessMs, grantMs } = this.#parts;
+    const { sealed, resource, platform, accessMs, grantMs } = this.#options;
     const access: AccessToken = { grantId, resource, expiresAt: platform.now() + accessMs };
     const refresh: RefreshToken = { grantId, turn: grant.turn };
     return jsonReply(200, {

@@ -3,7 +3,7 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { addressClass, formProblem } from "../url/url-policy.js";
 
-/** The options of the proxy that decide where users are sent. */
+/** The options of the proxy that restrict redirects. */
 export interface RedirectRuleOptions {
   readonly redirectSchemes?: readonly string[] | undefined;
   readonly allowRedirect?: ((redirectUri: string) => boolean) | undefined;
@@ -12,10 +12,10 @@ export interface RedirectRuleOptions {
 const MAX_LENGTH = 2_048;
 const SCHEME = /^[a-z][a-z0-9+.-]*$/;
 /** A scheme and a path (RFC 8252, 7.1), of printable characters and without a fragment. */
-const PRIVATE = /^([a-z][a-z0-9+.-]*):\/[\x21\x22\x24-\x7e]*$/;
+const PRIVATE_SCHEME_URI = /^([a-z][a-z0-9+.-]*):\/[\x21\x22\x24-\x7e]*$/;
 const WEB = /^https?:\/\/([^/?]*)([^?]*)/i;
-/** Schemes that browsers and systems open, load or run themselves, so that no application can own them. */
-const NEVER: ReadonlySet<string> = new Set(
+/** Schemes that browsers and operating systems open, load or run themselves. No application can own them. */
+const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(
   (
     "about blob chrome chrome-extension chrome-untrusted content data devtools edge facetime feed file filesystem ftp geo gopher http https " +
     "imap intent jar javascript ldap mailto market moz-extension ms-appinstaller ms-msdt news nfs res resource search-ms sftp shell sms smb ssh " +
@@ -23,7 +23,7 @@ const NEVER: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Decides where a client may have users sent back to. */
+/** Decides which addresses a client may have users redirected to. */
 export class RedirectRules {
   readonly #platform: Platform;
   readonly #schemes: ReadonlySet<string>;
@@ -36,23 +36,24 @@ export class RedirectRules {
     this.#allowRedirect = allowRedirect;
   }
 
-  /** Whether an address may be used at all: by its form, and by the rule of the operator. */
+  /** True if an address is allowed at all: by its form and by the operator's `allowRedirect`. */
   allows(uri: unknown): uri is string {
     if (typeof uri !== "string" || !(isWeb(uri) || this.#isPrivate(uri))) return false;
-    const asked = this.#allowRedirect;
-    return asked === undefined || isYes(this.#platform, "allowRedirect", () => asked(uri));
+    const allowRedirect = this.#allowRedirect;
+    return allowRedirect === undefined || returnsTrue(this.#platform, "allowRedirect", () => allowRedirect(uri));
   }
 
   /**
-   * Whether a client with these addresses may use this one: exactly as it is listed; only the port of a loopback address may differ
-   * (RFC 8252, 7.3). The rule of the operator is asked about the very address, because it may be newer than the registration.
+   * True if a client with these registered addresses may use this one. It must be listed exactly. Only the port of a
+   * loopback address may differ (RFC 8252, 7.3). Also applies `allowRedirect` to the address, because the operator may
+   * have changed it since the registration.
    */
   fits(registered: readonly string[], uri: string): boolean {
     return this.allows(uri) && (registered.includes(uri) || registered.some((known) => differsInPort(known, uri)));
   }
 
   #isPrivate(uri: string): boolean {
-    const [, scheme = ""] = (uri.length > MAX_LENGTH ? null : PRIVATE.exec(uri)) ?? [];
+    const [, scheme = ""] = (uri.length > MAX_LENGTH ? null : PRIVATE_SCHEME_URI.exec(uri)) ?? [];
     if (!this.#schemes.has(scheme) || !URL.canParse(uri)) return false;
     const { username, password } = new URL(uri);
     return username === "" && password === "";
@@ -60,10 +61,10 @@ export class RedirectRules {
 }
 
 /**
- * Whether a function of the operator returns true. A function that fails is reported under its option's `name` and counts as a no, as
- * does a promise, which the types forbid.
+ * True if a function of the operator returns true. An error is reported under the option's `name` and counts as false,
+ * as does a promise, which the types forbid.
  */
-export function isYes(platform: Platform, name: string, ask: () => unknown): boolean {
+export function returnsTrue(platform: Platform, name: string, ask: () => unknown): boolean {
   let verdict: unknown;
   callHook(platform, name, () => {
     verdict = ask();
@@ -72,22 +73,24 @@ export function isYes(platform: Platform, name: string, ask: () => unknown): boo
   return verdict === true;
 }
 
-/** Throws for a scheme that is none, or that is not an application's own. */
+/** Throws for an invalid scheme, or one that an application cannot own. */
 function checkScheme(scheme: unknown): void {
-  if (typeof scheme === "string" && SCHEME.test(scheme) && !NEVER.has(scheme)) return;
+  if (typeof scheme === "string" && SCHEME.test(scheme) && !FORBIDDEN_SCHEMES.has(scheme)) return;
   throw new McpError("invalid_definition", `\`redirectSchemes\` must not contain ${JSON.stringify(scheme)}`, {
     fix: 'Name schemes that belong to one application, in lower case and without the colon, such as "cursor" or "com.example.app".',
   });
 }
 
-/** An https address, or an http address of the user's machine. */
+/** True for an https address, or an http address on the user's machine. */
 function isWeb(uri: string): boolean {
   if (formProblem(uri) !== undefined || !isSpelledAsRead(uri)) return false;
   const { protocol, hostname } = new URL(uri);
   return protocol === "https:" || addressClass(hostname) === "loopback";
 }
 
-/** Whether host and path are written as a URL parser reads them: `https:evil`, `http://127.1` and `/a/../b` are not. */
+/**
+ * True if host and path are spelled as a URL parser reads them. Rejects `https:evil`, `http://127.1` and `/a/../b`.
+ */
 function isSpelledAsRead(uri: string): boolean {
   const [, authority = "", path = ""] = WEB.exec(uri) ?? [];
   const { protocol, host, pathname } = new URL(uri);
@@ -108,7 +111,7 @@ function withoutPort(uri: string): string {
   return url.href;
 }
 
-/** Whether the id of a client is the address of a document. Ids of registered clients never begin so. */
+/** True if the client id is the address of a metadata document. Ids of registered clients never begin like this. */
 export function isDocumentId(clientId: string): boolean {
   return clientId.startsWith("https://");
 }

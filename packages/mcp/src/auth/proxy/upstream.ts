@@ -13,33 +13,39 @@ import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { ProxyGrants, UpstreamTokens } from "./proxy-grants.js";
 
-/** The provider behind the proxy, and the one application that it knows. */
+/** The provider behind the proxy, and the one application that is registered there. */
 export interface UpstreamOptions {
-  /** The issuer, for providers with metadata. */
+  /** The issuer of the provider. Its metadata is read from there, unless `endpoints` is set. */
   issuer: string;
-  /** The application that was registered with the provider by hand. Its redirect address is `/oauth/callback` of this server. */
+  /**
+   * The application that you registered with the provider by hand. Its redirect address is `/oauth/callback` on this
+   * server.
+   */
   client: OAuthClient;
-  /** Scopes that are asked of the provider, for example `["openid", "email"]`. */
+  /** Scopes to request from the provider, for example `["openid", "email"]`. Default: none. */
   scopes?: readonly string[] | undefined;
-  /** The endpoints of providers without metadata, such as GitHub. */
+  /** The endpoints of a provider without metadata, such as GitHub. Default: those in its metadata. */
   endpoints?: { authorization: string; token: string } | undefined;
   /**
-   * The signature algorithms of the provider's identity tokens, such as `["ES256"]`. Default: those that its metadata lists, else
-   * every asymmetric one. The tokens come from the token endpoint itself, so that the connection vouches for them.
+   * Accepted signature algorithms of the provider's identity tokens, such as `["ES256"]`. Default: those that its
+   * metadata lists, else all asymmetric ones. The tokens come directly from the token endpoint, so the connection
+   * authenticates them.
    */
   idTokenAlgorithms?: readonly string[] | undefined;
-  /** More parameters for the provider's login page. */
+  /** Additional parameters for the provider's login page. Default: none. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A login at the provider. */
 export interface UpstreamLogin {
+  /** The provider's tokens. Use them to call the provider, for example to look up the user. */
   readonly tokens: UpstreamTokens;
-  /** The claims of the identity token, where the provider gave one. */
+  /** The claims of the identity token. Undefined if the provider issued none. */
   readonly idToken: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface UpstreamParts {
+/** Configuration of `Upstream`. */
+interface UpstreamConfig {
   readonly options: UpstreamOptions;
   readonly redirectUri: string;
   readonly fetch: BoundedFetch;
@@ -47,18 +53,18 @@ interface UpstreamParts {
   readonly platform: Platform;
 }
 
-/** The provider, as a client of it sees it. */
+/** The client side of the provider. */
 export class Upstream {
-  readonly #parts: UpstreamParts;
+  readonly #config: UpstreamConfig;
   readonly #metadata = once(() => this.#find());
 
-  constructor(parts: UpstreamParts) {
-    this.#parts = parts;
+  constructor(config: UpstreamConfig) {
+    this.#config = config;
   }
 
-  /** The address of the provider's login page. */
+  /** Returns the address of the provider's login page. */
   async loginUrl(state: string, verifier: string): Promise<string> {
-    const { options, redirectUri } = this.#parts;
+    const { options, redirectUri } = this.#config;
     const server = await this.#metadata();
     const url = new URL(server.authorization_endpoint ?? "");
     const parameters = {
@@ -75,9 +81,9 @@ export class Upstream {
     return url.href;
   }
 
-  /** Exchanges the code in the provider's answer. Rejects for an answer that is not the provider's own. */
+  /** Exchanges the code in the provider's redirect. Rejects if the redirect does not come from the provider. */
   async finish(answer: URLSearchParams, state: string, verifier: string): Promise<UpstreamLogin> {
-    const { options, redirectUri, fetch, platform } = this.#parts;
+    const { options, redirectUri, fetch, platform } = this.#config;
     const server = await this.#metadata();
     const me: oauth.Client = { client_id: options.client.clientId };
     const valid = oauth.validateAuthResponse(server, me, answer, state);
@@ -92,7 +98,7 @@ export class Upstream {
       requestOptions(fetch),
     );
     const accepting = { ...server, id_token_signing_alg_values_supported: this.#algorithms(server) };
-    const granted = await oauth.processAuthorizationCodeResponse(accepting, me, await tidied(response));
+    const granted = await oauth.processAuthorizationCodeResponse(accepting, me, await normalizedResponse(response));
     return {
       idToken: oauth.getValidatedIdTokenClaims(granted),
       tokens: {
@@ -103,24 +109,24 @@ export class Upstream {
     };
   }
 
-  /** New tokens for old ones. Rejects if the provider has ended the login. */
+  /** Refreshes the provider's tokens. Rejects if the provider has ended the login. */
   async refresh({ refreshToken = "" }: UpstreamTokens): Promise<UpstreamTokens> {
-    const { options, fetch, platform } = this.#parts;
+    const { options, fetch, platform } = this.#config;
     const server = await this.#metadata();
-    const parts = { server, client: options.client, fetch, platform, dpop: undefined };
-    const granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken });
+    const request = { server, client: options.client, fetch, platform, dpop: undefined };
+    const granted = await requestToken(request, "refresh_token", { refresh_token: refreshToken });
     const { accessToken, expiresAt } = granted;
     return { accessToken, refreshToken: granted.refreshToken ?? refreshToken, expiresAt };
   }
 
-  /** An identity token without a signature is never accepted. */
+  /** Returns the accepted algorithms. Never includes `none`: an unsigned identity token is not accepted. */
   #algorithms({ id_token_signing_alg_values_supported: listed }: oauth.AuthorizationServer): string[] {
-    const wanted = this.#parts.options.idTokenAlgorithms ?? listed ?? DEFAULT_ALGORITHMS;
+    const wanted = this.#config.options.idTokenAlgorithms ?? listed ?? DEFAULT_ALGORITHMS;
     return wanted.filter((algorithm) => algorithm !== "none");
   }
 
   async #find(): Promise<oauth.AuthorizationServer> {
-    const { options, fetch, policy } = this.#parts;
+    const { options, fetch, policy } = this.#config;
     const { issuer, endpoints } = options;
     if (endpoints !== undefined) {
       return { issuer, authorization_endpoint: endpoints.authorization, token_endpoint: endpoints.token };
@@ -133,10 +139,10 @@ export class Upstream {
 }
 
 /**
- * The answer of a token endpoint in the form that the specification has: GitHub answers a form unless it is asked for JSON, and
- * other providers send null, or an empty refresh token, for what they do not give.
+ * Converts a token response to the standard form: GitHub sends a form unless JSON is requested, and other providers
+ * send null or an empty refresh token for missing values.
  */
-async function tidied(response: Response): Promise<Response> {
+async function normalizedResponse(response: Response): Promise<Response> {
   const text = await response.text();
   const isForm = /^application\/x-www-form-urlencoded/.test(response.headers.get("content-type") ?? "");
   const headers = isForm ? { "content-type": "application/json" } : response.headers;
@@ -148,81 +154,85 @@ async function tidied(response: Response): Promise<Response> {
   return new Response(body, { status: response.status, headers });
 }
 
-interface UpstreamAccessParts {
+/** Options for `UpstreamAccess`. */
+interface UpstreamAccessOptions {
   readonly grants: ProxyGrants;
   readonly upstream: Upstream;
   readonly kv: KeyValue;
   readonly platform: Platform;
 }
 
-/** How long the other nodes wait for one that crashed while it renewed a token. A node that lives extends it. */
+/**
+ * Lifetime of the renewal lease. It is the time that other nodes wait after a crash. A running node extends its lease.
+ */
 const LEASE_MS = 5_000;
 const EXTEND_MS = 1_500;
-/** How often a node looks whether another one has finished. */
+/** Interval at which a node checks if another one has finished. */
 const POLL_MS = 100;
-/** A minute: longer than a provider has for its answer. */
+/** One minute in total, longer than the timeout of a request to the provider. */
 const MAX_POLLS = 600;
-/** How long those who waited learn that the provider refused, instead of asking it once each. */
+/** Time for which waiting nodes see that the renewal failed, so that they do not all ask the provider again. */
 const FAILED_MS = 1_000;
 const [HELD, FAILED] = ["held", "failed"];
 
-/** The provider's tokens, for calls that the server makes for its callers. */
+/** Returns the provider's tokens, for calls that the server makes on behalf of its callers. */
 export class UpstreamAccess {
-  readonly #parts: UpstreamAccessParts;
-  /** One renewal for each grant: providers end a login whose refresh token comes twice. */
+  readonly #options: UpstreamAccessOptions;
+  /** One renewal per grant: providers end a login if its refresh token is used twice. */
   readonly #renewing = new Map<string, Promise<string | undefined>>();
 
-  constructor(parts: UpstreamAccessParts) {
-    this.#parts = parts;
+  constructor(options: UpstreamAccessOptions) {
+    this.#options = options;
   }
 
-  /** The token of a caller, renewed if it must be; undefined if the login has ended. */
+  /** Returns the token of a caller, renewed if it has expired. Undefined if the login has ended. */
   async token(caller: Principal): Promise<string | undefined> {
     const id = caller.claims?.["grant"];
     if (typeof id !== "string") return undefined;
     const renewing = this.#renewing.get(id);
     if (renewing !== undefined) return renewing;
-    const grant = await this.#parts.grants.find(id);
+    const grant = await this.#options.grants.find(id);
     if (grant === undefined) return undefined;
     const { accessToken, expiresAt, refreshToken } = grant.upstream;
-    if (expiresAt === undefined || expiresAt > this.#parts.platform.now()) return accessToken;
+    if (expiresAt === undefined || expiresAt > this.#options.platform.now()) return accessToken;
     if (refreshToken === undefined) return undefined;
-    const mine = this.#renewing.get(id) ?? this.#renewed(id, accessToken).finally(() => this.#renewing.delete(id));
+    const mine =
+      this.#renewing.get(id) ?? this.#renewOnOneNode(id, accessToken).finally(() => this.#renewing.delete(id));
     this.#renewing.set(id, mine);
     return mine;
   }
 
-  /** Renews a token on one node at a time; the others wait for its result. Undefined if it could not be renewed. */
-  async #renewed(id: string, old: string): Promise<string | undefined> {
-    const { grants, kv, platform } = this.#parts;
+  /** Renews a token on one node at a time. The other nodes wait for the result. Undefined if the renewal failed. */
+  async #renewOnOneNode(id: string, old: string): Promise<string | undefined> {
+    const { grants, kv, platform } = this.#options;
     const key = grants.key("renewal", id);
     for (let polls = 0; polls < MAX_POLLS; polls++) {
       const lease = await kv.get(key);
-      // Read after the lease: a renewal that ended before is in the grant.
+      // Read after the lease, so that the result of a renewal that has just ended is in the grant.
       const grant = await grants.find(id);
       if (grant === undefined) return undefined;
       if (grant.upstream.accessToken !== old) return grant.upstream.accessToken;
       if (lease?.value === FAILED && polls > 0) return undefined;
       if (lease?.value !== HELD) {
         const version = await kv.set(key, HELD, { ttlMs: LEASE_MS, ifVersion: lease?.version ?? 0 });
-        if (version !== undefined) return this.#renew(id, old, key, version);
+        if (version !== undefined) return this.#renewUnderLease(id, old, key, version);
       }
       await pause(platform, POLL_MS, undefined, true);
     }
     return undefined;
   }
 
-  /** Renews a token under the lease, and gives the lease back. */
-  async #renew(id: string, old: string, key: string, version: number): Promise<string | undefined> {
-    const { grants, kv } = this.#parts;
+  /** Renews a token under the lease, then releases the lease. */
+  async #renewUnderLease(id: string, old: string, key: string, version: number): Promise<string | undefined> {
+    const { grants, kv } = this.#options;
     const stop = this.#extend(key);
     let isDone = false;
     try {
       const grant = await grants.find(id);
-      // Another node may have finished between the look at the grant and the lease.
+      // Another node may have finished after the grant was read and before the lease was acquired.
       isDone = grant?.upstream.accessToken !== old;
       if (grant === undefined || isDone) return grant?.upstream.accessToken;
-      const fresh = await this.#parts.upstream.refresh(grant.upstream).catch(() => undefined);
+      const fresh = await this.#options.upstream.refresh(grant.upstream).catch(() => undefined);
       if (fresh === undefined) return undefined;
       const changed = await grants.change(id, (current) => ({ ...current, upstream: fresh }));
       isDone = true;
@@ -235,16 +245,16 @@ export class UpstreamAccess {
     }
   }
 
-  /** Keeps the lease until the returned function is called. */
+  /** Extends the lease until the returned function is called. */
   #extend(key: string): () => void {
-    const { kv, platform } = this.#parts;
+    const { kv, platform } = this.#options;
     let timer = platform.timer(EXTEND_MS, extend);
     async function extend(): Promise<void> {
       timer = platform.timer(EXTEND_MS, extend);
       try {
         await kv.touch(key, LEASE_MS);
       } catch {
-        // Without the storage the lease runs out, as it must.
+        // Without the storage the lease expires, as intended.
       }
     }
     return () => timer.cancel();

@@ -5,10 +5,10 @@ import { Secrets } from "../../seal/secrets.js";
 import type { KeyValue } from "../../storage/storage.js";
 import { InvalidToken, type VerifiedToken } from "./verified-token.js";
 
-/** One request whose sender must prove that it holds the key of its token. */
+/** One request whose sender must prove that it has the key of its token. */
 interface ProvenRequest {
   readonly method: string;
-  /** The addresses that this server may be called by. */
+  /** The addresses by which clients may call this server. */
   readonly urls: readonly string[];
   readonly proof: string;
   readonly token: string;
@@ -16,12 +16,12 @@ interface ProvenRequest {
 
 export const PROOF_ALGORITHMS: readonly string[] = ["ES256", "ES384", "ES512", "RS256", "PS256", "EdDSA", "Ed25519"];
 const WINDOW_MS = 300_000;
-const MAX_LENGTH = 8 * 1024;
+const MAX_PROOF_LENGTH = 8 * 1024;
 
-/** The proof lacks the nonce of this server, which the answer names. */
+/** Error for a valid proof without a current nonce. The response carries the nonce. */
 export class NonceNeeded extends Error {}
 
-/** Checks proofs of possession (RFC 9449), each of which is good for one request. */
+/** Verifies DPoP proofs (RFC 9449). Each proof is valid for one request. */
 export class DpopProofs {
   readonly #platform: Platform;
   readonly #nonces: DpopNonces | undefined;
@@ -34,11 +34,12 @@ export class DpopProofs {
   }
 
   /**
-   * Rejects with `InvalidToken` unless the sender holds the key that the token is bound to, with `NonceNeeded` if its proof is good
-   * except for the nonce, and with `TooManyProofs` if its key has used too many.
+   * Verifies the proof of a request. Rejects with `InvalidToken` if the sender does not have the key that the token is
+   * bound to, with `NonceNeeded` if only the nonce is wrong, and with `TooManyProofs` if the key has used too many
+   * proofs.
    */
   async check({ method, urls, proof, token }: ProvenRequest, verified: VerifiedToken): Promise<void> {
-    if (proof.length > MAX_LENGTH || proof.includes(",")) throw invalid("the proof is malformed");
+    if (proof.length > MAX_PROOF_LENGTH || proof.includes(",")) throw invalid("the proof is malformed");
     const { payload, jwk } = await this.#verify(proof);
     const expected = jktOf(verified);
     const got = await calculateJwkThumbprint(jwk);
@@ -54,7 +55,7 @@ export class DpopProofs {
     if (Math.abs(now - madeAt) > WINDOW_MS) throw invalid("the proof is too old", String(now / 1_000), iat);
     if (typeof jti !== "string" || jti === "" || jti.length > 256) throw invalid("the proof has no id");
     if (this.#nonces?.accepts(payload["nonce"]) === false) throw new NonceNeeded("the proof lacks the nonce");
-    // One second more than the proof is accepted for.
+    // One second longer than the proof is accepted.
     await this.#seen.use(expected, jti, madeAt + WINDOW_MS - now + 1_000);
   }
 
@@ -79,7 +80,7 @@ function invalid(message: string, expected?: string | readonly string[], got?: u
   return new InvalidToken(message, { reason: "dpop_invalid", expected, got });
 }
 
-/** The thumbprint of the key that a token is bound to. */
+/** Returns the thumbprint of the key that a token is bound to. Undefined for a bearer token. */
 export function jktOf({ claims }: Pick<VerifiedToken, "claims">): string | undefined {
   const cnf = claims["cnf"];
   const jkt = typeof cnf === "object" && cnf !== null && "jkt" in cnf ? cnf.jkt : undefined;
@@ -87,8 +88,8 @@ export function jktOf({ claims }: Pick<VerifiedToken, "claims">): string | undef
 }
 
 /**
- * Throws for a token that is bound to its holder in a way that cannot be verified here, such as a certificate (RFC 8705): to serve
- * it as a bearer token would undo what its issuer meant.
+ * Throws for a token with a binding that cannot be verified here, such as a certificate (RFC 8705). Accepting it as a
+ * bearer token would ignore the restriction that its issuer set.
  */
 export function checkBinding({ claims }: VerifiedToken): void {
   const cnf = claims["cnf"] ?? undefined;
@@ -109,13 +110,13 @@ function withoutQuery(url: string): string {
   return `${origin}${pathname}`;
 }
 
-/** How long a nonce is given out; it is accepted for as long again. */
+/** Time for which a nonce is issued. It is accepted for the next period, too. */
 const PERIOD_MS = 300_000;
 const PURPOSE = "dpop nonce";
 
 /**
- * Numbers that proofs must repeat (RFC 9449, 9), so that none can be made in advance. They follow from a secret and the time:
- * nothing is stored, and servers with the same secret accept each other's.
+ * Nonces that proofs must contain (RFC 9449, 9), so that proofs cannot be made in advance. They are derived from a
+ * secret and the time. Nothing is stored, and servers with the same secret accept each other's nonces.
  */
 export class DpopNonces {
   readonly #platform: Platform;
@@ -126,7 +127,7 @@ export class DpopNonces {
     this.#secrets = new Secrets(platform, secret);
   }
 
-  /** The one for the next proof. */
+  /** The nonce for the next proof. */
   current(): string {
     return this.#secrets.sign(PURPOSE, String(this.#period()));
   }
@@ -142,7 +143,7 @@ export class DpopNonces {
   }
 }
 
-/** How many used proofs are remembered. */
+/** Limits on the used proofs that are stored. */
 interface ProofLimits {
   readonly perKey: number;
   readonly total: number;
@@ -151,19 +152,19 @@ interface ProofLimits {
 /** The used proofs of one key. */
 interface KeyProofs {
   readonly jkt: string;
-  /** The ends of proofs by their digest, in the order of use. */
+  /** Expiry times of proofs by their digest, in the order of use. */
   readonly ends: Map<string, number>;
   lastEnd: number;
 }
 
-/** Proofs of all keys together; a digest and its entry take about 130 bytes. */
+/** Stored proofs of all keys together. A digest with its entry takes about 130 bytes. */
 const MAX_PROOFS = 100_000;
-/** Proofs of a key that are never forgotten before they expire. */
+/** Number of proofs of a key that are never evicted before they expire. */
 const MIN_SHARE = 100;
-/** How often all keys are searched for proofs that have expired while no other one can be forgotten. */
+/** Minimum interval between searches for expired proofs, while no proof can be evicted. */
 const SWEEP_MS = 1_000;
 
-/** No further proof is remembered for a key. */
+/** Error for a proof that cannot be stored, because its key or all keys together have reached the limit. */
 export class TooManyProofs extends Error {
   readonly retryAfterMs: number;
 
@@ -174,37 +175,39 @@ export class TooManyProofs extends Error {
 }
 
 /**
- * Remembers the proofs that were used until they expire, so that none is accepted twice. A key that reaches its own limit has to
- * wait. When all keys together reach theirs, the key with the most proofs has to wait, and loses its oldest proof to the others
- * as long as it has more than `MIN_SHARE`. When no key has more, proofs are refused until others expire: a key with few proofs
- * can be made to wait by very many keys, each of which needs a token, but none of its proofs can be used again.
+ * Stores used proofs until they expire, so that none is accepted twice.
+ *
+ * A key at its own limit has to wait. If all keys together reach their limit, the key with the most proofs has to wait, and its oldest proof is evicted for others while it has more than `MIN_SHARE`. If no key has more, new proofs are refused until others expire. An attacker needs very many keys, each with a token, to make a key with few proofs wait, and can never replay its proofs.
  */
 export class SeenProofs {
   readonly #platform: Platform;
   readonly #limits: ProofLimits;
   readonly #shared: KeyValue | undefined;
-  /** The key that was used longest ago comes first. */
+  /** The least recently used key comes first. */
   readonly #keys = new Map<string, KeyProofs>();
-  /** The keys that have as many proofs as the index says. */
+  /** The keys by their number of proofs. */
   readonly #bySize: (Set<KeyProofs> | undefined)[] = [];
   #largest = 0;
   #count = 0;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `shared` is where other nodes look, too. */
+  /** `shared` is a store for all nodes. */
   constructor(platform: Platform, maxPerKey: number, shared?: KeyValue, total = Math.max(MAX_PROOFS, 2 * maxPerKey)) {
     this.#platform = platform;
     this.#limits = { perKey: maxPerKey, total };
     this.#shared = shared;
   }
 
-  /** Remembers a proof for `ms`. Rejects with `InvalidToken` if it was used before, with `TooManyProofs` if its key must wait. */
+  /**
+   * Stores a proof for `ms`. Rejects with `InvalidToken` if it was used before, and with `TooManyProofs` if its key
+   * must wait.
+   */
   async use(jkt: string, jti: string, ms: number): Promise<void> {
     const id = toBase64Url(this.#platform.sha256(new TextEncoder().encode(`${jkt} ${jti}`)));
     this.#useHere(jkt, id, ms);
     if (this.#shared === undefined) return;
     const isFirst = (await this.#shared.set(`dpop/${id}`, "", { ttlMs: Math.ceil(ms), ifVersion: 0 })) !== undefined;
-    if (!isFirst) throw replayed();
+    if (!isFirst) throw replayError();
   }
 
   #useHere(jkt: string, id: string, ms: number): void {
@@ -212,16 +215,13 @@ export class SeenProofs {
     this.#dropExpired(now);
     const known = this.#keys.get(jkt);
     if (known !== undefined) this.#trim(known, now);
-    if (known?.ends.has(id) === true) throw replayed();
+    if (known?.ends.has(id) === true) throw replayError();
     if (this.#count >= this.#limits.total && this.#largest <= MIN_SHARE) this.#sweep(now);
     const isFull = this.#count >= this.#limits.total;
     const most = isFull ? Math.min(this.#limits.perKey, Math.max(this.#largest, MIN_SHARE)) : this.#limits.perKey;
     if (known !== undefined && known.ends.size >= most) {
       const [next = now] = known.ends.values();
-      throw new TooManyProofs(
-        "the key has used more proofs than are remembered for it (`maxProofsPerKey`)",
-        next - now,
-      );
+      throw new TooManyProofs("the key has reached its limit of stored proofs (`maxProofsPerKey`)", next - now);
     }
     if (isFull) this.#evict(now);
     const proofs = known ?? { jkt, ends: new Map<string, number>(), lastEnd: 0 };
@@ -232,7 +232,7 @@ export class SeenProofs {
     this.#resized(proofs, proofs.ends.size - 1);
   }
 
-  /** Removes keys that were not used for so long that all of their proofs have expired. */
+  /** Removes keys that were unused for so long that all of their proofs have expired. */
   #dropExpired(now: number): void {
     for (const proofs of this.#keys.values()) {
       if (proofs.lastEnd > now) return;
@@ -250,19 +250,22 @@ export class SeenProofs {
     if (proofs.ends.size < before) this.#resized(proofs, before);
   }
 
-  /** Removes the expired proofs of all keys. At most once in a while: callers who are refused repeat their requests. */
+  /**
+   * Removes the expired proofs of all keys. Runs at most once per `SWEEP_MS`, because refused callers repeat their
+   * requests.
+   */
   #sweep(now: number): void {
     if (now - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = now;
     for (const proofs of [...this.#keys.values()]) this.#trim(proofs, now);
   }
 
-  /** Makes room for a proof. Throws if no key can do with fewer. */
+  /** Makes room for a proof. Throws if no key has more than `MIN_SHARE`. */
   #evict(now: number): void {
     if (this.#largest <= MIN_SHARE) {
       const [oldest] = this.#keys.values();
       throw new TooManyProofs(
-        "all keys together have used the proofs that are remembered",
+        "all keys together have reached the limit of stored proofs",
         (oldest?.lastEnd ?? now) - now,
       );
     }
@@ -286,6 +289,6 @@ export class SeenProofs {
   }
 }
 
-function replayed(): InvalidToken {
+function replayError(): InvalidToken {
   return new InvalidToken("the proof was used before", { reason: "dpop_replayed" });
 }

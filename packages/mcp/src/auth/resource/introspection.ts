@@ -6,48 +6,48 @@ import { textMember } from "../discovery/metadata-document.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { clientOf, InvalidToken, scopesOf, type VerifiedToken } from "./verified-token.js";
 
-/** How tokens are asked about. */
+/** Configuration of token introspection. */
 export interface IntrospectionRules {
   readonly issuer: string;
   readonly endpoint: string;
-  /** This server, as the authorization server knows it. */
+  /** This server's client at the authorization server. */
   readonly client: OAuthClient;
-  /** How long an answer may take. */
+  /** Timeout of an introspection request, in milliseconds. */
   readonly timeoutMs: number;
-  /** One of them must be in `aud`, as plain text. */
+  /** Accepted audiences. One of them must be in `aud`, character for character. */
   readonly audience: readonly string[];
-  /** How long a token is accepted after its end. */
+  /** Time for which a token is accepted after it has expired. */
   readonly expiryToleranceMs: number;
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
 }
 
-/** A token without an end is asked about again after this time. */
+/** Time for which a token without `exp` is accepted before it is introspected again. */
 const DEFAULT_LIFE_MS = 60_000;
-/** A token that was refused is asked about again after this time. */
+/** Time before a refused token is introspected again. */
 const REFUSED_MS = 60_000;
-const MAX_REFUSED = 10_000;
+const MAX_REFUSED_TOKENS = 10_000;
 
 /**
- * Verifies tokens of any form by asking the authorization server about each (RFC 7662): once for all requests that come with it at
- * the same time, and once a minute about one that it refused.
+ * Verifies tokens of any format by introspection (RFC 7662). Concurrent requests with one token share one
+ * introspection. A refused token is introspected at most once a minute.
  */
 export function introspectionVerifier(rules: IntrospectionRules): (token: string) => Promise<VerifiedToken> {
   const { platform } = rules;
-  const asking = new Map<string, Promise<VerifiedToken>>();
-  /** By the digest of a token: until when it is refused, and why. */
-  const refused = new BoundedMap<string, { until: number; error: InvalidToken }>(MAX_REFUSED);
-  const ask = async (token: string, digest: string) => {
+  const pending = new Map<string, Promise<VerifiedToken>>();
+  /** Refused tokens by their digest: until when, and with which error. */
+  const refused = new BoundedMap<string, { until: number; error: InvalidToken }>(MAX_REFUSED_TOKENS);
+  const verify = async (token: string, digest: string) => {
     try {
       return await introspect(rules, token);
     } catch (error) {
-      // A token that begins later is not refused for longer than that.
+      // A token that is not yet valid may become valid sooner.
       if (error instanceof InvalidToken && error.reason !== "not_yet_valid") {
         refused.set(digest, { until: platform.monotonic() + REFUSED_MS, error });
       }
       throw error;
     } finally {
-      asking.delete(digest);
+      pending.delete(digest);
     }
   };
   return (token) => {
@@ -55,8 +55,8 @@ export function introspectionVerifier(rules: IntrospectionRules): (token: string
     const known = refused.get(digest);
     if (known !== undefined && known.until > platform.monotonic()) return Promise.reject(known.error);
     refused.delete(digest);
-    const answer = asking.get(digest) ?? ask(token, digest);
-    asking.set(digest, answer);
+    const answer = pending.get(digest) ?? verify(token, digest);
+    pending.set(digest, answer);
     return answer;
   };
 }
@@ -77,16 +77,16 @@ async function introspect(rules: IntrospectionRules, token: string): Promise<Ver
   return readClaims(objectOf(await response.text()), rules);
 }
 
-/** The error of the JSON parser would repeat a part of the answer, which tells about a token. */
+/** Parses the response. The error of the JSON parser would repeat part of it, which reveals claims of a token. */
 function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    // Each member is checked where it is read.
+    // Safe: each member is checked where it is read.
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw new Error("the introspection endpoint answered no JSON object");
+  throw new Error("the introspection endpoint did not answer with a JSON object");
 }
 
 function readClaims(claims: Readonly<Record<string, unknown>>, rules: IntrospectionRules): VerifiedToken {
@@ -97,7 +97,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, rules: Introspect
   }
   const iss = claims["iss"] ?? undefined;
   if (iss !== undefined && iss !== issuer) {
-    throw new InvalidToken("the token is of another issuer", { reason: "wrong_issuer", expected: issuer, got: iss });
+    throw new InvalidToken("the token is from another issuer", { reason: "wrong_issuer", expected: issuer, got: iss });
   }
   const audience = [claims["aud"] ?? []].flat().filter((one): one is string => typeof one === "string");
   if (!audience.some((one) => allowed.includes(one))) {
@@ -106,7 +106,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, rules: Introspect
   }
   const { exp, nbf } = claims;
   if (exp !== undefined && exp !== null && typeof exp !== "number") {
-    throw new InvalidToken("the end of the token is no number", { reason: "wrong_claim", got: exp });
+    throw new InvalidToken("`exp` of the token is not a number", { reason: "wrong_claim", got: exp });
   }
   const expiresAt = typeof exp === "number" ? exp * 1_000 + expiryToleranceMs : now + DEFAULT_LIFE_MS;
   if (expiresAt <= now) {

@@ -13,9 +13,10 @@ import { Steps } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { InvalidToken } from "./verified-token.js";
 
-export interface IssuerKeysParts {
+/** Options for `IssuerKeys`. */
+export interface IssuerKeysOptions {
   readonly issuer: string;
-  /** Where the keys are. Default: as the issuer's metadata says. */
+  /** Address of the keys. Default: the `jwks_uri` of the issuer's metadata. */
   readonly jwksUri: string | undefined;
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
@@ -25,22 +26,28 @@ const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MIN_FRESH_MS = MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
-/** How long keys are used that cannot be fetched again: an outage of the issuer must not stop its users at once. */
+/**
+ * Time for which expired keys are used if they cannot be fetched, so that an outage of the issuer does not lock out its
+ * users at once.
+ */
 const STALE_MS = 60 * MINUTE;
-/** The pause after a failure without keys; shorter, because every caller is refused until then. */
+/** Pause after a failed fetch without usable keys. It is short, because every caller is refused meanwhile. */
 const RETRY_MS = 5_000;
-/** The pause after which keys that are due are asked for again while the old ones can be used. */
+/** Pause between fetches while the old keys are usable. */
 const COOL_DOWN_MS = 30_000;
-/** A token with an unknown key leads to a request at once, so that a new key is found; a flood of them to few requests. */
+/**
+ * A token with an unknown key triggers a fetch at once, so that a new key is found quickly. The limit protects the
+ * issuer from a flood of such tokens.
+ */
 const MAX_SEARCHES = 3;
-const SEARCH_EVERY_MS = 10_000;
+const SEARCH_INTERVAL_MS = 10_000;
 const MAX_KEYS = 100;
 
 type KeyOf = ReturnType<typeof createLocalJWKSet>;
 
-/** The public keys of an issuer, fetched when they are needed and again when they change. */
+/** The public keys of an issuer. Fetches them on demand, when they expire and when a token names an unknown key. */
 export class IssuerKeys {
-  readonly #parts: IssuerKeysParts;
+  readonly #options: IssuerKeysOptions;
   #keyOf: KeyOf | undefined;
   #freshUntil = 0;
   #usableUntil = 0;
@@ -48,19 +55,19 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
   readonly #searches: TokenBucket;
 
-  constructor(parts: IssuerKeysParts) {
-    this.#parts = parts;
-    this.#searches = new TokenBucket(parts.platform, { intervalMs: SEARCH_EVERY_MS, burst: MAX_SEARCHES });
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options;
+    this.#searches = new TokenBucket(options.platform, { intervalMs: SEARCH_INTERVAL_MS, burst: MAX_SEARCHES });
   }
 
-  /** The key that a token names. Rejects with `InvalidToken` if the issuer has no such key. */
+  /** Returns the key that a token names. Rejects with `InvalidToken` if the issuer has no such key. */
   async key(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     const before = this.#lastFetch;
     await this.#refresh();
     try {
       return await this.#find(header, token);
     } catch (error) {
-      // The issuer may have changed its keys a moment ago, and another token may have led to the request for them.
+      // The issuer may have changed its keys just now, and another token may already have triggered the fetch.
       if (this.#fetching === undefined && this.#lastFetch === before && !this.#maySearch(error)) throw error;
       if (this.#fetching !== undefined || this.#lastFetch === before) await this.#fetch();
       return this.#find(header, token);
@@ -69,7 +76,7 @@ export class IssuerKeys {
 
   async #find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     const keyOf = this.#now() < this.#usableUntil ? this.#keyOf : undefined;
-    if (keyOf === undefined) throw new Error(`the keys of ${this.#parts.issuer} could not be fetched`);
+    if (keyOf === undefined) throw new Error(`the keys of ${this.#options.issuer} could not be fetched`);
     try {
       return await keyOf(header, token);
     } catch {
@@ -78,13 +85,13 @@ export class IssuerKeys {
   }
 
   #now(): number {
-    return this.#parts.platform.monotonic();
+    return this.#options.platform.monotonic();
   }
 
-  /** Whether the keys may be asked for because a token names an unknown one. One more request may every few seconds. */
+  /** True if an unknown key may trigger a fetch. Each call that returns true uses up one of the allowed fetches. */
   #maySearch(error: unknown): boolean {
-    // Without any keys, only time lets them be asked for again.
-    return error instanceof InvalidToken && this.#searches.take() === 0;
+    // Without any keys, only `RETRY_MS` allows the next fetch.
+    return error instanceof InvalidToken && this.#searches.acquire() === 0;
   }
 
   async #refresh(): Promise<void> {
@@ -94,7 +101,7 @@ export class IssuerKeys {
     await this.#fetch();
   }
 
-  /** One request for all tokens that wait for it. A failure leaves the old keys, for as long as they may be used. */
+  /** Fetches the keys once for all waiting tokens. A failure leaves the old keys in use while they are usable. */
   #fetch(): Promise<void> {
     this.#fetching ??= this.#load().finally(() => {
       this.#fetching = undefined;
@@ -111,27 +118,30 @@ export class IssuerKeys {
       this.#usableUntil = this.#freshUntil + STALE_MS;
     } catch (error) {
       if (this.#now() >= this.#usableUntil) this.#keyOf = undefined;
-      this.#parts.platform.warn(`the keys of ${this.#parts.issuer} could not be fetched: ${(error as Error).message}`);
+      this.#options.platform.warn(
+        `the keys of ${this.#options.issuer} could not be fetched: ${(error as Error).message}`,
+      );
     }
   }
 
   async #read(): Promise<{ keys: JSONWebKeySet; freshMs: number }> {
-    const { fetch } = this.#parts;
-    const uri = this.#parts.jwksUri ?? (await this.#published());
+    const { fetch } = this.#options;
+    const uri = this.#options.jwksUri ?? (await this.#publishedJwksUri());
     const response = await fetch(uri, { headers: { accept: "application/json" } });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
-    // The error of the JSON parser would repeat a part of the document.
+    // The error of the JSON parser would repeat part of the document.
     const keys = parseObject(await response.text())?.["keys"];
-    if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error(`no set of up to ${MAX_KEYS} keys`);
-    // Symmetric keys have no place in a public document: every reader could sign with them.
+    if (!Array.isArray(keys) || keys.length > MAX_KEYS)
+      throw new Error(`the document is not a set of up to ${MAX_KEYS} keys`);
+    // Ignore symmetric keys: anyone who reads a public document could sign with them.
     const usable = keys.filter((key) => typeof key === "object" && key !== null && key.kty !== "oct");
     const maxAge = /\bmax-age=(\d+)/.exec(response.headers.get("cache-control") ?? "")?.[1];
     const wished = maxAge === undefined ? FRESH_MS : Number(maxAge) * 1_000;
     return { keys: { keys: usable }, freshMs: Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, wished)) };
   }
 
-  async #published(): Promise<string> {
-    const { issuer, fetch } = this.#parts;
+  async #publishedJwksUri(): Promise<string> {
+    const { issuer, fetch } = this.#options;
     const steps = new Steps();
     for (const url of metadataUrls(issuer)) {
       const document = await readMetadata(fetch, url, "authorization server metadata", steps);
@@ -139,6 +149,6 @@ export class IssuerKeys {
         document === undefined || document["issuer"] !== issuer ? undefined : textMember(document, "jwks_uri");
       if (uri !== undefined) return uri;
     }
-    throw steps.failure(`the metadata of ${issuer} names no keys`, "Set `jwksUri`.");
+    throw steps.failure(`the metadata of ${issuer} has no usable \`jwks_uri\``, "Set `jwksUri`.");
   }
 }

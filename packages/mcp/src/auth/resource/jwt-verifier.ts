@@ -8,26 +8,26 @@ import { clientOf, InvalidToken, scopesOf, type TokenRefusalReason, type Verifie
 
 /** An issuer whose tokens are accepted. */
 export interface TrustedIssuer {
-  /** Compared with `iss` as plain text. */
+  /** The issuer identifier. Must equal `iss` character for character. */
   readonly issuer: string;
-  /** Where its keys are. Default: as its metadata says. */
+  /** Address of its keys. Default: the `jwks_uri` of its metadata. */
   readonly jwksUri?: string | undefined;
 }
 
-/** The rules by which JWTs are accepted. */
+/** Configuration of JWT verification. */
 export interface JwtRules {
   readonly issuers: readonly TrustedIssuer[];
-  /** One of them must be in `aud`, as plain text. */
+  /** Accepted audiences. One of them must be in `aud`, character for character. */
   readonly audience: readonly string[];
   readonly algorithms: readonly string[];
   readonly clockSkewMs: number;
-  /** How long a token is accepted after its end; at most `clockSkewMs`. */
+  /** Time for which a token is accepted after it has expired, at most `clockSkewMs`. */
   readonly expiryToleranceMs: number;
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
 }
 
-/** Asymmetric signatures only: a secret that the issuer shared with this server would let either forge. */
+/** Asymmetric signatures only. With a shared secret, this server could forge tokens of the issuer. */
 export const DEFAULT_ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
@@ -42,14 +42,14 @@ export const DEFAULT_ALGORITHMS: readonly string[] = [
   "Ed25519",
 ];
 
-const MAX_LENGTH = 16 * 1024;
-/** The last moment that a `Date` can hold. */
+const MAX_JWT_LENGTH = 16 * 1024;
+/** The latest time that a `Date` can represent. */
 const MAX_TIME = 8.64e15;
 const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
- * Verifies access tokens that are JWTs (RFC 9068): signature by a published key of the issuer, algorithm, issuer, audience and times.
- * Nothing in the token decides how it is verified: neither a key in its header nor an address of one is ever used.
+ * Verifies access tokens that are JWTs (RFC 9068): the signature with a published key of the issuer, algorithm, issuer,
+ * audience and times. The token cannot influence its verification: keys and key addresses in its header are never used.
  */
 export function jwtVerifier(rules: JwtRules): (token: string) => Promise<VerifiedToken> {
   const { audience, algorithms, clockSkewMs, expiryToleranceMs, platform } = rules;
@@ -64,7 +64,7 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
     const own = keys.get(issuer);
     if (own === undefined) {
       const details = { reason: "wrong_issuer", expected: [...keys.keys()], got: issuer } as const;
-      throw new InvalidToken("the token is of another issuer", details);
+      throw new InvalidToken("the token is from another issuer", details);
     }
     try {
       const { payload, protectedHeader } = await jwtVerify(token, (header, jws) => own.key(header, jws), {
@@ -77,18 +77,22 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
       });
       const { typ } = protectedHeader;
       if (typ !== undefined && !TYPES.test(typ)) {
-        throw new InvalidToken("the token is no access token", { reason: "wrong_type", expected: "at+jwt", got: typ });
+        throw new InvalidToken("the token is not an access token", {
+          reason: "wrong_type",
+          expected: "at+jwt",
+          got: typ,
+        });
       }
-      // A token from the future would be valid for longer than its issuer meant.
+      // A token from the future would be valid for longer than its issuer intended.
       const latest = (platform.now() + clockSkewMs) / 1_000;
       if (payload.iat !== undefined && payload.iat > latest) {
         const details = { reason: "not_yet_valid", expected: `iat up to ${latest}`, got: payload.iat } as const;
         throw new InvalidToken("the token was issued in the future", details);
       }
       const expiresAt = (payload.exp ?? 0) * 1_000 + expiryToleranceMs;
-      // Timers and dates have no place for it, and no honest token needs it.
+      // Timers and dates cannot represent a later time, and no honest token needs it.
       if (!(expiresAt <= MAX_TIME))
-        throw new InvalidToken("the end of the token is no date", { reason: "wrong_claim" });
+        throw new InvalidToken("`exp` of the token is out of range", { reason: "wrong_claim" });
       return {
         issuer,
         subject: textMember(payload, "sub"),
@@ -100,31 +104,34 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
       };
     } catch (error) {
       if (error instanceof errors.JOSEError) throw invalidToken(error, token, rules);
-      // Keys of a form that the runtime cannot import, or that are too short.
+      // The runtime cannot import the key, or the key is too short.
       throw error instanceof TypeError ? new InvalidToken("the key cannot be used", { reason: "unknown_key" }) : error;
     }
   };
 }
 
-/** The reason for each claim that `jose` checks. */
+/** The refusal reason for each claim that `jose` checks. */
 const CLAIMS: Readonly<Record<string, TokenRefusalReason>> = {
   exp: "expired",
   nbf: "not_yet_valid",
   aud: "wrong_audience",
 };
 
-/** Names the reason for which a token was refused. Only its signed claims are of this token; the error has no part of it. */
+/**
+ * Converts an error of `jose` to `InvalidToken` with a reason. Copies only the values of checked claims, never the
+ * token.
+ */
 function invalidToken(error: errors.JOSEError, token: string, { audience, algorithms }: JwtRules): InvalidToken {
   if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
     const { claim, payload } = error;
-    // A claim of a wrong type, or that is missing, says nothing about the time.
+    // A missing claim, or one of a wrong type, does not mean that the token has expired.
     const isMalformed = error.reason === "invalid" || (error.reason === "missing" && claim !== "aud");
     const reason = isMalformed ? "wrong_claim" : (CLAIMS[claim] ?? "wrong_claim");
     const expected = claim === "aud" ? audience : undefined;
     return new InvalidToken(`the claim ${claim} is refused`, { reason, expected, got: payload[claim] });
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return new InvalidToken("the signature is not by the key of the issuer", { reason: "bad_signature" });
+    return new InvalidToken("the signature does not match the key of the issuer", { reason: "bad_signature" });
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
     const { alg } = decodeProtectedHeader(token);
@@ -137,16 +144,19 @@ function invalidToken(error: errors.JOSEError, token: string, { audience, algori
   return new InvalidToken(`the token cannot be read (${error.code})`, { reason: "malformed" });
 }
 
-/** The issuer that a token claims, only to choose the keys; it is verified with everything else. */
+/**
+ * Reads the unverified issuer of a token, only to select the keys. The issuer is verified later with everything else.
+ */
 function issuerOf(token: string): string {
-  const parts = token.length > MAX_LENGTH ? [] : token.split(".");
-  // Without padding and spare bits, a token has one spelling only: what is withdrawn by its text stays withdrawn.
+  const parts = token.length > MAX_JWT_LENGTH ? [] : token.split(".");
+  // Reject padding and spare bits, so that a token has one spelling only. Otherwise a revoked token would pass in
+  // another spelling.
   if (parts.length !== 3 || parts.some((part) => part === "" || fromBase64Url(part) === undefined)) {
-    throw new InvalidToken("the token is no signed JWT", { reason: "malformed" });
+    throw new InvalidToken("the token is not a signed JWT", { reason: "malformed" });
   }
   try {
     return decodeJwt(token).iss ?? "";
   } catch {
-    throw new InvalidToken("the token is no JWT", { reason: "malformed" });
+    throw new InvalidToken("the token is not a JWT", { reason: "malformed" });
   }
 }

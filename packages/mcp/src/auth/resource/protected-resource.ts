@@ -25,8 +25,8 @@ import {
 import { type RefusalCause, RefusalReports, type TokenRefusal } from "./token-refusal.js";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.js";
 
-/** The options of `resourceServer` with their defaults filled in. */
-interface ProtectedResourceParts {
+/** The options of `resourceServer` with defaults applied. */
+interface ProtectedResourceConfig {
   readonly resource: string;
   readonly issuers: readonly string[];
   readonly verify: TokenVerifier;
@@ -34,10 +34,10 @@ interface ProtectedResourceParts {
   readonly scopesSupported: readonly string[];
   readonly impliedScopes: Readonly<Record<string, readonly string[]>>;
   readonly requireDpop: boolean;
-  /** Present if proofs must repeat a nonce. */
+  /** Set if proofs must contain a nonce. */
   readonly dpopNonce: { readonly secret?: string | readonly string[] | undefined } | undefined;
   readonly maxProofsPerKey: number;
-  /** Where nodes share the proofs that were used. */
+  /** Storage in which nodes share used proofs. */
   readonly storage: Storage | undefined;
   readonly onRefused: ((refusal: TokenRefusal) => unknown) | undefined;
   readonly exposeToken: boolean;
@@ -46,20 +46,20 @@ interface ProtectedResourceParts {
   readonly platform: Platform;
 }
 
-/** The refusal of a request, with its reason. */
-type Refused = AuthenticationRefusal & { readonly cause: RefusalCause };
+/** The refusal of a request, with its cause for the operator. */
+type ExplainedRefusal = AuthenticationRefusal & { readonly cause: RefusalCause };
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 const MAX_TOKEN_LENGTH = 16 * 1024;
 const LACKS_SCOPE = "the token lacks a scope";
 
 /**
- * Decides by access tokens who may call, and tells clients where to get one.
+ * Authenticates callers by access tokens, and publishes where clients can get them.
  *
  * Spec: Authorization, "Access Token Usage", https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#access-token-usage
  */
 export class ProtectedResource implements ServerAuthorization {
-  readonly #parts: ProtectedResourceParts;
+  readonly #config: ProtectedResourceConfig;
   readonly #cache: TokenCache;
   readonly #proofs: DpopProofs;
   readonly #nonces: DpopNonces | undefined;
@@ -70,23 +70,30 @@ export class ProtectedResource implements ServerAuthorization {
   readonly #metadataUrl: string;
   readonly #document: string;
 
-  constructor(parts: ProtectedResourceParts) {
-    this.#parts = parts;
-    this.#cache = new TokenCache(parts.platform);
-    const { platform, dpopNonce, storage } = parts;
+  constructor(config: ProtectedResourceConfig) {
+    this.#config = config;
+    this.#cache = new TokenCache(config.platform);
+    const { platform, dpopNonce, storage } = config;
     this.#nonces = dpopNonce && new DpopNonces(platform, dpopNonce.secret);
-    this.#proofs = new DpopProofs(platform, this.#nonces, new SeenProofs(platform, parts.maxProofsPerKey, storage?.kv));
-    this.#reports = new RefusalReports(platform, parts.resource, parts.onRefused);
-    const { origin, pathname } = new URL(parts.resource);
+    this.#proofs = new DpopProofs(
+      platform,
+      this.#nonces,
+      new SeenProofs(platform, config.maxProofsPerKey, storage?.kv),
+    );
+    this.#reports = new RefusalReports(platform, config.resource, config.onRefused);
+    const { origin, pathname } = new URL(config.resource);
     this.#origin = origin;
     const own = `${WELL_KNOWN}${pathname === "/" ? "" : pathname}`;
-    this.resource = parts.resource;
+    this.resource = config.resource;
     this.paths = new Set([own, WELL_KNOWN]);
     this.#metadataUrl = `${origin}${own}`;
-    this.#document = JSON.stringify(metadataOf(parts));
+    this.#document = JSON.stringify(metadataOf(config));
   }
 
-  /** Serves the metadata, to pages of any origin, at both of its addresses. Nothing of the request goes into it. */
+  /**
+   * Serves the metadata at both of its addresses, to pages of any origin. The document contains nothing from the
+   * request.
+   */
   respond({ method }: AuthenticationRequest): ServedDocument {
     const shared = { "access-control-allow-origin": "*", "access-control-allow-headers": "mcp-protocol-version" };
     if (method === "OPTIONS")
@@ -96,24 +103,27 @@ export class ProtectedResource implements ServerAuthorization {
     return { status: 200, headers, body: method === "HEAD" ? "" : this.#document };
   }
 
-  /** Throws nothing that a sender could cause: what cannot be verified is refused, what cannot be found out is 503. */
+  /**
+   * Authenticates a request. Never throws because of a request: an invalid token is refused, and one that cannot be
+   * verified at the moment gets 503.
+   */
   authenticate(
     request: AuthenticationRequest,
   ): Principal | AuthenticationRefusal | Promise<Principal | AuthenticationRefusal> {
     const header = request.header("authorization");
-    const problem = misplaced(request);
+    const problem = placementProblem(request);
     if (problem !== undefined) return this.#refuse(request, this.#malformed(problem));
     if (header === undefined) return this.#refuse(request, this.#needed("missing_token", "the request has no token"));
     const known = this.#cache.get(header);
     if (known !== undefined && jktOf(known.verified) === undefined)
       return this.#answered(request, known.answer, header);
-    const presented = presentedIn(header);
+    const presented = presentedToken(header);
     if (presented !== undefined) {
       return this.#verify(request, presented, known)
         .catch((error: unknown) => this.#failed(error, presented))
         .then((answer) => this.#answered(request, answer, presented.credentials));
     }
-    // RFC 6750, 3: a scheme that is not supported counts as no credentials, so that the client begins a login.
+    // RFC 6750, 3: an unsupported scheme counts as missing credentials, so that the client starts a login.
     const refused = SUPPORTED.test(header)
       ? this.#malformed("the Authorization header must be one Bearer or DPoP token")
       : this.#needed("unsupported_scheme", "the Authorization header has a scheme other than Bearer and DPoP");
@@ -121,8 +131,8 @@ export class ProtectedResource implements ServerAuthorization {
   }
 
   /**
-   * The headers for a caller that lacks scopes: all that the operation needs, also those that every request needs. `caller` decides
-   * the scheme, which is that of its token.
+   * Returns the headers for a caller that lacks scopes. The challenge names all scopes of the operation and those that
+   * every request needs. `caller` determines the scheme, which is that of its token.
    */
   challenge(scopes: readonly string[], caller?: Principal): Readonly<Record<string, string>> {
     const isBound = caller?.claims !== undefined && jktOf({ claims: caller.claims }) !== undefined;
@@ -131,22 +141,22 @@ export class ProtectedResource implements ServerAuthorization {
 
   async #verify(
     request: AuthenticationRequest,
-    { credentials, scheme, token }: Presented,
+    { credentials, scheme, token }: PresentedToken,
     known: KnownToken | undefined,
-  ): Promise<Principal | Refused> {
+  ): Promise<Principal | ExplainedRefusal> {
     if (token.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long", { reason: "malformed" });
     let verified = known?.verified;
     if (verified === undefined) {
-      const found = this.#parts.verify(token);
+      const found = this.#config.verify(token);
       verified = isThenable(found) ? await found : found;
-      checkExpiry(verified, this.#parts.platform.now());
+      checkExpiry(verified, this.#config.platform.now());
       checkBinding(verified);
     }
     const isBound = jktOf(verified) !== undefined;
-    if (isBound !== (scheme === "DPoP") || (this.#parts.requireDpop && !isBound)) {
-      const expected = isBound ? "DPoP" : this.#parts.requireDpop ? "a token that is bound to a key" : "Bearer";
+    if (isBound !== (scheme === "DPoP") || (this.#config.requireDpop && !isBound)) {
+      const expected = isBound ? "DPoP" : this.#config.requireDpop ? "a token that is bound to a key" : "Bearer";
       const details = { reason: "dpop_required", expected, got: isBound ? scheme : `${scheme}, not bound` } as const;
-      throw new InvalidToken("the scheme does not fit the token", details);
+      throw new InvalidToken("the scheme does not match the token", details);
     }
     if (isBound) {
       const { method = "GET", path = "" } = request;
@@ -158,15 +168,15 @@ export class ProtectedResource implements ServerAuthorization {
     return answer;
   }
 
-  #admit(verified: VerifiedToken, token: string, scheme: Presented["scheme"]): Principal | Refused {
+  #admit(verified: VerifiedToken, token: string, scheme: PresentedToken["scheme"]): Principal | ExplainedRefusal {
     const { issuer, subject, clientId, expiresAt, claims, onRevoked } = verified;
     if (subject === undefined && clientId === undefined) {
-      // Without either, everybody would be the same person.
+      // Without either, all such callers would share one identity.
       const details = { reason: "wrong_claim", expected: ["sub", "client_id"] } as const;
       throw new InvalidToken("the token names neither a subject nor a client", details);
     }
     const scopes = this.#granted(verified.scopes);
-    const missing = this.#parts.scopes.filter((scope) => !scopes.has(scope));
+    const missing = this.#config.scopes.filter((scope) => !scopes.has(scope));
     if (missing.length > 0) {
       const cause = { reason: "missing_scope", message: LACKS_SCOPE, expected: missing, got: [...scopes] } as const;
       return { status: 403, message: LACKS_SCOPE, headers: this.#lacking([], scheme), cause };
@@ -178,22 +188,22 @@ export class ProtectedResource implements ServerAuthorization {
       clientId,
       scopes: Object.freeze([...scopes]),
       expiresAt,
-      claims: Object.freeze(this.#parts.exposeToken ? { ...claims, token } : { ...claims }),
+      claims: Object.freeze(this.#config.exposeToken ? { ...claims, token } : { ...claims }),
       ...(onRevoked === undefined ? {} : { onRevoked }),
     });
   }
 
   #granted(scopes: readonly string[]): Set<string> {
     const granted = new Set(scopes);
-    // A set gives out what is added while it is walked, so that implied scopes may imply others.
+    // Iterating a set includes elements added meanwhile, so implied scopes can imply others.
     for (const scope of granted) {
-      const implied = Object.hasOwn(this.#parts.impliedScopes, scope) ? this.#parts.impliedScopes[scope] : undefined;
+      const implied = Object.hasOwn(this.#config.impliedScopes, scope) ? this.#config.impliedScopes[scope] : undefined;
       for (const one of implied ?? []) granted.add(one);
     }
     return granted;
   }
 
-  #failed(error: unknown, { scheme }: Presented): Refused {
+  #failed(error: unknown, { scheme }: PresentedToken): ExplainedRefusal {
     if (error instanceof InvalidToken) return this.#refused("invalid_token", scheme, error);
     if (error instanceof NonceNeeded) {
       const refused = this.#refused("use_dpop_nonce", scheme, { reason: "dpop_nonce", message: error.message });
@@ -205,7 +215,7 @@ export class ProtectedResource implements ServerAuthorization {
       return { status: 429, message: "try again later", headers, cause: { reason: "too_many_proofs", message } };
     }
     const message = `a token could not be verified: ${thrownMessage(error)}`;
-    this.#parts.platform.warn(message);
+    this.#config.platform.warn(message);
     const headers = { "retry-after": "5" };
     return {
       status: 503,
@@ -215,41 +225,45 @@ export class ProtectedResource implements ServerAuthorization {
     };
   }
 
-  #malformed(message: string): Refused {
+  #malformed(message: string): ExplainedRefusal {
     const cause = { reason: "malformed_request", message } as const;
     return { status: 400, message, headers: this.#challenge({ error: "invalid_request" }), cause };
   }
 
-  #needed(reason: RefusalCause["reason"], message: string): Refused {
-    const headers = this.#challenge({ scopes: this.#parts.scopes });
+  #needed(reason: RefusalCause["reason"], message: string): ExplainedRefusal {
+    const headers = this.#challenge({ scopes: this.#config.scopes });
     return { status: 401, message: "a token is needed", headers, cause: { reason, message } };
   }
 
-  #refused(error: string, scheme: Presented["scheme"], cause: RefusalCause): Refused {
-    const headers = this.#challenge({ error, scheme, scopes: this.#parts.scopes });
+  #refused(error: string, scheme: PresentedToken["scheme"], cause: RefusalCause): ExplainedRefusal {
+    const headers = this.#challenge({ error, scheme, scopes: this.#config.scopes });
     return { status: 401, message: "the token is not accepted", headers, cause };
   }
 
   #answered(
     request: AuthenticationRequest,
-    answer: Principal | Refused,
+    answer: Principal | ExplainedRefusal,
     header: string,
   ): Principal | AuthenticationRefusal {
-    return "cause" in answer ? this.#refuse(request, answer, presentedIn(header)?.token) : answer;
+    return "cause" in answer ? this.#refuse(request, answer, presentedToken(header)?.token) : answer;
   }
 
-  /** Reports a refusal to the operator, and leaves out the cause of what is sent. */
-  #refuse(request: AuthenticationRequest, { cause, ...refusal }: Refused, token?: string): AuthenticationRefusal {
+  /** Reports a refusal to the operator. The returned refusal lacks the cause, so that it is not sent. */
+  #refuse(
+    request: AuthenticationRequest,
+    { cause, ...refusal }: ExplainedRefusal,
+    token?: string,
+  ): AuthenticationRefusal {
     this.#reports.report(request, refusal.status, cause, token);
     return { ...refusal, reason: cause.reason };
   }
 
-  #lacking(scopes: readonly string[], scheme: Presented["scheme"]): Readonly<Record<string, string>> {
+  #lacking(scopes: readonly string[], scheme: PresentedToken["scheme"]): Readonly<Record<string, string>> {
     return this.#challenge({
       error: "insufficient_scope",
       error_description: LACKS_SCOPE,
       scheme,
-      scopes: [...new Set([...this.#parts.scopes, ...scopes])],
+      scopes: [...new Set([...this.#config.scopes, ...scopes])],
     });
   }
 
@@ -260,10 +274,10 @@ export class ProtectedResource implements ServerAuthorization {
   }: {
     error?: string;
     error_description?: string;
-    scheme?: Presented["scheme"];
+    scheme?: PresentedToken["scheme"];
     scopes?: readonly string[];
   }): Readonly<Record<string, string>> {
-    const usesDpop = this.#parts.requireDpop || scheme === "DPoP";
+    const usesDpop = this.#config.requireDpop || scheme === "DPoP";
     const text = challengeText(usesDpop ? "DPoP" : "Bearer", {
       ...params,
       scope: scopeText(scopes),
@@ -280,22 +294,22 @@ function checkExpiry({ expiresAt }: VerifiedToken, now: number): void {
   throw new InvalidToken("the token has expired", details);
 }
 
-function metadataOf(parts: ProtectedResourceParts): Record<string, unknown> {
-  const scopes = parts.scopesSupported.filter((scope) => scope !== "offline_access");
+function metadataOf(config: ProtectedResourceConfig): Record<string, unknown> {
+  const scopes = config.scopesSupported.filter((scope) => scope !== "offline_access");
   return {
-    resource: parts.resource,
-    authorization_servers: parts.issuers,
+    resource: config.resource,
+    authorization_servers: config.issuers,
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
     bearer_methods_supported: ["header"],
-    ...(parts.name === undefined ? {} : { resource_name: parts.name }),
-    ...(parts.documentation === undefined ? {} : { resource_documentation: parts.documentation }),
-    ...(parts.requireDpop ? { dpop_signing_alg_values_supported: PROOF_ALGORITHMS } : {}),
-    ...(parts.requireDpop ? { dpop_bound_access_tokens_required: true } : {}),
+    ...(config.name === undefined ? {} : { resource_name: config.name }),
+    ...(config.documentation === undefined ? {} : { resource_documentation: config.documentation }),
+    ...(config.requireDpop ? { dpop_signing_alg_values_supported: PROOF_ALGORITHMS } : {}),
+    ...(config.requireDpop ? { dpop_bound_access_tokens_required: true } : {}),
   };
 }
 
 /** A token as a request carries it. */
-interface Presented {
+interface PresentedToken {
   /** The whole value of the header. */
   readonly credentials: string;
   readonly scheme: "Bearer" | "DPoP";
@@ -305,19 +319,22 @@ interface Presented {
 const SUPPORTED = /^(?:bearer|dpop)(?: |$)/i;
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** The fault of the place of a token. RFC 6750, 2: a request sends it in one way, once; addresses end up in logs. */
-function misplaced(request: AuthenticationRequest): string | undefined {
+/**
+ * Returns the problem if the token is in a wrong place. RFC 6750, 2: a request carries its token in one way only.
+ * Addresses appear in logs.
+ */
+function placementProblem(request: AuthenticationRequest): string | undefined {
   const { path = "" } = request;
   if (path.includes("?") && /[?&]access_token=/.test(path)) {
-    return "a token belongs into the Authorization header, not into the address";
+    return "the token must be in the Authorization header, not in the address";
   }
   return (request.headerCount?.("authorization") ?? 0) > 1
     ? "the request has more than one Authorization header"
     : undefined;
 }
 
-/** Reads the value of an Authorization header; undefined if it is not one token of a known scheme. */
-function presentedIn(credentials: string): Presented | undefined {
+/** Parses the value of an Authorization header. Undefined if it is not one token of a supported scheme. */
+function presentedToken(credentials: string): PresentedToken | undefined {
   const [, scheme = "", token] = CREDENTIALS.exec(credentials) ?? [];
   if (token === undefined) return undefined;
   return { credentials, scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
@@ -326,24 +343,24 @@ function presentedIn(credentials: string): Presented | undefined {
 const MAX_TOKENS = 10_000;
 /** The newest entries are found without a digest, which costs as much as a short call. */
 const MAX_RECENT = 256;
-/** A token that its issuer withdraws is refused after this time at the latest. */
+/** A token that its issuer revokes is refused at the latest after this time. */
 const MAX_AGE_MS = 60_000;
 
-/** A token that was verified, and what follows from it for every request that carries it. */
+/** A verified token, and the answer for every request that carries it. */
 interface KnownToken {
   readonly verified: VerifiedToken;
-  readonly answer: Principal | Refused;
+  readonly answer: Principal | ExplainedRefusal;
 }
 
-interface Entry extends KnownToken {
+interface CacheEntry extends KnownToken {
   readonly until: number;
 }
 
-/** Remembers credentials that were verified a moment ago: by a digest, so that no copy of them is kept except of the newest. */
+/** Caches verified credentials for a short time, by their digest. Only the newest ones are also stored as they are. */
 class TokenCache {
   readonly #platform: Platform;
-  readonly #entries = new BoundedMap<string, Entry>(MAX_TOKENS);
-  readonly #recent = new BoundedMap<string, Entry>(MAX_RECENT);
+  readonly #entries = new BoundedMap<string, CacheEntry>(MAX_TOKENS);
+  readonly #recent = new BoundedMap<string, CacheEntry>(MAX_RECENT);
 
   constructor(platform: Platform) {
     this.#platform = platform;
@@ -364,8 +381,8 @@ class TokenCache {
     this.#recent.set(credentials, entry);
   }
 
-  #byDigest(credentials: string): Entry | undefined {
-    // Unverified text costs no digest while the cache is empty.
+  #byDigest(credentials: string): CacheEntry | undefined {
+    // While the cache is empty, unverified text is not hashed.
     const entry = this.#entries.size === 0 ? undefined : this.#entries.get(this.#key(credentials));
     if (entry !== undefined) this.#recent.set(credentials, entry);
     return entry;

@@ -16,79 +16,100 @@ import type { TokenVerifier } from "./verified-token.js";
 
 /** Options for `resourceServer`. */
 export interface ResourceServerOptions {
-  /** The address of this server as its clients use it, for example `https://example.com/mcp`. Tokens must be issued for it. */
+  /**
+   * The address of this server as its clients use it, for example `https://example.com/mcp`. Tokens must be issued for
+   * it.
+   */
   resource: string;
-  /** The authorization servers whose tokens are accepted: their issuers, compared as plain text. */
+  /** The authorization servers whose tokens are accepted: their issuers, compared character for character. */
   issuer: string | readonly (string | TrustedIssuer)[];
-  /** Verifies tokens in a way of your own. Default: as JWTs, with the keys that the issuers publish. */
+  /**
+   * Verifies tokens in place of the built-in verification. Default: verification as JWTs, with the keys that the
+   * issuers publish.
+   */
   verify?: TokenVerifier | undefined;
   /**
-   * Asks the authorization server about each token, for issuers whose tokens are no JWTs. `timeoutMs` is how long an answer may
-   * take; default 5 s, then the caller is refused with 503.
+   * Verifies tokens by asking the authorization server, for issuers whose tokens are not JWTs. If it does not answer
+   * within `timeoutMs`, the caller gets 503. Default of `timeoutMs`: 5 s, because calls wait for it.
    */
   introspection?: { endpoint: string; client: OAuthClient; timeoutMs?: number | undefined } | undefined;
   /** Accepted audiences of tokens. Default: `resource`. */
   audience?: string | readonly string[] | undefined;
-  /** Scopes that every request needs. Those of single tools are part of their definition. Default: none. */
+  /** Scopes that every request needs. The scopes of a single tool belong in its definition. Default: none. */
   scopes?: readonly string[] | undefined;
-  /** The basic set of scopes in the metadata, which clients ask for first. Default: `scopes`. */
+  /** The basic set of scopes in the metadata. Clients request these first. Default: `scopes`. */
   scopesSupported?: readonly string[] | undefined;
-  /** Scopes that others contain: `{ admin: ["read", "write"] }` lets an admin do what needs `read`. Default: none. */
+  /**
+   * Scopes that include other scopes: with `{ admin: ["read", "write"] }`, the scope `admin` also grants `read` and
+   * `write`. Default: none.
+   */
   impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Signature algorithms that are accepted. Default: the asymmetric ones. */
+  /** Accepted signature algorithms. Default: the asymmetric ones. */
   algorithms?: readonly string[] | undefined;
-  /** How far the clocks of issuers may be off, in milliseconds. Default: 60 s. */
+  /** Tolerated difference between this machine's clock and the issuer's, in milliseconds. Default: 60 s. */
   clockSkewMs?: number | undefined;
   /**
-   * How long a token is accepted after its end, in milliseconds, at most `clockSkewMs`. Default: 0, so that a token that was meant
-   * to end has ended.
+   * Time for which a token is accepted after it has expired, in milliseconds, at most `clockSkewMs`. Default: 0, so
+   * that an expired token is never accepted.
    */
   expiryToleranceMs?: number | undefined;
-  /** Whether tokens must be bound to a key of their client (DPoP). Bound tokens are always checked. Default: false. */
+  /**
+   * True if tokens must be bound to a key of their client (DPoP). Proofs of bound tokens are always verified. Default:
+   * false.
+   */
   requireDpop?: boolean | undefined;
   /**
-   * Makes proofs repeat a nonce of this server, so that none can be made in advance. Several nodes need the same `secret`.
-   * Default: false; a proof is good for one request within 5 minutes.
+   * Requires a nonce of this server in DPoP proofs, so that proofs cannot be made in advance. Several nodes need the
+   * same `secret`. Default: false, which accepts a proof once within 5 minutes.
    */
   dpopNonce?: boolean | { secret: string | readonly string[] } | undefined;
   /**
-   * Used DPoP proofs that are remembered for one key, for 5 minutes each; more requests with this key get 429. Default: 50,000, or
-   * 166 requests a second.
+   * Number of used DPoP proofs that are stored for one key, each for 5 minutes. Further requests with this key get 429.
+   * Default: 50,000, which allows 166 requests per second.
    */
   maxProofsPerKey?: number | undefined;
-  /** Where used DPoP proofs are remembered, so that each is good once over all nodes. Default: the memory of each process. */
+  /**
+   * Storage for used DPoP proofs, so that each is accepted only once by all nodes together. Default: the memory of each
+   * process.
+   */
   storage?: Storage | undefined;
   /**
-   * Called for each request that is refused, with the reason, which the caller does not get. What it throws is logged. Default:
-   * refusals of callers on this machine are printed, at most 10 a minute.
+   * Called for each refused request, with the reason, which the caller does not get. Errors that it throws are logged.
+   * Default: refusals of callers on this machine are printed, at most 10 per minute.
    */
   onRefused?: ((refusal: TokenRefusal) => unknown) | undefined;
-  /** Puts the raw token into `ctx.auth.claims.token`, for servers that must pass it to a service of their own. Default: false. */
+  /**
+   * Puts the raw token into `ctx.auth.claims.token`, for servers that must pass it to a service of their own. Default:
+   * false.
+   */
   exposeToken?: boolean | undefined;
-  /** A name for people, in the metadata. Default: none. */
+  /** Display name in the metadata. Default: none. */
   name?: string | undefined;
-  /** The address of the documentation, in the metadata. Default: none. */
+  /** Address of the documentation, in the metadata. Default: none. */
   documentation?: string | undefined;
-  /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
+  /**
+   * Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own.
+   */
   platform?: Partial<Platform> | undefined;
 }
 
 const CLOCK_SKEW_MS = 60_000;
 const MAX_SKEW_MS = 600_000;
-/** Calls wait for the answer, and their callers give up after a minute. */
-const INTROSPECTION_MS = 5_000;
-const MAX_PROOFS_PER_KEY = 50_000;
-const MAX_MAX_PROOFS = 1_000_000;
+/** Calls wait for the response, and their callers give up after a minute. */
+const INTROSPECTION_TIMEOUT_MS = 5_000;
+const DEFAULT_PROOFS_PER_KEY = 50_000;
+const MAX_PROOFS_PER_KEY = 1_000_000;
 
 /**
- * Protects a server: the `auth` option of `serveHttp`, `nodeHandler`, `fetchHandler` and `serveWebSocket`.
+ * Protects a server by access tokens: the `auth` option of `serveHttp`, `nodeHandler`, `fetchHandler` and
+ * `serveWebSocket`.
  *
- * Each request must carry a token that one of the issuers made for this resource. The metadata by which clients find the issuer is
- * served beside the server. `ctx.auth` has the claims, never the token itself. Throws for options that would accept too much.
+ * Each request must carry a token that one of the issuers issued for this resource. The server also publishes the metadata by which clients find the issuer. `ctx.auth` has the claims but not the token itself, unless `exposeToken` is set. Throws for options that would accept too much.
  */
 export function resourceServer(options: ResourceServerOptions): ProtectedResource {
-  // Programs without types may leave them out.
-  if (options === undefined) throw refused("`resourceServer` has no options", "Pass at least `resource` and `issuer`.");
+  // Programs without types may omit the options.
+  if (options === undefined)
+    throw invalidOption("`resourceServer` was called without options", "Pass at least `resource` and `issuer`.");
   checkOptions(
     "resourceServer",
     options,
@@ -96,10 +117,10 @@ export function resourceServer(options: ResourceServerOptions): ProtectedResourc
   );
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const resource = checkedUrl(options.resource, "resource");
-  // The operator has named these addresses, so that private ones are meant.
+  // Private addresses are allowed, because the operator configured them.
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
   const issuers = checkedIssuers(options.issuer, policy);
-  const { maxProofsPerKey = MAX_PROOFS_PER_KEY, dpopNonce = false } = options;
+  const { maxProofsPerKey = DEFAULT_PROOFS_PER_KEY, dpopNonce = false } = options;
   checkRules(options, maxProofsPerKey);
   if (typeof dpopNonce === "object") checkSecret(dpopNonce.secret);
   return new ProtectedResource({
@@ -138,7 +159,7 @@ function verifierOf(
   if (introspection === undefined) {
     return jwtVerifier({ issuers, audience, algorithms, clockSkewMs, expiryToleranceMs, fetch, platform });
   }
-  const { client, timeoutMs = INTROSPECTION_MS } = introspection;
+  const { client, timeoutMs = INTROSPECTION_TIMEOUT_MS } = introspection;
   const endpoint = checkedUrl(introspection.endpoint, "introspection.endpoint", policy);
   const issuer = issuers[0]?.issuer ?? "";
   return introspectionVerifier({ issuer, endpoint, client, timeoutMs, audience, expiryToleranceMs, fetch, platform });
@@ -148,11 +169,11 @@ function audienceOf({ audience, resource }: ResourceServerOptions): readonly str
   return [audience ?? resource].flat();
 }
 
-/** The issuers as a list. Throws for addresses that cannot be used; programs without types may pass anything. */
+/** Returns the issuers as a list. Throws for unusable addresses: programs without types may pass anything. */
 function checkedIssuers(option: ResourceServerOptions["issuer"] | undefined, policy: UrlPolicy): TrustedIssuer[] {
   const fix = 'Name the authorization server whose tokens are accepted, such as `issuer: "https://login.example"`.';
   const list: unknown[] = option === undefined || option === null ? [] : [option].flat();
-  if (list.length === 0) throw refused(`\`issuer\` is ${Array.isArray(option) ? "empty" : "missing"}`, fix);
+  if (list.length === 0) throw invalidOption(`\`issuer\` is ${Array.isArray(option) ? "empty" : "missing"}`, fix);
   return list.map((one) => {
     const { issuer, jwksUri } = typeof one === "string" ? { issuer: one, jwksUri: undefined } : trustedIssuer(one, fix);
     if (jwksUri !== undefined) checkedUrl(jwksUri, "jwksUri", policy);
@@ -161,54 +182,54 @@ function checkedIssuers(option: ResourceServerOptions["issuer"] | undefined, pol
 }
 
 function trustedIssuer(one: unknown, fix: string): TrustedIssuer {
-  // The members are checked as addresses.
+  // Safe: the caller checks the members as addresses.
   if (typeof one === "object" && one !== null && "issuer" in one) return one as TrustedIssuer;
-  throw refused(`\`issuer\` has an entry that is ${one === undefined ? "undefined" : "no issuer"}`, fix);
+  throw invalidOption(`\`issuer\` has an entry that is ${one === undefined ? "undefined" : "not an issuer"}`, fix);
 }
 
-/** Throws for rules that would accept too much, or nothing at all. */
+/** Throws for options that would accept too much, or nothing at all. */
 function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): void {
   const { verify, introspection, algorithms = DEFAULT_ALGORITHMS } = options;
   for (const option of ["algorithms", "scopes", "scopesSupported"] as const) checkTexts(option, options[option] ?? []);
   const weak = algorithms.filter((algorithm) => !DEFAULT_ALGORITHMS.includes(algorithm));
   if (weak.length > 0 || algorithms.length === 0) {
     const fix = `Accept some of ${DEFAULT_ALGORITHMS.join(", ")}.`;
-    throw refused(`\`algorithms\` has ${weak.join(", ") || "none"}`, fix);
+    throw invalidOption(`\`algorithms\` ${weak.length > 0 ? `contains ${weak.join(", ")}` : "is empty"}`, fix);
   }
   const audience = audienceOf(options);
   if (audience.length === 0 || !audience.every((one) => typeof one === "string" && one !== "")) {
-    throw refused("`audience` is empty", "Leave it out, or name whom tokens must be issued for.");
+    throw invalidOption("`audience` is empty", "Omit it, or list the audiences that tokens must be issued for.");
   }
   if (verify !== undefined && introspection !== undefined) {
-    throw refused("both `verify` and `introspection` are set", "Set one of them: each decides alone about a token.");
+    throw invalidOption("both `verify` and `introspection` are set", "Set only one of them.");
   }
   const { clockSkewMs = CLOCK_SKEW_MS, expiryToleranceMs = 0 } = options;
   checkNumber("clockSkewMs", clockSkewMs, 0, MAX_SKEW_MS);
   checkNumber("expiryToleranceMs", expiryToleranceMs, 0, clockSkewMs);
-  checkNumber("introspection.timeoutMs", introspection?.timeoutMs ?? INTROSPECTION_MS, 1, MAX_SKEW_MS);
-  checkNumber("maxProofsPerKey", maxProofsPerKey, 1, MAX_MAX_PROOFS);
+  checkNumber("introspection.timeoutMs", introspection?.timeoutMs ?? INTROSPECTION_TIMEOUT_MS, 1, MAX_SKEW_MS);
+  checkNumber("maxProofsPerKey", maxProofsPerKey, 1, MAX_PROOFS_PER_KEY);
 }
 
-/** A text has the methods of a list that are used here, and would be taken for a list of its letters. */
+/** Rejects a string in place of a list: it has the same methods and would count as a list of characters. */
 function checkTexts(option: string, value: unknown): void {
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return;
-  throw refused(`\`${option}\` is not a list of texts`, `Write \`${option}: ["…"]\`.`);
+  throw invalidOption(`\`${option}\` is not a list of strings`, `Write \`${option}: ["…"]\`.`);
 }
 
 function checkNumber(option: string, value: number, least: number, most: number): void {
   if (value >= least && value <= most) return;
-  throw refused(`\`${option}\` is ${value}`, `Pass a number from ${least} to ${most}.`);
+  throw invalidOption(`\`${option}\` is ${value}`, `Pass a number from ${least} to ${most}.`);
 }
 
 function checkedUrl(url: string, option: string, policy?: UrlPolicy): string {
-  const problem = typeof url === "string" ? (formProblem(url) ?? policy?.problemOf(url)) : "is not a text";
+  const problem = typeof url === "string" ? (formProblem(url) ?? policy?.problemOf(url)) : "is not a string";
   if (problem === undefined) return url;
-  throw refused(
+  throw invalidOption(
     `\`${option}\` ${problem}: ${typeof url === "string" ? JSON.stringify(url) : typeof url}`,
     "Pass an https address, or http on this machine.",
   );
 }
 
-function refused(message: string, fix: string): McpError {
+function invalidOption(message: string, fix: string): McpError {
   return new McpError("invalid_definition", message, { fix });
 }

@@ -17,51 +17,57 @@ import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 
 /** Options for `tokenExchange`. */
 export interface TokenExchangeOptions {
-  /** The authorization server that gives tokens for the other service. */
+  /** The issuer of tokens for the other service. */
   issuer: string;
-  /** Its token endpoint, for issuers without metadata. Default: the one that the metadata names. */
+  /** Token endpoint of an issuer without metadata. Default: the one in its metadata. */
   tokenEndpoint?: string | undefined;
-  /** This server, as the issuer knows it. */
+  /** This server's client at the issuer. */
   client: OAuthClient;
-  /** The name of the service that the token is for, as the issuer knows it. */
+  /** Name of the service that the token is for, as registered at the issuer. Default: none. */
   audience?: string | readonly string[] | undefined;
-  /** The address of the service that the token is for. */
+  /** Address of the service that the token is for. Default: none. */
   resource?: string | readonly string[] | undefined;
-  /** Scopes of the new token. Default: what the issuer gives. */
+  /** Scopes of the new token. Default: the issuer decides. */
   scopes?: readonly string[] | undefined;
   /**
-   * The token to exchange for a caller. A failure is printed, and callers of a tool do not get its message, unless it is an `McpError`.
-   * Default: the caller's own token, which `exposeToken` of `resourceServer` puts into `claims.token`.
+   * Returns the token of a caller to exchange. If it throws, the error is printed. Callers of a tool do not get its
+   * message, unless it is an `McpError`. Default: the caller's own token, which `exposeToken` of `resourceServer` puts
+   * into `claims.token`.
    */
   subjectToken?: ((caller: Principal) => string | undefined | Promise<string | undefined>) | undefined;
-  /** The type of that token. Default: an access token. */
+  /** The type of that token, as a URN of RFC 8693. Default: an access token. */
   subjectTokenType?: string | undefined;
-  /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
+  /**
+   * Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own.
+   */
   platform?: Partial<Platform> | undefined;
 }
 
-/** Gives the access token of a caller for another service. Rejects with `authorization_failed` if the issuer gives none. */
+/**
+ * Returns an access token for another service on behalf of a caller. Rejects with `authorization_failed` if the issuer
+ * refuses.
+ */
 export type TokenExchange = (caller: Principal | undefined) => Promise<string>;
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const ISSUED: ReadonlySet<unknown> = new Set([ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"]);
 const MAX_TOKENS = 1_000;
-/** A token is not given out when it is about to end: the call that it is for takes a moment. */
+/** A token is not returned shortly before it expires, because the call that uses it takes a moment. */
 const MARGIN_MS = 30_000;
 const HEADER_TOKEN = /^[\x21-\x7e]+$/;
 const ERROR_CODE = /^[a-z_]{1,50}$/;
 
-interface Exchanged {
+interface CachedToken {
   readonly token: string;
   readonly until: number;
 }
 
 /**
- * Exchanges the token of a caller for one of another service (RFC 8693), in a tool: `await exchange(ctx.auth)`.
+ * Exchanges the token of a caller for a token of another service (RFC 8693). Use it in a tool: `await
+ * exchange(ctx.auth)`.
  *
- * A token is asked for once for all calls that need it, and remembered for its caller until it ends. Throws for options that lead
- * nowhere.
+ * Concurrent calls share one exchange. The token is cached for its caller until it expires. Throws for options that cannot work.
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   checkOptions(
@@ -70,13 +76,13 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
     "issuer tokenEndpoint client audience resource scopes subjectToken subjectTokenType platform",
   );
   const platform = replacedPlatform(runtimePlatform, options.platform);
-  // The operator has named the issuer, so that a private address is meant.
+  // A private address is allowed, because the operator configured the issuer.
   const policy = urlPolicy({ server: options.issuer, allowPrivateNetwork: true });
   checkAddresses(options, policy);
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
   const metadata = once(() => serverOf(options, fetch, policy));
-  const tokens = new BoundedMap<string, Exchanged>(MAX_TOKENS);
-  const asking = new Map<string, Promise<string>>();
+  const tokens = new BoundedMap<string, CachedToken>(MAX_TOKENS);
+  const pending = new Map<string, Promise<string>>();
   const exchange = async (key: string, caller: Principal, subject: string) => {
     const { token, expiresIn } = await requestExchange(options, await metadata(), subject, fetch);
     const now = platform.now();
@@ -87,17 +93,17 @@ export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   return async (caller) => {
     const subject = caller && (await subjectOf(caller, options, platform));
     if (caller === undefined || typeof subject !== "string" || subject === "") {
-      throw new McpError("authorization_failed", "the caller has no token that could be exchanged", {
-        fix: "Set `exposeToken` of `resourceServer`, or return a token of the caller from `subjectToken`; the caller's login may have ended.",
+      throw new McpError("authorization_failed", "the caller has no token to exchange", {
+        fix: "Set `exposeToken` of `resourceServer`, or return a token of the caller from `subjectToken`. The caller's login may have ended.",
       });
     }
-    // A digest, so that no copy of the caller's token is kept.
+    // A digest, so that no copy of the caller's token is stored.
     const text = JSON.stringify([caller.key, subject]);
     const key = toBase64Url(platform.sha256(new TextEncoder().encode(text)));
     const known = tokens.get(key);
     if (known !== undefined && known.until > platform.now()) return known.token;
-    const mine = asking.get(key) ?? exchange(key, caller, subject).finally(() => asking.delete(key));
-    asking.set(key, mine);
+    const mine = pending.get(key) ?? exchange(key, caller, subject).finally(() => pending.delete(key));
+    pending.set(key, mine);
     return mine;
   };
 }
@@ -111,7 +117,7 @@ async function subjectOf(
     return await hookResult("subjectToken", () => subjectToken(caller));
   } catch (error) {
     if (!McpError.is(error) || !isHookFailure(error)) throw error;
-    // A tool passes errors of the exchange on to its caller, and what the function threw may hold secrets.
+    // A tool passes errors of the exchange on to its caller, and the message of the function may contain secrets.
     platform.warn(error.message);
     const { cause, fix } = error;
     throw new McpError("authorization_failed", "`subjectToken` of tokenExchange failed", { cause, fix });
@@ -137,7 +143,7 @@ async function requestExchange(
   const options = requestOptions(fetch);
   const response = await oauth
     .genericTokenEndpointRequest(server, me, authentication, GRANT_TYPE, parameters, options)
-    // The messages of the sender name addresses; errors of the library could hold what was sent.
+    // Messages of the sender name addresses, and errors of the library may contain sent values.
     .catch(() => Promise.reject(failure(issuer, "it did not answer")));
   return readToken(issuer, response.status, parseObject(await response.text()));
 }
@@ -159,7 +165,10 @@ function exposedToken({ claims }: Principal): string | undefined {
   return typeof token === "string" ? token : undefined;
 }
 
-/** The token in the answer of the issuer. Throws without any other part of the answer, which may repeat what was sent. */
+/**
+ * Reads the token from the issuer's response. Its errors contain nothing else of the response, which may repeat sent
+ * values.
+ */
 function readToken(issuer: string, status: number, body: Record<string, unknown> = {}) {
   if (status !== 200) {
     const code = textMember(body, "error") ?? "";
@@ -167,15 +176,15 @@ function readToken(issuer: string, status: number, body: Record<string, unknown>
   }
   const { issued_token_type: type, token_type: scheme, expires_in: lifetime } = body;
   const token = textMember(body, "access_token");
-  // RFC 8693, 2.2.1: what is issued may be no access token, and must then be sent to no service.
+  // RFC 8693, 2.2.1: the issued token may be of another type. Such a token must not be sent to a service.
   if (token === undefined || !HEADER_TOKEN.test(token) || !ISSUED.has(type) || !/^bearer$/i.test(String(scheme)))
-    throw failure(issuer, "it gave no access token of the type Bearer");
+    throw failure(issuer, "it issued no access token of type Bearer");
   const expiresIn = typeof lifetime === "number" && lifetime > 0 ? lifetime : 0;
   return { token, expiresIn };
 }
 
 function failure(issuer: string, reason: string): McpError {
-  return new McpError("authorization_failed", `the token of the caller was not exchanged by ${issuer}: ${reason}`, {
+  return new McpError("authorization_failed", `${issuer} did not exchange the token of the caller: ${reason}`, {
     fix: "Allow this `client` to exchange tokens for the `audience`, `resource` and `scopes` at the issuer.",
   });
 }
@@ -185,7 +194,7 @@ function checkAddresses({ issuer, tokenEndpoint, client }: TokenExchangeOptions,
     new McpError("invalid_definition", text, { fix: "Pass https addresses, or http on this machine." });
   for (const [name, url] of Object.entries({ issuer, tokenEndpoint })) {
     if (url === undefined && name === "tokenEndpoint") continue;
-    const problem = typeof url === "string" ? policy.problemOf(url) : "is not a text";
+    const problem = typeof url === "string" ? policy.problemOf(url) : "is not a string";
     if (problem !== undefined) throw refused(`\`${name}\` of tokenExchange ${problem}`);
   }
   if (client?.issuer === undefined || client.issuer === issuer) return;

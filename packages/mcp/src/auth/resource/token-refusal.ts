@@ -7,55 +7,61 @@ import { addressClass } from "../url/url-policy.js";
 import type { InvalidTokenDetails, TokenRefusalReason } from "./verified-token.js";
 
 /**
- * Why a request was refused, for the operator; the caller gets none of it. It never has the token. What begins with `iss` is what the
- * token claims, read without verification: it may be forged. Texts are cut after 200 characters, lists after 10 entries.
+ * The reason why a request was refused, for the operator. The caller gets none of it. Never contains the token. `iss`,
+ * `aud`, `kid` and `alg` are unverified claims of the token and may be forged. Texts are cut after 200 characters,
+ * lists after 10 entries.
  */
 export interface TokenRefusal {
+  /** The reason as a fixed value. */
   readonly reason: TokenRefusalReason;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: AuthenticationRefusal["status"];
-  /** One sentence. */
+  /** The reason as a sentence. */
   readonly message: string;
-  /** The value that is accepted, such as the audiences that are accepted. */
+  /** The accepted values, such as the accepted audiences. */
   readonly expected?: string | readonly string[] | undefined;
   /** The value that the token had. */
   readonly got?: string | readonly string[] | undefined;
+  /** The issuer that the token claims. Unverified. */
   readonly iss?: string | undefined;
+  /** The audience that the token claims. Unverified. */
   readonly aud?: string | readonly string[] | undefined;
-  /** The key and the algorithm that the token names. */
+  /** The key that the token names. Unverified. */
   readonly kid?: string | undefined;
+  /** The signature algorithm that the token names. Unverified. */
   readonly alg?: string | undefined;
   /** Path of the request, without its query. */
   readonly path?: string | undefined;
+  /** IP address of the caller. Undefined if the runtime does not report it. */
   readonly remoteAddress?: string | undefined;
 }
 
-/** A refusal as the code that refuses knows it. */
+/** The cause of a refusal, as known where the request is refused. */
 export interface RefusalCause extends InvalidTokenDetails {
   readonly reason: TokenRefusalReason;
   readonly message: string;
 }
 
-const MAX_TEXT = 200;
-const MAX_LIST = 10;
+const MAX_TEXT_LENGTH = 200;
+const MAX_LIST_LENGTH = 10;
 const PERIOD_MS = 60_000;
-const MAX_LINES = 10;
+const MAX_LINES_PER_PERIOD = 10;
 
-/** Refusals that every login begins with, or that are reported otherwise. */
+/** Refusals that are part of every login, or that are reported elsewhere. */
 const NOT_PRINTED: ReadonlySet<TokenRefusalReason> = new Set(["missing_token", "dpop_nonce", "unverifiable"]);
 
 const FIXES: Partial<Record<TokenRefusalReason, string>> = {
-  malformed: "If the tokens of the issuer are no JWTs, set `introspection` or `verify`.",
-  expired: "If it ended a moment ago, compare the clocks of this machine and the issuer.",
+  malformed: "If the tokens of the issuer are not JWTs, set `introspection` or `verify`.",
+  expired: "If it expired just now, compare the clocks of this machine and the issuer.",
   not_yet_valid: "Compare the clocks of this machine and the issuer, or raise `clockSkewMs`.",
-  wrong_issuer: "Set `issuer` to what tokens have in `iss`, character by character.",
-  wrong_audience: "Set `audience` to what tokens have in `aud`, or let clients ask the issuer for `resource`.",
-  unknown_key: "Look whether the issuer, or `jwksUri`, publishes this key.",
-  wrong_algorithm: "Set `algorithms`, or let the issuer sign with one of them.",
-  missing_scope: "Let the issuer grant the scopes, or change `scopes`.",
+  wrong_issuer: "Set `issuer` to the exact `iss` of the tokens.",
+  wrong_audience: "Set `audience` to the `aud` of the tokens, or make clients request tokens for `resource`.",
+  unknown_key: "Check that the issuer, or `jwksUri`, publishes this key.",
+  wrong_algorithm: "Set `algorithms`, or configure the issuer to sign with one of them.",
+  missing_scope: "Configure the issuer to grant the scopes, or change `scopes`.",
 };
 
-/** Reports refused tokens to the operator: by `onRefused`, else for callers on this machine by lines of the log. */
+/** Reports refused requests to the operator: to `onRefused`, or else as log lines for callers on this machine. */
 export class RefusalReports {
   readonly #platform: Platform;
   readonly #isLocal: boolean;
@@ -84,7 +90,7 @@ export class RefusalReports {
       message,
       expected: shown(expected),
       got: shown(got),
-      ...claimed(token),
+      ...unverifiedClaims(token),
       path: path?.split("?", 1)[0],
       remoteAddress,
     };
@@ -101,7 +107,7 @@ export class RefusalReports {
       this.#lines = 0;
     }
     this.#lines++;
-    return this.#lines <= MAX_LINES;
+    return this.#lines <= MAX_LINES_PER_PERIOD;
   }
 
   #print({ reason, message, expected, got }: TokenRefusal): void {
@@ -111,13 +117,16 @@ export class RefusalReports {
     ].join(", ");
     const details = values === "" ? "" : ` (${values})`;
     const fix = FIXES[reason] === undefined ? "" : ` ${FIXES[reason]}`;
-    const last = this.#lines < MAX_LINES ? "" : " Further refusals are not printed for a minute; `onRefused` gets all.";
+    const last =
+      this.#lines < MAX_LINES_PER_PERIOD
+        ? ""
+        : " Further refusals are not printed for a minute. `onRefused` receives all of them.";
     this.#platform.warn(printableLine(`a token was refused, ${reason}: ${message}${details}.${fix}${last}`));
   }
 }
 
-/** The claims of an unverified token. */
-function claimed(token = ""): Pick<TokenRefusal, "iss" | "aud" | "kid" | "alg"> {
+/** Reads claims of the token without verification. */
+function unverifiedClaims(token = ""): Pick<TokenRefusal, "iss" | "aud" | "kid" | "alg"> {
   try {
     const { kid, alg } = decodeProtectedHeader(token);
     const { iss, aud } = decodeJwt(token);
@@ -128,17 +137,20 @@ function claimed(token = ""): Pick<TokenRefusal, "iss" | "aud" | "kid" | "alg"> 
 }
 
 function shown(value: unknown): string | readonly string[] | undefined {
-  if (Array.isArray(value)) return value.slice(0, MAX_LIST).map((one) => shownText(one) ?? "");
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST_LENGTH).map((one) => shownText(one) ?? "");
   return shownText(value);
 }
 
 function shownText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === "string" ? value : (jsonText(value) ?? typeof value);
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
-/** Undefined for what JSON cannot write: claims nested too deeply, and in a `verify` of one's own a bigint or a circle. */
+/**
+ * Undefined for values that JSON cannot represent: claims nested too deeply, or a bigint or cycle from a custom
+ * `verify`.
+ */
 function jsonText(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

@@ -2,31 +2,42 @@ import { textMember } from "../discovery/metadata-document.js";
 
 /** The content of a verified token. */
 export interface VerifiedToken {
+  /** The issuer of the token. */
   readonly issuer: string;
+  /** The user that the token was issued for. Absent if the client acts for itself. */
   readonly subject?: string | undefined;
+  /** The client that the token was issued to. */
   readonly clientId?: string | undefined;
-  /** The recipients of the token. A verifier has checked that this server is among them. */
+  /** The recipients of the token. The verifier has checked that this server is among them. */
   readonly audience: readonly string[];
+  /** The granted scopes. */
   readonly scopes: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Everything else that the issuer says. */
+  /** The claims of the token, which become `ctx.auth.claims`. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** False if it must be verified for each request, because it can be withdrawn at any moment. Default: true, for a minute. */
+  /**
+   * False if the token must be verified for each request, because it can be revoked at any moment. Default: true, which
+   * caches the result for a minute.
+   */
   readonly isRemembered?: boolean | undefined;
-  /** Registers a function that is called when the token is revoked, as `onRevoked` of a principal. Default: not known. */
+  /**
+   * Registers a function that is called when the token is revoked, like `onRevoked` of a principal. Returns a function
+   * that removes it. Default: revocations are not reported.
+   */
   readonly onRevoked?: ((revoked: () => void) => () => void) | undefined;
 }
 
 /**
- * Verifies an access token; rejects with `InvalidToken` if it must not be accepted, and with any other error if that could not be
- * found out.
+ * Verifies an access token. Rejects with `InvalidToken` if the token must not be accepted, and with any other error if
+ * that could not be determined.
  */
 export type TokenVerifier = (token: string) => VerifiedToken | Promise<VerifiedToken>;
 
 /**
- * Why a request was refused. `rejected` is an `InvalidToken` of a `verify` of your own without a reason, `unverifiable` a token of
- * which nothing could be found out (503), `missing_scope` a token that is good otherwise (403).
+ * The reason why a request was refused. `rejected`: a custom `verify` threw `InvalidToken` without a reason.
+ * `unverifiable`: the token could not be checked at the moment (503). `missing_scope`: the token is valid but lacks a
+ * scope (403).
  */
 export type TokenRefusalReason =
   | "missing_token"
@@ -56,19 +67,26 @@ export type TokenRefusalReason =
 
 /** Details of a refused token, for the operator. */
 export interface InvalidTokenDetails extends ErrorOptions {
-  /** Default: `rejected`. */
+  /** The reason as a fixed value. Default: `rejected`. */
   readonly reason?: TokenRefusalReason | undefined;
-  /** The value that is accepted. */
+  /** The accepted values. */
   readonly expected?: string | readonly string[] | undefined;
-  /** The value that the token had; never the token itself. */
+  /** The value that the token had. Never the token itself. */
   readonly got?: unknown;
 }
 
-/** The token must not be accepted. Message and details are for the operator and never sent: they would help a forger. */
+/**
+ * Error for a token that must not be accepted. Message and details are for the operator. They are never sent, because
+ * they would help a forger.
+ */
 export class InvalidToken extends Error {
+  /** Always `InvalidToken`. */
   override readonly name = "InvalidToken";
+  /** The reason as a fixed value. */
   readonly reason: TokenRefusalReason;
+  /** The accepted values. */
   readonly expected: string | readonly string[] | undefined;
+  /** The value that the token had. */
   readonly got: unknown;
 
   constructor(message: string, { reason = "rejected", expected, got, ...options }: InvalidTokenDetails = {}) {
@@ -79,14 +97,14 @@ export class InvalidToken extends Error {
   }
 }
 
-/** The scopes of a token: `scope` (RFC 8693), or `scp`, as some providers call it. */
+/** Returns the scopes of a token, from `scope` (RFC 8693) or `scp`, which some providers use. */
 export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): string[] {
   const given = scope ?? scp;
   const list = typeof given === "string" ? given.split(" ") : Array.isArray(given) ? given : [];
   return list.filter((one): one is string => typeof one === "string" && one !== "");
 }
 
-/** The client that the token was issued to; providers call it `client_id`, `azp` or `cid`. */
+/** Returns the client that the token was issued to, from `client_id`, `azp` or `cid`. */
 export function clientOf(claims: Readonly<Record<string, unknown>>): string | undefined {
   return textMember(claims, "client_id") ?? textMember(claims, "azp") ?? textMember(claims, "cid");
 }

@@ -1,28 +1,31 @@
-/** Which addresses a client may be sent to by documents that come from the network. */
+/** Rules for addresses that a client learns from the network. */
 export interface UrlPolicy {
-  /** The reason why a URL must not be used, as the end of a sentence; undefined if it may. */
+  /** The reason why a URL must not be used, as the end of a sentence. Undefined if it is allowed. */
   problemOf(url: string): string | undefined;
-  /** Whether a URL is at the MCP server itself, whose network the program has chosen. */
+  /** True if a URL is on the origin of the MCP server, whose network the program has chosen. */
   isServer(url: string): boolean;
-  /** Whether a connection to this IP address, which a name resolved to, may be made. */
+  /** True if a connection to this IP address, which a name resolved to, is allowed. */
   admits(address: string): boolean;
 }
 
-/** The server that a policy is for. */
+/** Options for `urlPolicy`. */
 interface UrlPolicyOptions {
-  /** The MCP server. Documents may name hosts of the public internet, and of its own network where its address shows it. */
+  /**
+   * The address of the MCP server. Addresses on the public internet are allowed, and those of the server's own network
+   * if its address reveals it.
+   */
   server: string;
-  /** Also private, link-local and loopback addresses, for servers inside a company. Default: false. */
+  /** Also allows private, link-local and loopback addresses, for servers inside a company. Default: false. */
   allowPrivateNetwork?: boolean | undefined;
 }
 
-const MAX_LENGTH = 2_048;
-/** Everything outside printable ASCII: such characters are escaped in an honest URL. */
+const MAX_URL_LENGTH = 2_048;
+/** All characters outside printable ASCII. A well-formed URL escapes them. */
 const UNESCAPED = /[^\x21-\x7e]/;
 
 /**
- * Allows `https` everywhere, `http` on this machine only, and no address that the public internet cannot reach, unless the MCP
- * server has one of the same kind.
+ * Allows `https` everywhere and `http` only on this machine. Rejects addresses that are not on the public internet,
+ * unless the MCP server has an address of the same kind.
  */
 export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOptions): UrlPolicy {
   const own = URL.canParse(server) ? addressClass(new URL(server).hostname) : undefined;
@@ -36,7 +39,7 @@ export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOpti
       const url = new URL(text);
       const kind = addressClass(url.hostname);
       if (kind !== undefined && !allowed.has(kind)) return `is at a ${kind} address`;
-      if (url.protocol === "http:" && kind !== "loopback") return "uses http beyond this machine";
+      if (url.protocol === "http:" && kind !== "loopback") return "uses http outside this machine";
       return undefined;
     },
     isServer: (url) => URL.canParse(url) && URL.canParse(server) && new URL(url).origin === new URL(server).origin,
@@ -44,9 +47,9 @@ export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOpti
   };
 }
 
-/** The problem of a URL, independent of where it comes from. */
+/** Returns the problem of a URL itself, without regard to its network. Undefined if there is none. */
 export function formProblem(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
+  if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`;
   if (UNESCAPED.test(text)) return "contains spaces, control characters or unescaped characters";
   if (!URL.canParse(text)) return "is not a valid URL";
   const url = new URL(text);
@@ -86,7 +89,7 @@ const IPV6: readonly Network[] = [
   ["::1", 128, "loopback"],
   ["64:ff9b:1::", 48, "private"],
   ["100::", 64, "reserved"],
-  // Teredo: the embedded addresses are obfuscated and the service is gone.
+  // Teredo: the embedded addresses are obfuscated, and the service no longer exists.
   ["2001::", 32, "reserved"],
   ["2001:10::", 28, "reserved"],
   ["2001:20::", 28, "reserved"],
@@ -97,7 +100,7 @@ const IPV6: readonly Network[] = [
   ["fec0::", 10, "private"],
 ];
 
-/** IPv6 networks whose addresses stand for an IPv4 address, and the group where that address begins. */
+/** IPv6 networks whose addresses contain an IPv4 address, and the group where that address begins. */
 const EMBEDDING: readonly (readonly [first: string, bits: number, at: number])[] = [
   ["::ffff:0:0", 96, 6], // IPv4-mapped
   ["::", 96, 6], // IPv4-compatible
@@ -107,10 +110,9 @@ const EMBEDDING: readonly (readonly [first: string, bits: number, at: number])[]
 ];
 
 /**
- * The class of the host of a URL, as `URL` spells it, or of an address that a name resolved to. Undefined for names.
+ * Classifies the host of a URL, as `URL` spells it, or an address that a name resolved to. Undefined for names.
  *
- * Addresses are read by the URL parser of the runtime alone, so that no spelling (octal, hexadecimal, short) is read one way here
- * and another way where the connection is made.
+ * Only the runtime's URL parser reads addresses. This way no spelling (octal, hexadecimal, short) is read differently here and where the connection is made.
  */
 export function addressClass(host: string): AddressClass | undefined {
   const plain = host.startsWith("[") ? host.slice(1, -1) : host;
@@ -121,13 +123,13 @@ export function addressClass(host: string): AddressClass | undefined {
   return classOfIpv6(groupsOfIpv6(canonical.slice(1, -1)));
 }
 
-/** RFC 6761: these names are this machine, whatever a resolver says. */
+/** RFC 6761: these names always mean this machine, whatever a resolver returns. */
 function nameClass(name: string): AddressClass | undefined {
   return name === "localhost" || name.endsWith(".localhost") ? "loopback" : undefined;
 }
 
 function canonicalHost(host: string): string | undefined {
-  // A zone, as in fe80::1%eth0, is no part of the address.
+  // The zone, as in fe80::1%eth0, is not part of the address.
   const address = host.includes(":") ? `[${host.split("%", 1)[0]}]` : host;
   const url = `http://${address.replace(/\.$/, "")}/`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;

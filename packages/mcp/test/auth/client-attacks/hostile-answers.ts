@@ -38,10 +38,10 @@ export const HOSTILE_TOKENS: readonly HostileAnswer[] = [
   { name: "a negative expires_in", body: { ...good, expires_in: -1 }, message: /expires_in/ },
   { name: "a refresh_token that is a number", body: { ...good, refresh_token: 1 }, message: /refresh_token/ },
   { name: "a scope that is a list", body: { ...good, scope: ["a"] }, message: /scope/ },
-  { name: "a list", body: [good], message: /gave no token/ },
-  { name: "not JSON", body: "canary-access", type: "text/plain", message: /gave no token/ },
-  { name: "HTTP 201", body: good, status: 201, message: /gave no token/ },
-  { name: "HTTP 500", body: good, status: 500, message: /gave no token/ },
+  { name: "a list", body: [good], message: /issued no token/ },
+  { name: "not JSON", body: "canary-access", type: "text/plain", message: /issued no token/ },
+  { name: "HTTP 201", body: good, status: 201, message: /issued no token/ },
+  { name: "HTTP 500", body: good, status: 500, message: /issued no token/ },
   {
     name: "a challenge",
     body: good,
@@ -61,7 +61,7 @@ export const HOSTILE_TOKENS: readonly HostileAnswer[] = [
     status: 400,
     message: /x{200,300}$/,
   },
-  { name: "an error that is no text", body: { error: { a: 1 } }, status: 400, message: /gave no token/ },
+  { name: "an error that is no text", body: { error: { a: 1 } }, status: 400, message: /issued no token/ },
 ];
 
 /** Answers to a registration. */

@@ -18,7 +18,7 @@ const endpoints = {
   jwks_uri: "ORIGIN/jwks",
 };
 const confidential = ["client_secret_post", "client_secret_basic", "private_key_jwt"];
-const NO_PKCE = "does not announce PKCE with S256, without which a login is not safe";
+const NO_PKCE = "does not support PKCE with S256, so a login would not be safe";
 
 /** Written by hand after what these providers publish: null and missing members, and members that nobody knows. */
 export const PROVIDERS: readonly Provider[] = [
