@@ -14,7 +14,7 @@ import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
 import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
 import type { CallToolResult, Tool } from "../protocol/features/tools.js";
 import type { Server } from "../server/server.js";
-import { outerResult } from "../server/sources/names.js";
+import { outerResult } from "../server/sources/offer-names.js";
 import { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
 import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";

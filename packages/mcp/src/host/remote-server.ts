@@ -1,6 +1,6 @@
 import { checkOptions } from "../protocol/check-options.js";
 import type { ServerInfo, ServerOptions } from "../server/contract/options.js";
-import { partsOf, type Server } from "../server/server.js";
+import { internalsOf, type Server } from "../server/server.js";
 import { startHost } from "./host.js";
 import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
 
@@ -36,6 +36,6 @@ export async function remoteServer(
     ...(info === undefined && itself !== undefined ? { info: itself } : { info }),
     ...(served === undefined ? {} : { server: served }),
   });
-  partsOf(server).layers.add({ name: "host", stage: "served", close: () => host.close() });
+  internalsOf(server).layers.add({ name: "host", stage: "served", close: () => host.close() });
   return server;
 }

@@ -11,7 +11,7 @@ import type { MetricsFormat, MetricsSource } from "../http/http.js";
 import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, CallStarted, Observer, SenderRefused } from "../server/contract/observer.js";
-import { partsOf } from "../server/server.js";
+import { internalsOf } from "../server/server.js";
 import { type Storage, StorageError, StorageFailure } from "../storage/storage.js";
 import {
   failedKind,
@@ -222,7 +222,7 @@ class PrometheusMetrics implements Metrics {
   readonly #storage = this.#counter("mcp_storage_failures_total", "Failures of the storage.", "operation", "reason");
 
   readonly attached = (server: object): void => {
-    const { source, layers } = partsOf(server);
+    const { source, layers } = internalsOf(server);
     const { toolCalls } = source.local;
     const help = "Calls that wait for a free slot.";
     const close = this.gauge("mcp_server_calls_waiting", help, () => toolCalls.waiting);

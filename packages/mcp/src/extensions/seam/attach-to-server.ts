@@ -12,7 +12,7 @@ import type { Around } from "../../server/call/layers.js";
 import { type CallOwner, type MethodHandler, ServerCall } from "../../server/call/server-call.js";
 import type { ListenFilter } from "../../server/changes/listen.js";
 import type { ToolOffer } from "../../server/contract/tool.js";
-import type { ServerParts } from "../../server/sources/prefixed.js";
+import type { ServerInternals } from "../../server/sources/prefixed-source.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { Exchange } from "../../transport/transport.js";
@@ -24,11 +24,11 @@ const MEMBERS = "handlers around aroundNotifications capabilities toolOptions to
 /** Adds an extension to one server, as a layer. */
 export function attachToServer(
   extension: Extension,
-  parts: ServerParts,
+  parts: ServerInternals,
   serve: (server: ExtendedServer) => ServedExtension,
 ): void {
   const { id } = extension;
-  const { layers, facts } = parts;
+  const { layers, config } = parts;
   if (layers.all().some(({ stage, name }) => stage === "extension" && name === id)) {
     throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
       fix: "Pass it once in `extensions` of the server.",
@@ -58,7 +58,7 @@ export function attachToServer(
     capabilities: (revision) =>
       returned(`\`capabilities\` of the extension ${id}`, () => served.capabilities?.(revision) ?? {}),
     toolChanged: (name, tool) =>
-      callHook(facts.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool)),
+      callHook(config.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool)),
     ...(Object.keys(listenValues).length > 0 && {
       async narrowListen(filter: ListenFilter, call: ServerCall) {
         for (const [member, admit] of Object.entries(listenValues)) await narrow(parts, filter, member, admit, call);
@@ -79,7 +79,7 @@ function mapped<T, U>(members: Readonly<Record<string, T>>, change: (value: T, n
 /** Throws `invalid_definition` for what would never be called, or would take the place of what another extension adds. */
 function checkServed(
   { id, methods = [], listenFilters = [] }: Extension,
-  { facts, layers }: ServerParts,
+  { config, layers }: ServerInternals,
   served: ServedExtension,
 ): void {
   const what = `\`server\` of the extension ${id}`;
@@ -92,7 +92,7 @@ function checkServed(
     "List it in `methods`; methods of others have `around`.",
   );
   checkListed(`\`listenValues\` of ${what}`, served.listenValues, listenFilters, "List it in `listenFilters`.");
-  const known = [...facts.methods.rows()].map(({ method }) => method);
+  const known = [...config.methods.rows()].map(({ method }) => method);
   checkListed(`\`around\` of ${what}`, served.around, known, "Use a method of the protocol or of an extension.");
   for (const option of Object.keys(served.toolOptions ?? {})) {
     if (!layers.all().some(({ toolOptions = {} }) => Object.hasOwn(toolOptions, option))) continue;
@@ -106,13 +106,13 @@ type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
 
 /** Lets an extension decide which values of one member of a listen filter its sender may be notified of. */
 async function narrow(
-  { facts }: ServerParts,
+  { config }: ServerInternals,
   filter: ListenFilter,
   member: string,
   admit: AdmitValues,
   call: ServerCall,
 ): Promise<void> {
-  const { subscriptions } = facts.limits;
+  const { subscriptions } = config.limits;
   const values = filter.get(member);
   if (values === undefined) return;
   if (values === true) {
@@ -129,25 +129,25 @@ async function narrow(
   else filter.delete(member);
 }
 
-function extendedServer(parts: ServerParts, id: string): ExtendedServer {
-  const { facts, layers, hub, source } = parts;
+function extendedServer(parts: ServerInternals, id: string): ExtendedServer {
+  const { config, layers, hub, source } = parts;
   const { local } = source;
   // This extension and those around it.
   const extensions = layers.all().filter(({ stage }) => stage === "extension");
   const outside = new Set([...extensions.map(({ name }) => name), id]);
   let memory: Storage | undefined;
   return {
-    info: facts.info,
-    platform: facts.platform,
-    secrets: facts.secrets,
-    answerMs: facts.limits.answerMs,
-    pageSize: facts.options.pageSize,
+    info: config.info,
+    platform: config.platform,
+    secrets: config.secrets,
+    answerMs: config.limits.answerMs,
+    pageSize: config.options.pageSize,
     get storage() {
       // Made on first use, because a server without tasks needs none.
-      memory ??= facts.options.storage ?? createMemoryStorage({ clock: facts.platform });
+      memory ??= config.options.storage ?? createMemoryStorage({ clock: config.platform });
       return memory;
     },
-    sharesStorage: facts.options.storage !== undefined,
+    sharesStorage: config.options.storage !== undefined,
     find(kind, name, call) {
       // Safe: only a server makes such calls.
       const { offer } = call as ServerCall;
@@ -166,14 +166,14 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
     publish: (change) => hub.publish(change),
     whenAnswered(call, act) {
       // Safe: only a server makes such calls.
-      (call as ServerCall).whenAnswered((ok) => callHook(facts.platform, `whenAnswered of ${id}`, () => act(ok)));
+      (call as ServerCall).whenAnswered((ok) => callHook(config.platform, `whenAnswered of ${id}`, () => act(ok)));
     },
     async hear(filter, value, act) {
-      const hear = ({ change }: { change: Parameters<typeof act>[0] }) =>
-        callHook(facts.platform, `hear of ${id}`, () => act(change));
+      const receive = ({ change }: { change: Parameters<typeof act>[0] }) =>
+        callHook(config.platform, `hear of ${id}`, () => act(change));
       // A lost change is treated as one, so that the subscriber reads again.
-      const missed = () => hear({ change: { filter, value, method: "" } });
-      const subscriber = { hear, missed };
+      const onGap = () => receive({ change: { filter, value, method: "" } });
+      const subscriber = { receive, onGap };
       await hub.ready();
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);
@@ -184,7 +184,7 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
 
 /** Runs a request through the layers inside of an extension, and those that prepare the server. */
 async function runAgain(
-  parts: ServerParts,
+  parts: ServerInternals,
   outside: ReadonlySet<string>,
   request: Call,
   exchange: Exchange,
@@ -195,7 +195,7 @@ async function runAgain(
     throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
   }
   const owner: CallOwner = {
-    facts: parts.facts,
+    config: parts.config,
     contextOf: parts.contextOf,
     usualAsker: parts.usualAsker,
     straight: false,
@@ -217,7 +217,7 @@ async function runAgain(
 }
 
 /** Lets observers see a call as one of its own from now on. */
-function observed({ observers }: ServerParts, call: ServerCall): void {
+function observed({ observers }: ServerInternals, call: ServerCall): void {
   if (observers.around !== undefined && call.ended === undefined) void observers.observe(call, () => ({}));
 }
 

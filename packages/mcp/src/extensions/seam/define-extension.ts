@@ -2,7 +2,7 @@ import type { ClientParts } from "../../client/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
-import type { ServerParts } from "../../server/sources/prefixed.js";
+import type { ServerInternals } from "../../server/sources/prefixed-source.js";
 import { attachToClient } from "./attach-to-client.js";
 import { attachToServer } from "./attach-to-server.js";
 import { checkExtension } from "./check-extension.js";
@@ -39,7 +39,7 @@ export function defineExtension<F = undefined>(definition: ExtensionDefinition<F
     // The casts are safe: servers and clients pass their own parts, and nobody else calls these.
     ...(server === undefined
       ? {}
-      : { attachToServer: (parts: unknown) => attachToServer(declared, parts as ServerParts, server) }),
+      : { attachToServer: (parts: unknown) => attachToServer(declared, parts as ServerInternals, server) }),
     ...(client === undefined
       ? {}
       : { attachToClient: (parts: unknown) => attachToClient(declared, parts as ClientParts, client) }),

@@ -1,5 +1,5 @@
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
-import { type OfferNames, outerItem, prefixedUri, splitUri } from "../../server/sources/names.js";
+import { type OfferNames, outerItem, prefixedUri, splitUri } from "../../server/sources/offer-names.js";
 import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { joinedLists, NO_LISTS, type ServerLists } from "./server-lists.js";
 import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";

@@ -6,7 +6,7 @@ import { LIBRARY_VERSION } from "../../protocol/implementation.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { ServerInfo, ServerOptions } from "../../server/contract/options.js";
 import type { OfferList } from "../../server/contract/source.js";
-import { partsOf, Server } from "../../server/server.js";
+import { internalsOf, Server } from "../../server/server.js";
 import type { PlainSource } from "../../server/sources/checked-source.js";
 import { type GatewayHost, HostSource } from "./host-source.js";
 import { MetaTools } from "./meta-tools.js";
@@ -39,7 +39,7 @@ export function gatewayServer(host: GatewayHost, options: GatewayOptions): Serve
   const shown = tools === "search" ? searchedSource(source, host) : source;
   const made = new Server(info, server);
   // In front of the sources that the program gives.
-  partsOf(made).source.add(shown, 1);
+  internalsOf(made).source.add(shown, 1);
   return made;
 }
 

@@ -246,8 +246,8 @@ export class HostSource implements Source, PassedState {
     }
   }
 
-  parkedCalls({ facts }: ServerCall): ParkedCalls {
-    this.#parked ??= new ParkedCalls(facts.platform, facts.limits.answerMs, () => facts.randomId());
+  parkedCalls({ config }: ServerCall): ParkedCalls {
+    this.#parked ??= new ParkedCalls(config.platform, config.limits.answerMs, () => config.randomId());
     return this.#parked;
   }
 

@@ -78,14 +78,14 @@ function send(
  */
 export function passOn(request: ForwardedRequest): Promise<object> {
   const { call } = request;
-  if (taskDialect(call.request.revision).wanted(call.request) !== undefined) return withTask(request);
+  if (taskDialect(call.request.revision).requestedTask(call.request) !== undefined) return withTask(request);
   return passed(request, undefined).catch((error: unknown) => passAgain(request, error));
 }
 
 /** Repeats a call that failed because it runs as a task only. Rejects with any other error. */
 export async function passAgain(request: ForwardedRequest, error: unknown): Promise<object> {
   // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
-  if (!isTaskRequired(error) || taskDialect(request.call.request.revision).declared) throw error;
+  if (!isTaskRequired(error) || taskDialect(request.call.request.revision).clientsDeclare) throw error;
   const askable = { ...request.askable, extensions: { ...request.askable.extensions, [TASKS.id]: {} } };
   return withTask({ ...request, askable, forwarded: forwardedFor(request.call, askable) });
 }
@@ -243,7 +243,7 @@ async function answersOf(
 function withId(call: ServerCall, { method, params }: Question): Question {
   if (params === undefined) return { method };
   if (params["mode"] !== "url" || params["elicitationId"] !== undefined) return { method, params };
-  return { method, params: { ...params, elicitationId: call.facts.randomId() } };
+  return { method, params: { ...params, elicitationId: call.config.randomId() } };
 }
 
 /**
@@ -314,7 +314,8 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
   const declared = call.request.clientCapabilities.extensions;
   const shared = extend.flatMap(({ id }): [string, unknown][] => {
     // Whoever takes a task for this call gets it in the form of its own revision.
-    if (id === TASKS.id) return taskDialect(call.request.revision).wanted(call.request) !== undefined ? [[id, {}]] : [];
+    if (id === TASKS.id)
+      return taskDialect(call.request.revision).requestedTask(call.request) !== undefined ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
   });
   const complete = withRequired(Object.fromEntries(shared), extend);

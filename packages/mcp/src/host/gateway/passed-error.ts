@@ -1,11 +1,11 @@
 import { taskDialect } from "../../era/select/task-dialect.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { type ErrorKind, FOR_CALLERS, forCallers, McpError } from "../../protocol/error.js";
+import { CALLER_KINDS, type ErrorKind, McpError, markForCallers } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/tasks.js";
 import { type HttpFailure, httpFailureOf } from "../../protocol/http-failure.js";
 import { masksErrors, neutralMessage, reportFailure } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
-import type { OfferNames } from "../../server/sources/names.js";
+import type { OfferNames } from "../../server/sources/offer-names.js";
 import { toErrorResult } from "../../server/tools/result.js";
 
 /** The server that a call was passed on to, with the names that the caller knows of it. */
@@ -22,11 +22,12 @@ export interface PassedTo {
  */
 export function passedError(error: unknown, call: ServerCall, { server, names, connected }: PassedTo): object {
   if (!McpError.is(error)) throw error;
-  if (!error.remote || !connected) throw FOR_CALLERS.has(error.kind) ? error : neutral(error, call, server);
+  if (!error.remote || !connected) throw CALLER_KINDS.has(error.kind) ? error : neutral(error, call, server);
   const { method } = call.request;
   const { kind, message, code } = error;
   const data = withWait(error);
-  if (isTaskRequired(error)) throw taskDialect(call.request.revision).required(String(call.request.params["name"]));
+  if (isTaskRequired(error))
+    throw taskDialect(call.request.revision).taskRequiredError(String(call.request.params["name"]));
   if (kind === "capability_missing") {
     // The server was told what the caller declares, so that it is this caller who lacks it.
     const own = new McpError(kind, message, { data });
@@ -69,7 +70,7 @@ function neutral(cause: McpError, call: ServerCall, server: string): McpError {
   const wait = failure?.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs };
   const status = failure === undefined ? {} : { status: failure.status };
   const data = { server, reference, ...status, ...wait };
-  return forCallers(
+  return markForCallers(
     new McpError(cause.kind, `the server "${server}" behind this gateway ${what}`, { cause, data, fix }),
   );
 }

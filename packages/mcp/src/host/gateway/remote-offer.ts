@@ -2,7 +2,7 @@ import { InterimResult } from "../../client/call/requester.js";
 import type { ParamHeader } from "../../era/param-headers.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import {
-  type Checked,
+  type CheckedResult,
   checkCallToolResult,
   checkCompleteResult,
   checkGetPromptResult,
@@ -15,8 +15,8 @@ import type { Tool } from "../../protocol/features/tools.js";
 import { neutralMessage } from "../../server/call/call-failure.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { FoundOffer, OfferItems } from "../../server/contract/source.js";
-import { toolFacts } from "../../server/sources/joined.js";
-import { type OfferNames, outerResult } from "../../server/sources/names.js";
+import { toolCallInfo } from "../../server/sources/joined-sources.js";
+import { type OfferNames, outerResult } from "../../server/sources/offer-names.js";
 import { FAILURE } from "../../server/tools/result.js";
 import type { Peer } from "../../transport/transport.js";
 import type { HostOffer, ListedServer } from "../catalogue/host-catalogue.js";
@@ -75,7 +75,7 @@ export class RemoteOffer implements FoundOffer {
     this.#shown = shown;
     this.#state = state;
     if (kind === "tools" && item !== undefined) {
-      const { headers, wrapsOutput } = toolFacts(item);
+      const { headers, wrapsOutput } = toolCallInfo(item);
       this.headers = headers;
       this.wrapsOutput = wrapsOutput;
       this.task = taskOf(item as Tool, this.about);
@@ -185,7 +185,7 @@ function withoutMeta({ _meta: _own, ...rest }: Params): Params {
   return rest;
 }
 
-const CHECKS: Readonly<Record<string, (result: unknown) => Checked<object>>> = {
+const CHECKS: Readonly<Record<string, (result: unknown) => CheckedResult<object>>> = {
   "tools/call": checkCallToolResult,
   "prompts/get": checkGetPromptResult,
   "resources/read": checkReadResourceResult,
@@ -209,7 +209,7 @@ function passedResult(result: object, call: ServerCall, server: string): object 
     });
   }
   for (const problem of checked.problems) {
-    call.facts.warnOnce(`the server "${server}" behind the gateway, result of ${method}: ${problem}`);
+    call.config.warnOnce(`the server "${server}" behind the gateway, result of ${method}: ${problem}`);
   }
   return method === "tools/call" ? maskedResult(checked.result, call) : checked.result;
 }

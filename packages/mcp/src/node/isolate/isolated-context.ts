@@ -8,7 +8,7 @@ import { standardFormats } from "../../schema/json-schema/formats.js";
 import { describeIssues, type Parser } from "../../schema/parse.js";
 import { type AnySchema, type InferOutput, isStandardSchema } from "../../schema/standard.js";
 import type {
-  ClientFacts,
+  ContextClient,
   ElicitReply,
   HandlerContext,
   ProgressOptions,
@@ -46,7 +46,7 @@ export class IsolatedContext implements HandlerContext {
   /** The newest progress that waits until the notices before it are read. */
   #held: readonly unknown[] | undefined;
   #ended = false;
-  readonly client: ClientFacts;
+  readonly client: ContextClient;
   readonly session: HandlerContext["session"];
   readonly http = undefined;
   readonly requestId: CallFacts["requestId"];

@@ -1,5 +1,5 @@
 import type { Principal } from "../../http/authentication.js";
-import type { HttpFacts } from "../../http/http.js";
+import type { HttpRequestInfo } from "../../http/http.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { ClientCapabilities, ClientCapabilityPath } from "../../protocol/capabilities.js";
 import type { Root } from "../../protocol/features/roots.js";
@@ -27,7 +27,7 @@ export interface ContextClient {
 }
 
 /** The HTTP request that carries a call: its method, path and headers, and the address of the sender. */
-export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
+export interface HttpContext extends Omit<HttpRequestInfo, "protocolHeaders"> {
   /**
    * Closes the connection and lets the client resume after `retryMs` milliseconds. Returns false and does nothing if
    * the stream cannot be resumed.

@@ -1,7 +1,7 @@
 import type { Principal } from "../../http/authentication.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
-import type { NetworkFacts } from "../../transport/transport.js";
+import type { NetworkInfo } from "../../transport/transport.js";
 import type { SessionInfo } from "./session-info.js";
 
 /** A call as observers see it. It contains neither arguments nor results, because telemetry must not leak them. */
@@ -23,7 +23,7 @@ export interface CallStarted {
   /**
    * The network connection that carried the call. Undefined in this process, and if the transport does not report it.
    */
-  readonly network: NetworkFacts | undefined;
+  readonly network: NetworkInfo | undefined;
   /** The address of the client, or of the proxy in front of the server. Only over HTTP. */
   readonly remoteAddress: string | undefined;
   /** The authenticated caller. Undefined without authorization. */

@@ -1,14 +1,14 @@
 import type { Principal } from "../../http/authentication.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Implementation } from "../../protocol/implementation.js";
-import type { NetworkFacts, Peer } from "../../transport/transport.js";
+import type { NetworkInfo, Peer } from "../../transport/transport.js";
 
 /** One connected client: an HTTP session, or the other end of a pipe, socket or port. */
 export interface SessionInfo {
   /** `http` for a session of Streamable HTTP, `channel` for every transport with a single connection. */
   readonly transport: "http" | "channel";
   /** The network connection of the client. Undefined in this process, and if the transport does not report it. */
-  readonly network: NetworkFacts | undefined;
+  readonly network: NetworkInfo | undefined;
   /**
    * The protocol revision that the handshake negotiated. Undefined before the handshake, and for revisions without one.
    */
