@@ -2,7 +2,7 @@ import { fetchSender } from "../../src/http/fetch-sender.js";
 import type { Sender } from "../../src/http/http.js";
 import { nodeSender } from "../../src/node/http/sender.js";
 import { platform } from "../../src/node/platform.js";
-import { type HttpClientParts, httpClientTransport } from "../../src/transport/http/client/client.js";
+import { type HttpClientOptions, httpClientTransport } from "../../src/transport/http/client/client.js";
 import type { Transport } from "../../src/transport/transport.js";
 import { type RecordingReceiver, recordingReceiver } from "./recording-receiver.js";
 import { type Script, type ScriptedServer, scriptedServer } from "./scripted-server.js";
@@ -22,7 +22,7 @@ export interface Opened {
 const cleanups: (() => Promise<void>)[] = [];
 
 /** Starts a server with this script and opens a transport to it; `closeAll` ends both. No standing stream unless asked for. */
-export async function opened(script: Script, more: Partial<HttpClientParts> = {}): Promise<Opened> {
+export async function opened(script: Script, more: Partial<HttpClientOptions> = {}): Promise<Opened> {
   const server = await scriptedServer(script);
   const options = { sender: nodeSender(), platform, getStream: false, ...more };
   const transport = httpClientTransport(server.url, options);

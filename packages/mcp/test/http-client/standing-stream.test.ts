@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Sender } from "../../src/http/http.js";
 import { nodeSender } from "../../src/node/http/sender.js";
-import type { HttpClientParts } from "../../src/transport/http/client/client.js";
+import type { HttpClientOptions } from "../../src/transport/http/client/client.js";
 import { closeAll, opened } from "./opened.js";
 import { call, notice, rejection } from "./recording-receiver.js";
 import { type Arrived, event, json, result, stream } from "./scripted-server.js";
@@ -16,7 +16,7 @@ const isGet = ({ method }: Arrived) => method === "GET";
 /** A stateful server whose GET does what the test says; the clock is virtual. */
 async function standing(
   get: (request: Arrived, response: ServerResponse, nth: number) => void,
-  more: Partial<HttpClientParts> = {},
+  more: Partial<HttpClientOptions> = {},
   random = 1,
 ) {
   const time = virtualTime(random);

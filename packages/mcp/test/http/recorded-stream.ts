@@ -3,7 +3,10 @@ import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { ReplySession } from "../../src/transport/http/server/reply-rules.js";
 import type { SseConnection } from "../../src/transport/http/server/sse-connection.js";
 import { SessionKeys } from "../../src/transport/http/session/nodes/records.js";
-import { SessionStreams, type SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
+import {
+  type SessionStreamServices,
+  SessionStreams,
+} from "../../src/transport/http/session/streams/session-streams.js";
 import type { SessionStream } from "../../src/transport/http/session/streams/stream.js";
 
 /** A connection that records what a client would have read. */
@@ -34,7 +37,7 @@ export class Recorder {
   }
 }
 
-export function home(late: boolean): SessionStreamsHost {
+export function home(late: boolean): SessionStreamServices {
   const memory = createMemoryStorage({ clock: { now: () => 0 } });
   return {
     log: (late ? delayedStorage(memory) : memory).log,
@@ -48,12 +51,12 @@ export function home(late: boolean): SessionStreamsHost {
     retries: { touch() {}, drop() {} },
     monotonic: () => 0,
     announce: () => {},
-    storing: () => {},
+    countStoring: () => {},
     makeRoom: () => {},
-    leads: () => true,
-    lost: () => {},
-    hint: () => {},
-    released: () => {},
+    holdsLease: () => true,
+    notifyLostEntries: () => {},
+    notifyNewEntries: () => {},
+    storePosition: () => {},
     drop: () => {},
     failed: (error) => {
       throw error;
@@ -62,7 +65,7 @@ export function home(late: boolean): SessionStreamsHost {
 }
 
 /** The streams of a session at one node. */
-export function streamsOf(host: SessionStreamsHost, node = "twelve-chars"): SessionStreams {
+export function streamsOf(host: SessionStreamServices, node = "twelve-chars"): SessionStreams {
   const session: ReplySession & { id: string } = {
     id: "session",
     transport: "http",
@@ -75,7 +78,7 @@ export function streamsOf(host: SessionStreamsHost, node = "twelve-chars"): Sess
   return new SessionStreams(host, session, node);
 }
 
-export function streamOf(host: SessionStreamsHost, soleWriter: boolean, node?: string): SessionStream {
+export function streamOf(host: SessionStreamServices, soleWriter: boolean, node?: string): SessionStream {
   return streamsOf(host, node).open("x", soleWriter);
 }
 

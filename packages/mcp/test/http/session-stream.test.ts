@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemoryStorage } from "../../src/storage/memory.js";
-import type { SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
+import type { SessionStreamServices } from "../../src/transport/http/session/streams/session-streams.js";
 import { eventId, parseEventId } from "../../src/transport/http/session/streams/stream.js";
 import {
   decodeEntry,
@@ -72,7 +72,7 @@ describe.each([
 describe("a logged stream", () => {
   it("closes the connection instead of hiding a gap", () => {
     const memory = createMemoryStorage({ clock: { now: () => 0 } });
-    const small: SessionStreamsHost = {
+    const small: SessionStreamServices = {
       ...home(false),
       log: memory.log,
       limits: { maxEntries: 2, maxBytes: 1e9, maxAgeMs: 1e9 },
@@ -125,7 +125,7 @@ describe("an event id", () => {
 describe("the streams of a session", () => {
   it("keep the newest ended ones up to their limit, and none that a client reads", () => {
     const dropped: string[] = [];
-    const host: SessionStreamsHost = {
+    const host: SessionStreamServices = {
       ...home(false),
       maxEndedStreams: 1,
       drop: (_streams, { id }) => dropped.push(id),

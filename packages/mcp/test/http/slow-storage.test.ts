@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SessionStreamsHost } from "../../src/transport/http/session/streams/session-streams.js";
+import type { SessionStreamServices } from "../../src/transport/http/session/streams/session-streams.js";
 import { parseEventId } from "../../src/transport/http/session/streams/stream.js";
 import { connect, home, settled, streamOf } from "./recorded-stream.js";
 
@@ -9,7 +9,7 @@ function heldStorage(host = home(false)) {
   const late = new Set<{ overdue(): void }>();
   const failing = new Set<{ retry(): void }>();
   const { log } = host;
-  const slow: SessionStreamsHost = {
+  const slow: SessionStreamServices = {
     ...host,
     failed: () => {},
     late: { touch: (item) => void late.add(item), drop: (item) => void late.delete(item) },

@@ -192,7 +192,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "unheard-messages-dropped",
     recreates: "what is said while no stream is open is lost",
     file: "transport/http/session/session.ts",
-    search: "if (stream === undefined) this.#keepUnread(text);",
+    search: "if (stream === undefined) this.#storeUnread(text);",
     replace: "if (stream === undefined) this.missed = true;",
     tests: ["test/http/sessions.test.ts"],
   },

@@ -73,7 +73,7 @@ describe("an option that does not exist", () => {
   });
 });
 
-const LIST = 'Write a list of texts, for example ["https://app.example.com"]; `origins` may be "*" for every page.';
+const LIST = 'Write a list of strings, for example ["https://app.example.com"]; `origins` may be "*" for every page.';
 const ORIGIN = 'Write scheme, host and port as browsers send them, for example "https://app.example.com".';
 
 const CORS: [cors: unknown, message: string, fix: string][] = [

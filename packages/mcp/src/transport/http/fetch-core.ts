@@ -8,23 +8,25 @@ import {
   type Body,
   type BodyLimits,
   bodyOfValue,
+  bodyTooLong,
   type HeaderList,
   type Incoming,
-  longBody,
   type OutgoingStream,
-  TOO_MUCH,
+  UNFINISHED_LIMIT_REACHED,
 } from "./server/incoming.js";
 import type { HttpServerOptions } from "./server/options.js";
 import { createHttpServer } from "./server.js";
 
-/** The part of `fetchHandler` that is loaded on demand. */
+/** The request handler behind `fetchHandler`. Loaded on demand. */
 export interface FetchCore {
   (request: Request, context?: unknown): Promise<Response>;
+  /** Refuses new requests and resolves when all running requests are answered, or after `graceMs`. Default 5 s. */
   drain(graceMs?: number): Promise<void>;
+  /** Ends every stream and session immediately. */
   close(): void;
 }
 
-/** Answers web-standard requests. */
+/** Creates the handler for web-standard requests. */
 export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): FetchCore {
   const core = createHttpServer(endpoint, options, platform);
   const handler = (request: Request, context?: unknown) =>
@@ -35,7 +37,9 @@ export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, 
   });
 }
 
-/** Runtimes pass their own objects as this argument: bindings, the server, parameters of the route. */
+/**
+ * Returns `context.parsedBody`. Runtimes pass other objects as this argument: bindings, the server, route parameters.
+ */
 function parsedBodyOf(context: unknown): unknown {
   return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;
 }
@@ -77,7 +81,7 @@ class FetchIncoming implements Incoming {
   headerCount(name: string): number {
     const value = this.native.headers.get(name);
     if (value === null) return 0;
-    // Repeated headers arrive joined; the values of those that are counted never contain a comma.
+    // Repeated headers arrive as one joined value. The values of the counted headers never contain a comma.
     return value.split(",").length;
   }
 
@@ -114,7 +118,7 @@ class FetchIncoming implements Incoming {
         },
         cancel: () => this.#leave(),
       },
-      // Counts bytes, so that `desiredSize` shows how many a slow reader has not taken.
+      // Counts bytes, so that `desiredSize` shows how many bytes a slow reader has not read.
       new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
     );
     this.#resolve(new Response(body, { status, headers: pairs(headers) }));
@@ -130,13 +134,13 @@ class FetchIncoming implements Incoming {
         return -(controller?.desiredSize ?? 0);
       },
       end,
-      // The runtime owns the queue, and drops it when the reader disconnects.
+      // The runtime owns the queue and drops it when the reader disconnects.
       cut: end,
     };
   }
 
   afterTurn(request: AfterTurn): void {
-    // Some runtimes forbid work for one request in the context of another, so nothing is deferred.
+    // Some runtimes forbid work for one request in the context of another, so this adapter defers nothing.
     request.turnEnded();
   }
 
@@ -171,8 +175,9 @@ function pairs(headers: HeaderList): [string, string][] {
 
 async function readText(request: Request, limits: BodyLimits): Promise<Body> {
   const { maxBytes, state } = limits;
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return longBody(maxBytes);
-  // Fatal, to refuse invalid UTF-8. A byte order mark is kept, so that the JSON parser refuses it.
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return bodyTooLong(maxBytes);
+  // `fatal` rejects invalid UTF-8. `ignoreBOM` leaves a byte order mark in the text, so that the JSON parser rejects
+  // it.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text = "";
   let size = 0;
@@ -185,7 +190,7 @@ async function readText(request: Request, limits: BodyLimits): Promise<Body> {
       size += byteLength;
       if (size > maxBytes || state.unfinishedBytes + byteLength > state.limits.maxUnfinishedBytes) {
         void reader?.cancel().catch(() => {});
-        return size > maxBytes ? longBody(maxBytes) : TOO_MUCH;
+        return size > maxBytes ? bodyTooLong(maxBytes) : UNFINISHED_LIMIT_REACHED;
       }
       limits.bodyBytes += byteLength;
       state.unfinishedBytes += byteLength;

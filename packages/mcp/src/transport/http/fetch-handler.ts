@@ -1,23 +1,23 @@
 import { platform as runtimePlatform } from "#platform";
 import { checkOptions } from "../../protocol/check-options.js";
-import { LateHandler, unloaded } from "../late-handler.js";
+import { LateHandler, loadFailure } from "../late-handler.js";
 import { endpointOf, type Servable, type ServeHandle, serveHandle } from "../serve-handle.js";
 import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./server/options.js";
 
 /**
- * Answers web-standard requests. Never rejects: every failure becomes a response. It is also a handle: `drain` (default
- * 5 s) and `close` end its streams and sessions.
+ * A handler for web-standard requests. It never rejects: every failure becomes a response. It is also a handle: `drain`
+ * (default 5 s) and `close` end its streams and sessions.
  *
- * `context` is for frameworks that have already read the body: `{ parsedBody }`. Objects that runtimes pass there are
- * ignored, so the handler can be exported directly.
+ * `context` is for frameworks that have already read the body: `{ parsedBody }`. The handler ignores other objects that
+ * runtimes pass there, so it can be exported directly.
  */
 export interface FetchHandler extends ServeHandle {
   (request: Request, context?: unknown): Promise<Response>;
 }
 
 /**
- * Serves a server in any runtime with `Request` and `Response`: Bun, Deno, Workers, Hono, h3, Next.
- * Serves loopback host names only, unless `publicUrl` or `allowedHosts` is set; then `authenticate` is required.
+ * Serves a server in any runtime that has `Request` and `Response`: Bun, Deno, Workers, Hono, h3, Next. Accepts only
+ * loopback host names, unless `publicUrl` or `allowedHosts` is set. In that case `authenticate` is required.
  *
  * Throws for invalid or unsafe options. The implementation loads in the background; early requests wait for it.
  */
@@ -29,7 +29,7 @@ export function fetchHandler(servable: Servable, options: HttpServerOptions = {}
   const late = new LateHandler(
     import("./fetch-core.js").then(({ createFetchCore }) => createFetchCore(endpoint, options, platform)),
     (error) => {
-      const { status, body } = unloaded(platform, error);
+      const { status, body } = loadFailure(platform, error);
       const headers = { "content-type": "application/json" };
       return Object.assign(async () => new Response(body, { status, headers }), { drain: async () => {}, close() {} });
     },

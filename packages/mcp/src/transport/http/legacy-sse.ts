@@ -16,18 +16,19 @@ import type { SseConnection } from "./server/sse-connection.js";
 import type { ServerState } from "./server/state.js";
 
 /**
- * The HTTP+SSE transport of 2024-11-05: an event stream for messages of the server, and a second path for the client's.
+ * The HTTP+SSE transport of 2024-11-05: one event stream for messages of the server, and a second path for messages of
+ * the client.
  *
  * Spec: Transports, "HTTP with SSE",
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 export interface LegacySse {
-  /** Answers a request to one of the two paths. Returns false for any other path. */
+  /** Handles a request to one of the two paths. Returns false for any other path. */
   handle(exchange: HttpExchange): boolean;
   close(): void;
 }
 
-/** Reads the text of a request's body, or replies why it was refused. */
+/** Reads the text of a request body, or refuses the request. */
 type ReadBody = (exchange: HttpExchange, use: (text: string) => void) => void;
 
 export function createLegacySse(
@@ -43,7 +44,7 @@ export function createLegacySse(
       const { method } = exchange.http;
       const [target = "", query = ""] = exchange.http.path.split("?", 2);
       if (method === "GET" && target.endsWith(path)) {
-        // The same prefix, so that both paths work wherever they are mounted.
+        // Both paths share one prefix, so that they work wherever the handler is mounted.
         const open = () => connections.open(exchange, target.slice(0, -path.length) + messagesPath);
         guarded(
           () => exchange.openCounted(open),
@@ -60,15 +61,15 @@ export function createLegacySse(
 }
 
 /**
- * The open connections of this node. A client's messages may arrive at a node other than the one with its stream, so every
- * message goes through the topics of the storage, even on a single node.
+ * The open connections of this node. A POST may arrive at another node than the one with the stream, so every message
+ * goes through the topics of the storage, even on a single node.
  */
 class LegacyConnections {
   readonly #state: ServerState;
   readonly #readBody: ReadBody;
   readonly #storage: Storage;
   readonly #channels = new Set<SseChannel>();
-  /** Keeps the records of open streams from expiring. */
+  /** Extends the records of open streams before they expire. */
   readonly #alive: DueList<string>;
 
   constructor(state: ServerState, storage: Storage, readBody: ReadBody) {
@@ -117,7 +118,7 @@ class LegacyConnections {
     const fault = bodyTypeFault(exchange.http);
     if (fault !== undefined) return exchange.refuse(refusal(415, fault));
     this.#readBody(exchange, (text) => {
-      // Parsed only to refuse an invalid message; the connection of the stream parses it again.
+      // Parsed here only to refuse invalid messages. The connection of the stream parses the text again.
       const item = parseMessage(text);
       if (item.kind === "invalid")
         return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
@@ -145,11 +146,11 @@ class LegacyConnections {
 
   async #deliver(exchange: HttpExchange, id: string, text: string): Promise<void> {
     const owner = await this.#storage.kv.get(nameOf(id));
-    // A foreign session looks the same as an unknown one.
+    // A session of another principal looks like an unknown one.
     if (owner?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
       return exchange.refuse(refusal(404, "session not found"));
     }
-    // Replied first, because on one node the answer may be sent on the stream before `publish` returns.
+    // Acknowledge first: on one node the answer may be on the stream before `publish` returns.
     exchange.empty(202);
     await this.#storage.pubsub.publish(nameOf(id), text);
   }
@@ -172,7 +173,7 @@ function nameOf(id: string): string {
   return `http/legacy-sse/${id}`;
 }
 
-/** The outgoing event stream and the incoming POSTs as one channel. */
+/** Combines the outgoing event stream and the incoming POSTs into one channel. */
 class SseChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #connection: SseConnection | undefined;

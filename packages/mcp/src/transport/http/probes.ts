@@ -4,25 +4,25 @@ import { type Storage, StorageError } from "../../storage/storage.js";
 import type { Incoming } from "./server/incoming.js";
 import type { ServerState } from "./server/state.js";
 
-/** How long the key that a check writes is kept. */
+/** Lifetime of the key that a readiness check writes. */
 const KEY_MS = 60_000;
-/** How long a check of the application and of the storage may take. */
+/** Deadline for one check of the application and the storage. */
 const CHECK_MS = 1000;
 const HEADERS = ["content-type", "application/json", "cache-control", "no-store"];
 
-/** Answers those who ask whether the server lives, and whether it takes requests. */
+/** Answers liveness and readiness probes of orchestrators and load balancers. */
 export class Probes {
   readonly #state: ServerState;
-  /** One check serves all who ask meanwhile, because strangers may ask. */
+  /** The running check. Concurrent probes share it, because anyone may send them. */
   #checking: Promise<boolean> | undefined;
-  /** Said once until all is well again, for the same reason. */
+  /** True after a warning, until a check succeeds. A flood of probes must not flood the log. */
   #warned = false;
 
   constructor(state: ServerState) {
     this.#state = state;
   }
 
-  /** Whether the request was one of theirs. */
+  /** Answers a probe. Returns false if the request is not a probe. */
   answer(incoming: Incoming): boolean {
     const { livePath = "/healthz", readyPath = "/readyz" } = this.#state.options;
     const path = incoming.path.split("?", 1)[0];
@@ -46,7 +46,7 @@ export class Probes {
     const { isHealthy = () => true } = options;
     let ready = false;
     let what = "`isHealthy`";
-    const look = async () => {
+    const probe = async () => {
       if ((await isHealthy()) !== true) return;
       what = "the storage";
       if (endpoint.storage !== undefined) await checkStorage(endpoint.storage);
@@ -56,7 +56,7 @@ export class Probes {
     await atMost(
       platform,
       CHECK_MS,
-      look().catch((error: unknown) => {
+      probe().catch((error: unknown) => {
         if (!this.#warned) platform.warn(`${what} failed: ${thrownMessage(error)}`);
         this.#warned = true;
       }),
@@ -65,7 +65,10 @@ export class Probes {
   }
 }
 
-/** Writes, because a storage that can only be read serves no session. One that is full still serves those that it has. */
+/**
+ * Writes a key, because a read-only storage cannot serve sessions. A full storage still counts as ready: it serves the
+ * sessions that it already has.
+ */
 async function checkStorage({ kv }: Storage): Promise<void> {
   try {
     await kv.set("http/ready", "1", { ttlMs: KEY_MS });

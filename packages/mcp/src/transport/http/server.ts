@@ -1,5 +1,5 @@
 import { guarded, isThenable, whenReady } from "../../encoding/maybe-promise.js";
-import { opensSessions, sessionRevision, takesBatches } from "../../era/session.js";
+import { allowsBatches, opensSessions, sessionRevision } from "../../era/session.js";
 import type { ServerAuthorization } from "../../http/authentication.js";
 import { sortBatch } from "../../jsonrpc/batch.js";
 import { faultData, INVALID_REQUEST } from "../../jsonrpc/error.js";
@@ -18,16 +18,19 @@ import type { HttpServerOptions } from "./server/options.js";
 import { forbidden, type Refusal, refusal, refusedBy } from "./server/refusal.js";
 import { ALONE, WITHOUT_SESSION } from "./server/reply-rules.js";
 import { ServerState } from "./server/state.js";
-import { createSessionRoutes, type Received, type SessionRoutes } from "./session/routes.js";
+import { createSessionRoutes, type PostedMessage, type SessionRoutes } from "./session/routes.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {
   readonly state: ServerState;
+  /** Resolves with the result of the readiness check. */
   isReady(): Promise<boolean>;
   handle(incoming: Incoming): void;
   /** Refuses new requests, asks open streams to end, and resolves when all requests are answered or after `graceMs`. */
   drain(graceMs: number): Promise<void>;
-  /** Ends every stream immediately and stops all timers. Resolves when what follows the end of sessions is done. */
+  /**
+   * Ends every stream immediately and stops all timers. Resolves when the end listeners of all sessions have finished.
+   */
   close(): Promise<void>;
 }
 
@@ -35,10 +38,10 @@ export interface HttpCore {
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
   const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
-  const parts: HttpParts = {
+  const context: ServerContext = {
     state,
     authenticate: authenticationOf(options, platform),
-    sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
+    sessions: hasSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse, readBody),
   };
   const probes = new Probes(state);
@@ -49,56 +52,57 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
       if (incoming.method !== "POST" && probes.answer(incoming)) return;
       const exchange = new HttpExchange(state, incoming);
       try {
-        handleRequest(parts, exchange);
+        handleRequest(context, exchange);
       } catch (error) {
         exchange.broken(error);
       }
     },
     drain: (graceMs) => state.drain(graceMs),
     async close() {
-      // Without other nodes the requests of sessions are answered here, so that their streams end after them.
+      // Without other nodes, this node answers the pending requests of its sessions, so their streams must end after
+      // that.
       const isAlone = endpoint.storage === undefined;
       if (!isAlone) state.close();
-      const closing = parts.sessions?.close();
+      const closing = context.sessions?.close();
       if (isAlone) state.close();
-      parts.legacy?.close();
-      // The storage of the endpoint stays open: other nodes and the next start use it.
+      context.legacy?.close();
+      // A storage that the application passed stays open, because other nodes and the next start use it.
       if (isAlone) void storage.close?.();
       await closing;
     },
   };
 }
 
-/** Only revisions with a handshake have sessions. */
-function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
+/** True if the server opens sessions. Only revisions with a handshake have them. */
+function hasSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
   if (options.sessions === true || options.sessions === false) return options.sessions;
   return endpoint.revisions === undefined || opensSessions(endpoint.revisions);
 }
 
-/** The parts of one HTTP server. */
-interface HttpParts {
+/** The components that every request of one HTTP server uses. */
+interface ServerContext {
   readonly state: ServerState;
   readonly authenticate: ReturnType<typeof authenticationOf>;
   readonly sessions: SessionRoutes | undefined;
   readonly legacy: LegacySse | undefined;
 }
 
-function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
-  const { state } = parts;
+function handleRequest(context: ServerContext, exchange: HttpExchange): void {
+  const { state } = context;
   const { http } = exchange;
-  const refused = checkHost(parts, exchange);
+  const refused = checkHost(context, exchange);
   if (refused !== undefined) return exchange.refuse(refused);
   if (state.arriving > state.limits.maxInFlight) return exchange.busy("maxInFlight");
   if (state.options.auth?.paths.has(http.path.split("?", 1)[0] ?? "") === true) {
     return serveDocument(exchange, state.options.auth);
   }
-  const unfit = checkOrigin(parts, exchange);
+  const unfit = checkOrigin(context, exchange);
   if (unfit !== undefined) return exchange.refuse(unfit);
   // Browsers send preflights without credentials.
-  if (http.method === "OPTIONS") return preflight(parts, exchange);
+  if (http.method === "OPTIONS") return preflight(context, exchange);
   if (state.draining) return exchange.refuse(refusal(503, "the server is closing", { headers: RETRY }));
-  const { authenticate } = parts;
-  if (authenticate === undefined) return route(parts, exchange);
+  const { authenticate } = context;
+  if (authenticate === undefined) return route(context, exchange);
   const failed = (error: unknown) => {
     exchange.identifying = false;
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
@@ -110,19 +114,19 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
       exchange.identifying = true;
       http.afterTurn(exchange);
     }
-    return whenReady(returned, (settled) => admit(parts, exchange, settled));
+    return whenReady(returned, (settled) => admit(context, exchange, settled));
   }, failed);
 }
 
 /**
- * The checks on every request, before authentication and before the body is read.
+ * Checks the `Host` header, before authentication and before the body is read.
  *
  * Spec: Transports, "Security Warning",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
-function checkHost(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
+function checkHost(context: ServerContext, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;
-  const { guard } = parts.state;
+  const { guard } = context.state;
   const { host = "" } = http.protocolHeaders;
   if (http.hostCount > 1) return refusal(400, "the request has more than one Host");
   // The host of an absolute request target overrides the header (RFC 9112, 3.2.2).
@@ -132,19 +136,21 @@ function checkHost(parts: HttpParts, exchange: HttpExchange): Refusal | undefine
   return guard.host(host) ? undefined : forbidden("Host", host, "allowedHosts` or `publicUrl");
 }
 
-function checkOrigin(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
+function checkOrigin(context: ServerContext, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;
-  const { guard, cors } = parts.state;
+  const { guard, cors } = context.state;
   const { origin } = http.protocolHeaders;
   if (origin !== undefined) {
     if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
     if (cors !== undefined) exchange.corsHeaders = cors.reply(origin);
   }
   if (METHODS.has(http.method)) return undefined;
-  return refusal(405, "this method is not supported here", { headers: allow(parts) });
+  return refusal(405, "this method is not supported here", { headers: allow(context) });
 }
 
-/** Metadata is for pages of every origin, so it is served before the origin is checked. */
+/**
+ * Serves the authorization documents. Runs before the Origin check, because pages of every origin may read metadata.
+ */
 function serveDocument(exchange: HttpExchange, auth: ServerAuthorization): void {
   const body = () => new Promise<string>((resolve) => readBody(exchange, resolve));
   guarded(
@@ -159,54 +165,55 @@ function serveDocument(exchange: HttpExchange, auth: ServerAuthorization): void 
 const RETRY = ["retry-after", "1"];
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE", "OPTIONS"]);
 
-function allow({ sessions }: HttpParts): string[] {
+function allow({ sessions }: ServerContext): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
 }
 
-function preflight(parts: HttpParts, exchange: HttpExchange): void {
-  const { cors } = parts.state;
+function preflight(context: ServerContext, exchange: HttpExchange): void {
+  const { cors } = context.state;
   const { origin } = exchange.http.protocolHeaders;
   if (origin === undefined)
-    return exchange.refuse(refusal(405, "this method is not supported here", { headers: allow(parts) }));
-  // A preflight without permission looks to a browser like a server that is down; the network tab shows this text.
+    return exchange.refuse(refusal(405, "this method is not supported here", { headers: allow(context) }));
+  // Without permission, a failed preflight looks like a server that is down. The network tab of the browser shows this
+  // text.
   if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));
   exchange.corsHeaders = undefined;
   exchange.empty(204, cors.preflight(exchange.http, origin));
 }
 
-function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): void {
-  const identity = readAuthentication(returned, parts.state.endpoint);
+function admit(context: ServerContext, exchange: HttpExchange, returned: unknown): void {
+  const identity = readAuthentication(returned, context.state.endpoint);
   exchange.identifying = false;
   if (exchange.left) return exchange.finished();
   if (isPrincipal(identity)) {
     exchange.principal = identity;
-    return route(parts, exchange);
+    return route(context, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
   exchange.refuse(refusal(status, message, { code: INVALID_REQUEST, headers: Object.entries(headers).flat() }));
 }
 
-function route(parts: HttpParts, exchange: HttpExchange): void {
+function route(context: ServerContext, exchange: HttpExchange): void {
   const { method } = exchange.http;
-  if (parts.legacy?.handle(exchange) === true) return;
-  if (method === "POST") return handlePost(exchange, parts.sessions);
-  const sessions = isLetIn(exchange) ? undefined : parts.sessions;
+  if (context.legacy?.handle(exchange) === true) return;
+  if (method === "POST") return handlePost(exchange, context.sessions);
+  const sessions = isOutsideSessions(exchange) ? undefined : context.sessions;
   if (sessions === undefined) {
     const reason = "this server has no sessions, so only POST is supported";
-    return exchange.refuse(refusal(405, reason, { headers: allow(parts) }));
+    return exchange.refuse(refusal(405, reason, { headers: allow(context) }));
   }
   if (method === "GET") sessions.get(exchange);
   else sessions.delete(exchange);
 }
 
-/** Handles one message, or a batch in revisions that have batches. */
+/** Handles a POST with one message, or with a batch in revisions that have batches. */
 function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined): void {
   const fault = headerFault(exchange.http);
   if (fault !== undefined) return exchange.refuse(fault);
-  readBody(exchange, (body) => received(exchange, sessions, body));
+  readBody(exchange, (body) => handleBody(exchange, sessions, body));
 }
 
-/** Reads the text of the body, or replies why it was refused. */
+/** Reads the text of the body, or refuses the request. */
 function readBody(exchange: HttpExchange, use: (text: string) => void): void {
   const { http } = exchange;
   http.readBody(exchange, (body) => {
@@ -218,13 +225,13 @@ function readBody(exchange: HttpExchange, use: (text: string) => void): void {
       exchange.broken(error);
     }
   });
-  // Most bodies are here by the end of the turn; the sender of another may leave before it is complete.
+  // Most bodies are complete by the end of the turn. For the others, watch for a disconnect.
   if (exchange.arriving) http.afterTurn(exchange);
 }
 
-function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
+function handleBody(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
   const { endpoint, limits } = exchange.state;
-  const letIn = isLetIn(exchange);
+  const isOutside = isOutsideSessions(exchange);
   const item = parseMessage(body);
   if (item.kind === "invalid") {
     return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
@@ -232,7 +239,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
     if (!accepted.inSession) return exchange.runAlone(accepted, ALONE);
-    const alone = letIn && (!accepted.opensSession || endpoint.sessionless?.() === true);
+    const alone = isOutside && (!accepted.opensSession || endpoint.sessionless?.() === true);
     if (sessions === undefined || alone) return withoutSession(exchange, { kind: "request", accepted });
     return sessions.post(exchange, { kind: "request", accepted });
   }
@@ -244,21 +251,23 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
     const reason = `the array has more than ${limits.maxBatchItems} messages, the limit \`maxBatchItems\``;
     return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
-  // Only revisions with sessions have answers and arrays.
-  if (sessions === undefined || letIn) withoutSession(exchange, item);
+  // Only revisions with sessions have responses from the client and batches.
+  if (sessions === undefined || isOutside) withoutSession(exchange, item);
   else sessions.post(exchange, item);
 }
 
-/** Whether a request belongs to no session where sessions are optional: its client may have been let in without one. */
-function isLetIn({ state, http }: HttpExchange): boolean {
+/**
+ * True if sessions are optional and the request has no session id. The client may have been accepted without a session.
+ */
+function isOutsideSessions({ state, http }: HttpExchange): boolean {
   return state.options.sessions === "auto" && http.protocolHeaders.sessionId === undefined;
 }
 
-/** Serves a client of the stateful era without a session: each POST is independent. */
-function withoutSession(exchange: HttpExchange, item: Received): void {
+/** Serves a client of the stateful era without a session. Each POST is independent. */
+function withoutSession(exchange: HttpExchange, item: PostedMessage): void {
   const { endpoint } = exchange.state;
   const { protocolVersion } = exchange.http.protocolHeaders;
-  // The handshake itself names its version in the body. It must not promise what only a session can keep.
+  // The `initialize` request has its version in the body. Its answer must not promise features that need a session.
   if (item.kind === "request" && item.accepted.opensSession)
     return exchange.runAlone({ ...item.accepted, opensSession: false }, WITHOUT_SESSION);
   const revision = sessionRevision(protocolVersion, endpoint.revisions);
@@ -269,16 +278,16 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
   if (McpError.is(revision))
     return exchange.refuse(refusedBy(revision, item.kind === "request" ? item.accepted.message.id : undefined));
   if (item.kind === "request") return exchange.runAlone(item.accepted, WITHOUT_SESSION);
-  if (item.kind === "batch" && takesBatches(revision) && item.items.length > 0) {
+  if (item.kind === "batch" && allowsBatches(revision) && item.items.length > 0) {
     const { requests, notifications, refused } = sortBatch(item.items);
     for (const message of notifications) endpoint.notification(message);
     if (requests.length + refused.length === 0) return exchange.empty(202);
     return runBatch(exchange, requests, refused);
   }
-  exchange.refuse(refusal(400, NOT_TAKEN[item.kind === "batch" ? "batch" : "answer"]));
+  exchange.refuse(refusal(400, NOT_ACCEPTED[item.kind === "batch" ? "batch" : "answer"]));
 }
 
-/** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */
+/** Runs the requests of a batch outside sessions, with one reply. `refused` are the answers to invalid messages. */
 function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], refused: readonly string[]): void {
   const limit = exchange.admit(requests.length);
   if (limit !== undefined) return exchange.busy(limit);
@@ -287,7 +296,7 @@ function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], r
   for (const message of requests) exchange.runInBatch(exchange.state.endpoint.accept(message, exchange.http));
 }
 
-const NOT_TAKEN = {
+const NOT_ACCEPTED = {
   batch: "an array of messages is not accepted here",
   answer: "the message is an answer, but this server sends no requests",
 };

@@ -1,44 +1,44 @@
 import type { CancelRequest, Sender, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { RpcError } from "../../../jsonrpc/error.js";
-import { type Classified, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
+import { type ClassifiedMessage, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
-import { type NetworkFacts, networkOf, type Outgoing, type Receiver, type Transport } from "../../transport.js";
+import { type NetworkInfo, networkOf, type Outgoing, type Receiver, type Transport } from "../../transport.js";
 import { AnswerStream, GetStream, isEventStream, type StreamedExchange } from "./event-streams.js";
-import { networkError, StreamFaults, whatInstead } from "./failure.js";
+import { describeBody, networkError, StreamFaults } from "./failure.js";
 import { REDIRECTS, type RedirectPolicy } from "./redirect.js";
-import { type HandshakeFacts, HttpRequests, SESSION_HEADER } from "./requests.js";
+import { type HandshakeState, HttpRequests, SESSION_HEADER } from "./requests.js";
 
-/** How an HTTP transport reaches its server. */
+/** Options for connecting to a server over HTTP. */
 export interface HttpConnectionOptions extends RedirectPolicy {
   /** Sent with every request, but never to another origin. */
   headers?: Record<string, string> | undefined;
-  /** Limits on waits that no deadline of a call covers; each has its own default. */
+  /** Limits on waits without a deadline of a call. Each has its own default. */
   timeouts?: HttpTimeouts | undefined;
-  /** Bytes of the longest event or body that is accepted. Default 16 MiB. */
+  /** Largest event or body that the client accepts, in bytes. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
-  /** Whether to open the GET stream, for messages that belong to no request, on a server with sessions. Default true. */
+  /** True to open the GET stream, for messages outside requests, on a server with sessions. Default true. */
   getStream?: boolean | undefined;
   /**
-   * Consecutive attempts without an event before a stream is given up. Default: 8 for the stream of a request, no limit for
-   * the GET stream. Attempts are spaced out either way.
+   * Consecutive attempts without an event before the client gives up a stream. Default: 8 for the stream of a request,
+   * no limit for the GET stream. Attempts are spaced out either way.
    */
   maxReconnects?: number | undefined;
 }
 
-/** The options of an HTTP transport, and what it needs from the runtime. */
-export interface HttpClientParts extends HttpConnectionOptions {
+/** The options of an HTTP transport with the parts of the runtime that it uses. */
+export interface HttpClientOptions extends HttpConnectionOptions {
   sender: Sender;
   platform: Platform;
 }
 
-/** Limits on waits that no deadline of a call covers, in milliseconds. */
+/** Limits on waits without a deadline of a call, in milliseconds. */
 export interface HttpTimeouts {
-  /** For the server to accept a notification or an answer. Default 30 s. */
+  /** Time for the server to accept a notification or an answer. Default 30 s. */
   sendMs?: number | undefined;
-  /** For `close` to end the session. Default 2 s. */
+  /** Time for `close` to end the session. Default 2 s. */
   closeMs?: number | undefined;
 }
 
@@ -46,18 +46,19 @@ const SEND_MS = 30_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Connects to a server over Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or by a
- * stream.
+ * Connects to a server over Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or
+ * by a stream.
  *
- * Rejects as every `Transport` does, and also with `auth_required`, `insufficient_scope` and `transport_error`, which carry an
- * `HttpFailure` in `data`; an `RpcError` that arrived with an error status has one in its `cause`. `httpStatusOf` reads both.
- * When the GET stream finds the session lost, `Receiver.fault` gets an error of kind `session_lost`.
+ * Rejects as every `Transport` does, and also with `auth_required`, `insufficient_scope` and `transport_error`, which
+ * carry an `HttpFailure` in `data`. An `RpcError` that arrived with an error status has one in its `cause`.
+ * `httpStatusOf` reads both. When the GET stream finds the session lost, `Receiver.fault` receives an error of kind
+ * `session_lost`.
  */
-export function httpClientTransport(url: string | URL, options: HttpClientParts): Transport {
+export function httpClientTransport(url: string | URL, options: HttpClientOptions): Transport {
   return new HttpTransport(httpAddress(url), options);
 }
 
-/** The address without its fragment. Throws if HTTP cannot reach it. */
+/** Returns the address without its fragment. Throws if HTTP cannot reach it. */
 export function httpAddress(address: string | URL): string {
   if (!URL.canParse(String(address)))
     throw badAddress(`"${address}" is not a valid URL`, "Include the scheme, for example `https://host/mcp`.");
@@ -85,18 +86,18 @@ function badAddress(message: string, fix: string): McpError {
 class HttpTransport implements Transport {
   readonly kind = "http";
   readonly target: string;
-  readonly network: NetworkFacts;
+  readonly network: NetworkInfo;
   readonly #url: string;
-  readonly #options: HttpClientParts;
+  readonly #options: HttpClientOptions;
   readonly #exchanges = new Map<Id, ClientExchange>();
   #requests: HttpRequests | undefined;
-  #facts: HandshakeFacts = newFacts({});
+  #handshake: HandshakeState = newHandshake({});
   #getStream: GetStream | undefined;
   /** The last notification being sent. The GET stream opens after it, because some servers require that order. */
   #lastNotification: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(url: string, options: HttpClientParts) {
+  constructor(url: string, options: HttpClientOptions) {
     this.#url = url;
     this.target = shownUrl(url);
     this.network = networkOf(url, "http");
@@ -124,13 +125,13 @@ class HttpTransport implements Transport {
     if (requests === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
     if (this.#exchanges.has(request.id)) return Promise.reject(idInUse(request.id));
     return new Promise((resolve, reject) => {
-      new ClientExchange(requests, this.#facts, request, this.#exchanges, resolve, reject).send();
+      new ClientExchange(requests, this.#handshake, request, this.#exchanges, resolve, reject).send();
     });
   }
 
   notify(notification: Outgoing): Promise<void> {
     if (this.#requests === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
-    const sent = this.#requests.tell(this.#facts, notification.text, notification.method, notification.headers);
+    const sent = this.#requests.post(this.#handshake, notification.text, notification.method, notification.headers);
     this.#lastNotification = sent.catch(() => {});
     return sent;
   }
@@ -140,25 +141,25 @@ class HttpTransport implements Transport {
   }
 
   get sessionId(): string | undefined {
-    return this.#facts.session;
+    return this.#handshake.session;
   }
 
   get hasSession(): boolean | undefined {
-    const { hasSessions, session } = this.#facts;
+    const { hasSessions, session } = this.#handshake;
     return hasSessions === true ? session !== undefined : undefined;
   }
 
   established({ headers, hasSessions }: { headers: Record<string, string>; hasSessions: boolean }): void {
     const requests = this.#requests;
     if (requests === undefined || this.#closing !== undefined) return;
-    const facts = this.#facts;
-    facts.headers = requests.headersOf(headers);
-    facts.hasSessions = hasSessions;
-    if (!hasSessions) facts.session = undefined;
+    const handshake = this.#handshake;
+    handshake.headers = requests.headersOf(headers);
+    handshake.hasSessions = hasSessions;
+    if (!hasSessions) handshake.session = undefined;
     this.#getStream?.stop();
     this.#getStream = undefined;
     if (!hasSessions || this.#options.getStream === false) return;
-    const stream = new GetStream(requests, facts);
+    const stream = new GetStream(requests, handshake);
     this.#getStream = stream;
     requests.platform.defer(() => void this.#lastNotification.then(() => stream.run()));
   }
@@ -166,8 +167,8 @@ class HttpTransport implements Transport {
   reset(): void {
     this.#getStream?.stop();
     this.#getStream = undefined;
-    this.#facts.retired = true;
-    this.#facts = newFacts(this.#requests?.headersOf({}) ?? {});
+    this.#handshake.retired = true;
+    this.#handshake = newHandshake(this.#requests?.headersOf({}) ?? {});
   }
 
   close(): Promise<void> {
@@ -180,11 +181,11 @@ class HttpTransport implements Transport {
     const reason = new McpError("connection_closed", `the connection to ${this.target} was closed by this program`);
     for (const exchange of this.#exchanges.values()) exchange.cut(reason);
     this.#requests?.stop(reason);
-    await this.#requests?.end(this.#facts, this.#options.timeouts?.closeMs ?? CLOSE_MS);
+    await this.#requests?.end(this.#handshake, this.#options.timeouts?.closeMs ?? CLOSE_MS);
   }
 }
 
-function newFacts(headers: Record<string, string>): HandshakeFacts {
+function newHandshake(headers: Record<string, string>): HandshakeState {
   return { hasSessions: undefined, session: undefined, headers, retired: false };
 }
 
@@ -194,14 +195,14 @@ function notOpen(target: string): McpError {
 
 function idInUse(id: Id): McpError {
   return new McpError("internal_error", `the request id ${JSON.stringify(id)} is in use`, {
-    fix: "Give every request of one connection its own id.",
+    fix: "Use a different id for every request of one connection.",
   });
 }
 
-/** One posted request, the messages that belong to it, and its outcome. */
+/** One posted request, the messages that belong to it, and its result or error. */
 class ClientExchange implements StreamedExchange {
   readonly #requests: HttpRequests;
-  readonly #facts: HandshakeFacts;
+  readonly #handshake: HandshakeState;
   readonly #request: Outgoing & { id: Id };
   readonly #open: Map<Id, ClientExchange>;
   readonly #resolve: (result: unknown) => void;
@@ -209,22 +210,22 @@ class ClientExchange implements StreamedExchange {
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
   settled = false;
-  /** Made with the first fault. */
+  /** Created with the first fault. */
   #faults: StreamFaults | undefined;
   /** The session that begins if the answer is a result. */
   #offered: string | undefined;
 
-  /** `open` holds the exchange until its last connection ends; either `resolve` or `reject` is called once. */
+  /** `open` contains the exchange until its last connection ends. Either `resolve` or `reject` is called once. */
   constructor(
     requests: HttpRequests,
-    facts: HandshakeFacts,
+    handshake: HandshakeState,
     request: Outgoing & { id: Id },
     open: Map<Id, ClientExchange>,
     resolve: (result: unknown) => void,
     reject: (error: Error) => void,
   ) {
     this.#requests = requests;
-    this.#facts = facts;
+    this.#handshake = handshake;
     this.#request = request;
     this.#open = open;
     this.#resolve = resolve;
@@ -236,13 +237,13 @@ class ClientExchange implements StreamedExchange {
   }
 
   get session(): string | undefined {
-    return this.#facts.session ?? this.#offered;
+    return this.#handshake.session ?? this.#offered;
   }
 
   send(): void {
     const { id, text, headers, resent } = this.#request;
     this.#open.set(id, this);
-    const request = this.#requests.posting(this.#facts, text, headers);
+    const request = this.#requests.postRequest(this.#handshake, text, headers);
     if (resent === true) request.newConnection = true;
     request.onUserWait = () => this.#requests.userWait(id);
     const broke = (error: unknown) => this.#broke(error);
@@ -273,7 +274,7 @@ class ClientExchange implements StreamedExchange {
     this.#cancel?.(reason);
   }
 
-  /** Closes the connection, even after the outcome. */
+  /** Closes the connection, even if the exchange is settled. */
   cut(reason: Error): void {
     this.fail(reason);
     this.#cancel?.(reason);
@@ -282,7 +283,7 @@ class ClientExchange implements StreamedExchange {
   /** Starts to read in the turn in which the response arrived, before the runtime buffers the body. */
   #read(response: SendResponse): void {
     try {
-      if (this.#facts.hasSessions === undefined && this.#facts.session === undefined) {
+      if (this.#handshake.hasSessions === undefined && this.#handshake.session === undefined) {
         this.#offered = sessionOf(response);
       }
     } catch (error) {
@@ -296,7 +297,7 @@ class ClientExchange implements StreamedExchange {
       );
     } else {
       this.#readOther(response, type).then(
-        () => this.#over(),
+        () => this.#remove(),
         (error: unknown) => this.#broke(error),
       );
     }
@@ -305,18 +306,18 @@ class ClientExchange implements StreamedExchange {
   #readWhole(response: SendResponse, text: string): void {
     const message = parseMessage(text);
     this.#deliver(message);
-    if (!this.settled) this.refuse(this.#wrong(whatInstead(response, text, message)));
-    this.#over();
+    if (!this.settled) this.refuse(this.#wrong(describeBody(response, text, message)));
+    this.#remove();
   }
 
-  /** Reads any response except 200 with JSON: an error, a stream, no answer, or another media type. */
+  /** Reads any response except 200 with JSON: an error, a stream, an empty response, or another media type. */
   async #readOther(response: SendResponse, type: string | undefined): Promise<void> {
     const { status } = response;
     if (status < 200 || status > 299) {
       const { method, id } = this.#request;
-      return this.refuse(await this.#requests.failure(response, this.#facts, method, id));
+      return this.refuse(await this.#requests.failure(response, this.#handshake, method, id));
     }
-    if (isEventStream(response, type)) return new AnswerStream(this.#requests, this.#facts, this).read(response);
+    if (isEventStream(response, type)) return new AnswerStream(this.#requests, this.#handshake, this).read(response);
     if (status !== 202 && status !== 204) {
       return this.#readWhole(response, await response.text(this.#requests.maxBytes));
     }
@@ -326,25 +327,25 @@ class ClientExchange implements StreamedExchange {
 
   #broke(error: unknown): void {
     this.fail(networkError(error, this.method, this.#requests.shown));
-    this.#over();
+    this.#remove();
   }
 
-  #over(): void {
+  #remove(): void {
     this.#open.delete(this.#request.id);
   }
 
-  #deliver(received: Classified): void {
+  #deliver(received: ClassifiedMessage): void {
     const { receiver } = this.#requests;
     if (this.settled) {
       return this.#fault("late", () => this.#wrong("more than once, or sent messages after the answer"));
     }
-    if (received.kind !== "invalid") this.#faults?.sound();
+    if (received.kind !== "invalid") this.#faults?.reset();
     switch (received.kind) {
       case "notification":
         receiver.notification(received.message, this.#request.id);
         break;
       case "request":
-        this.#requests.answer(this.#facts, received.message, this.#request.id);
+        this.#requests.answer(this.#handshake, received.message, this.#request.id);
         break;
       case "batch":
         for (const item of received.items) this.#deliver(classify(item));
@@ -367,7 +368,7 @@ class ClientExchange implements StreamedExchange {
     if (enough !== undefined) this.cut(enough);
   }
 
-  #answer(received: Classified & { kind: "result" | "error" }): void {
+  #answer(received: ClassifiedMessage & { kind: "result" | "error" }): void {
     const { id } = received.message;
     const matches = id === this.#request.id || (received.kind === "error" && (id === undefined || id === null));
     if (!matches) {
@@ -378,7 +379,7 @@ class ClientExchange implements StreamedExchange {
       const { code, message, data } = received.message.error;
       this.refuse(new RpcError(code, message, data));
     } else {
-      if (this.#facts.hasSessions === undefined) this.#facts.session ??= this.#offered;
+      if (this.#handshake.hasSessions === undefined) this.#handshake.session ??= this.#offered;
       this.settled = true;
       this.#resolve(received.message.result);
     }
@@ -399,7 +400,7 @@ class ClientExchange implements StreamedExchange {
 }
 
 /**
- * The session that a response opens, if any. Throws if its id cannot be sent back in a header.
+ * Returns the session id of a response, if any. Throws if the id cannot be sent back in a header.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management

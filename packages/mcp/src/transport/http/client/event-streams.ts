@@ -1,26 +1,28 @@
 import type { CancelRequest, SendResponse } from "../../../http/http.js";
-import { type Classified, classify, parseMessage } from "../../../jsonrpc/message.js";
+import { type ClassifiedMessage, classify, parseMessage } from "../../../jsonrpc/message.js";
 import { pause } from "../../../platform/pause.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import { SseDecoder } from "../../framing/sse-decoder.js";
 import { ReconnectPacer } from "../../reconnect.js";
 import { protocolFault, StreamFaults } from "./failure.js";
-import type { HandshakeFacts, HttpRequests } from "./requests.js";
+import type { HandshakeState, HttpRequests } from "./requests.js";
 
 /** Receives the events of a stream. */
 export interface EventSink {
-  /** The text of one message. */
+  /** Receives the text of one message. */
   text(text: string): void;
-  /** An event of another type than `message`. */
+  /** Receives an event of another type than `message`. */
   other?(type: string, data: string): void;
-  /** Where the stream can be resumed, as a header value; undefined if it cannot. */
+  /**
+   * Receives the event id from which the stream can be resumed, as a header value. Undefined if it cannot be resumed.
+   */
   eventId(id: string | undefined): void;
-  /** Undefined, or what to wait for before more of the stream is read. */
+  /** Returns a promise to wait for before reading more of the stream, if any. */
   ready?(): Promise<void> | undefined;
-  /** How long the server asks to wait before the stream is opened again. */
+  /** Receives the time that the server asks to wait before reopening the stream. */
   retry(ms: number): void;
-  /** An event was too long; the rest of the stream is not read. */
+  /** Called for an event that is too long. The rest of the stream is not read. */
   oversized(error: McpError): void;
 }
 
@@ -30,8 +32,8 @@ export function isEventStream(response: SendResponse, type = response.header("co
 }
 
 /**
- * Reads a stream to its end; `afterChunk` runs after the events of one chunk were delivered. Rejects if the connection breaks.
- * Only events of type `message` with data are messages.
+ * Reads a stream to its end. Calls `afterChunk` after the events of each chunk. Rejects if the connection breaks. Only
+ * events of type `message` with data are messages.
  */
 export async function readEvents(
   response: SendResponse,
@@ -71,11 +73,14 @@ function oversizedEvent(maxBytes: number): McpError {
 }
 
 /** Far below the size at which servers reject headers. */
-const MAX_ID = 4_096;
+const MAX_EVENT_ID_LENGTH = 4_096;
 
-/** The id as a header value: its UTF-8 bytes, one character each. Undefined if a header cannot hold it. */
+/**
+ * Encodes the id as a header value: its UTF-8 bytes, one character each. Returns undefined if a header cannot contain
+ * it.
+ */
 function sendable(id: string): string | undefined {
-  if (id === "" || id.length > MAX_ID) return undefined;
+  if (id === "" || id.length > MAX_EVENT_ID_LENGTH) return undefined;
   if (/^[\x20-\x7e]+$/.test(id)) return id;
   let bytes = "";
   for (const byte of new TextEncoder().encode(id)) {
@@ -85,61 +90,61 @@ function sendable(id: string): string | undefined {
   return bytes;
 }
 
-/** How long a stream may stay open after its answer; most servers end it in the same packet. */
+/** Time that a stream may stay open after its answer. Most servers end it in the same packet. */
 const LINGER_MS = 1_000;
-/** Consecutive attempts without an event before a broken stream is given up. */
+/** Consecutive attempts without an event before the client gives up a broken stream. */
 const RESUME_ATTEMPTS = 8;
 
 /** An exchange whose answer arrives on a stream. */
 export interface StreamedExchange {
   readonly method: string;
-  /** True once it has its outcome. */
+  /** True once the exchange has its result or error. */
   readonly settled: boolean;
   /** The session in which the stream can be resumed. */
   readonly session: string | undefined;
   /** Sets the function that ends the current connection. */
   hold(cancel: CancelRequest): void;
-  /** One message of the stream. */
+  /** Receives one message of the stream. */
   received(text: string): void;
-  /** The stream can no longer deliver the answer. */
+  /** Rejects the exchange, because the stream can no longer deliver the answer. */
   refuse(error: Error): void;
   /** Ends the exchange and its connection. */
   cut(error: Error): void;
 }
 
 /**
- * The stream that answers one posted request. If it breaks before the answer, it is resumed with GET; the request is never
- * posted again.
+ * The stream that answers one posted request. If it breaks before the answer, the client resumes it with GET. It never
+ * posts the request again.
  *
  * Spec: Transports, "Resumability and Redelivery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 export class AnswerStream implements EventSink {
   readonly #requests: HttpRequests;
-  readonly #facts: HandshakeFacts;
+  readonly #handshake: HandshakeState;
   readonly #exchange: StreamedExchange;
-  /** Created when it is first needed, because most streams bring their answer. */
+  /** Created on first use, because most streams deliver their answer without a reconnect. */
   #pacer: ReconnectPacer | undefined;
   #lastEventId: string | undefined;
-  /** True if the current connection brought a new event id. */
+  /** True if the current connection delivered a new event id. */
   #moved = false;
-  /** True if the current connection brought a message. */
+  /** True if the current connection delivered a message. */
   #progressed = false;
 
-  constructor(requests: HttpRequests, facts: HandshakeFacts, exchange: StreamedExchange) {
+  constructor(requests: HttpRequests, handshake: HandshakeState, exchange: StreamedExchange) {
     this.#requests = requests;
-    this.#facts = facts;
+    this.#handshake = handshake;
     this.#exchange = exchange;
   }
 
-  /** Settles when the exchange has its outcome and the last connection has ended. Never rejects. */
+  /** Resolves when the exchange is settled and the last connection has ended. Never rejects. */
   async read(first: SendResponse): Promise<void> {
     let response: SendResponse | undefined = first;
     while (response !== undefined) {
       this.#moved = this.#progressed = false;
       const broken = await this.#readToEnd(response);
       if (this.#exchange.settled) return;
-      // A server that lets clients poll ends each connection on purpose; the deadline of the call bounds that.
+      // A server that makes clients poll ends each connection on purpose. The deadline of the call limits that.
       if (this.#progressed || (broken === undefined && this.#moved)) this.#pace().progressed();
       response = await this.#resume(broken);
     }
@@ -172,7 +177,7 @@ export class AnswerStream implements EventSink {
     return this.#pacer;
   }
 
-  /** Reads one connection to its end; returns the error that broke it, if any. */
+  /** Reads one connection to its end. Returns the error that broke it, if any. */
   async #readToEnd(response: SendResponse): Promise<Error | undefined> {
     let lingering: { cancel(): void } | undefined;
     try {
@@ -190,16 +195,16 @@ export class AnswerStream implements EventSink {
     }
   }
 
-  /** Resumes a stream that ended without the answer, or fails the exchange. */
+  /** Resumes a stream that ended without the answer, or rejects the exchange. */
   async #resume(broken: Error | undefined): Promise<SendResponse | undefined> {
     const lastEventId = this.#lastEventId;
-    if (lastEventId === undefined || this.#facts.hasSessions === false) {
+    if (lastEventId === undefined || this.#handshake.hasSessions === false) {
       this.#exchange.refuse(this.#ended(broken));
       return undefined;
     }
     const pacer = this.#pace();
     let cause = broken;
-    // Settled meanwhile if the client gave up while the stream was opened again.
+    // The exchange may settle while the stream reopens, if the caller gave up.
     for (let clean = broken === undefined; !this.#exchange.settled; clean = false) {
       const wait = pacer.ended(clean);
       if (wait === undefined) break;
@@ -215,7 +220,7 @@ export class AnswerStream implements EventSink {
       if (reopened.final) break;
     }
     const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
-    // The server refused to resume the stream; it had accepted the request itself.
+    // The server refused to resume the stream, but it had accepted the request itself.
     if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
     this.#exchange.refuse(lost ?? this.#ended(cause, "and could not be resumed"));
     return undefined;
@@ -232,9 +237,9 @@ export class AnswerStream implements EventSink {
     const { session } = this.#exchange;
     try {
       const hold = (cancel: CancelRequest) => this.#exchange.hold(cancel);
-      const response = await this.#requests.get(this.#facts, hold, lastEventId, session);
+      const response = await this.#requests.get(this.#handshake, hold, lastEventId, session);
       if (response.status === 200 && isEventStream(response)) return { stream: response };
-      const error = await this.#requests.failure(response, this.#facts, "GET", undefined, session);
+      const error = await this.#requests.failure(response, this.#handshake, "GET", undefined, session);
       return { error, final: response.status !== 429 && response.status < 500 };
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)) };
@@ -247,21 +252,21 @@ export class AnswerStream implements EventSink {
     const from = `${this.#exchange.method} from ${this.#requests.shown}`;
     return new McpError("connection_closed", `the stream of ${from} ${how} without an answer ${more}${why}`, {
       cause,
-      fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",
+      fix: "Repeat the request only if that is safe, because it may have run, and check for a proxy that cuts streams.",
     });
   }
 }
 
 /**
- * The stream, opened by GET, for messages of the server that belong to no request. It is reopened after the last event for as
- * long as the session lasts. 405 means that the server has no such stream, and ends the attempts.
+ * The GET stream, for messages of the server outside requests. The client reopens it after the last event for as long
+ * as the session lasts. 405 means that the server has no such stream and ends the attempts.
  *
  * Spec: Transports, "Listening for Messages from the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
 export class GetStream implements EventSink {
   readonly #requests: HttpRequests;
-  readonly #facts: HandshakeFacts;
+  readonly #handshake: HandshakeState;
   /** Aborted by `stop`. */
   readonly #stopped = new AbortController();
   readonly #pacer: ReconnectPacer;
@@ -272,20 +277,20 @@ export class GetStream implements EventSink {
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
 
-  constructor(requests: HttpRequests, facts: HandshakeFacts) {
+  constructor(requests: HttpRequests, handshake: HandshakeState) {
     this.#requests = requests;
-    this.#facts = facts;
+    this.#handshake = handshake;
     this.#faults = new StreamFaults(requests.receiver);
     this.#pacer = new ReconnectPacer(requests.platform, requests.maxAttempts ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Runs until `stop`, or until the server refuses the stream for good. Never rejects. */
+  /** Runs until `stop`, or until the server permanently refuses the stream. Never rejects. */
   async run(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       this.#pacer.begun();
       const end = await this.#connect();
-      if (end === "over" || signal.aborted) return;
+      if (end === "refused" || signal.aborted) return;
       const wait = this.#pacer.ended(end === "clean");
       if (wait === undefined) return;
       // An unreachable server must not keep a finished program alive.
@@ -298,13 +303,13 @@ export class GetStream implements EventSink {
     this.#cancel?.(new Error("the stream was stopped"));
   }
 
-  /** One connection from its start to its end. */
-  async #connect(): Promise<"clean" | "broken" | "over"> {
+  /** Runs one connection from its start to its end. */
+  async #connect(): Promise<"clean" | "broken" | "refused"> {
     const hold = (cancel: CancelRequest): void => {
       this.#cancel = cancel;
     };
     try {
-      const response = await this.#requests.get(this.#facts, hold, this.#lastEventId);
+      const response = await this.#requests.get(this.#handshake, hold, this.#lastEventId);
       if (response.status !== 200 || !isEventStream(response)) return await this.#refused(response);
       this.#pacer.opened();
       if (this.#reopens && this.#lastEventId === undefined) this.#requests.receiver.missed?.();
@@ -312,12 +317,12 @@ export class GetStream implements EventSink {
       await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
-      // Proxies and runtimes often close idle streams; that is not worth reporting.
+      // Proxies and runtimes often close idle streams, so this is not reported.
       return "broken";
     }
   }
 
-  async #refused(response: SendResponse): Promise<"broken" | "over"> {
+  async #refused(response: SendResponse): Promise<"broken" | "refused"> {
     const { status } = response;
     if (status === 429 || status >= 500) {
       response.cancel();
@@ -330,11 +335,11 @@ export class GetStream implements EventSink {
       return "broken";
     }
     const failure =
-      status < 300 ? noStream(this.#requests.shown) : await this.#requests.failure(response, this.#facts, "GET");
+      status < 300 ? noStream(this.#requests.shown) : await this.#requests.failure(response, this.#handshake, "GET");
     if (status < 300) response.cancel();
-    const expected = status === 405 || (status === 404 && this.#facts.session === undefined);
+    const expected = status === 405 || (status === 404 && this.#handshake.session === undefined);
     if (!expected && !this.#stopped.signal.aborted) this.#requests.receiver.fault(failure);
-    return "over";
+    return "refused";
   }
 
   text(text: string): void {
@@ -358,16 +363,16 @@ export class GetStream implements EventSink {
     this.#requests.receiver.fault(error);
   }
 
-  #deliver(received: Classified): void {
+  #deliver(received: ClassifiedMessage): void {
     if (this.#stopped.signal.aborted) return;
     const { receiver } = this.#requests;
-    if (received.kind === "request" || received.kind === "notification") this.#faults.sound();
+    if (received.kind === "request" || received.kind === "notification") this.#faults.reset();
     switch (received.kind) {
       case "notification":
         receiver.notification(received.message);
         break;
       case "request":
-        this.#requests.answer(this.#facts, received.message);
+        this.#requests.answer(this.#handshake, received.message);
         break;
       case "batch":
         for (const item of received.items) this.#deliver(classify(item));

@@ -1,31 +1,32 @@
 import { isBodyTooLarge } from "../../../http/body-limit.js";
 import type { SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
-import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message.js";
+import { type ClassifiedMessage, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { type HttpFailure, httpFailureOf } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
 
-/** Error bodies are for people to read; longer ones do not explain more. */
+/** Bytes of an error body that are read. Error bodies are for people to read; longer ones do not explain more. */
 const MAX_ERROR_BODY = 256 * 1024;
-const SHOWN = 2_000;
+const MAX_SHOWN_LENGTH = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** What the meaning of an error response depends on. */
+/** The request that an error response answers. The meaning of the response depends on it. */
 export interface SentRequest {
   url: string;
   method: string;
   /** Absent for messages that expect no answer. */
   id?: Id | undefined;
-  /** True when the request carried a session id. */
+  /** True if the request carried a session id. */
   inSession: boolean;
   now: number;
 }
 
 /**
- * Reads the body of a response with an error status, and returns the error. The first that fits wins: 401 is `auth_required`;
- * 403 with an `insufficient_scope` challenge is `insufficient_scope`; 404 in a session (or a 400 whose text means the same) is
- * `session_lost`; a JSON-RPC error for this request is an `RpcError` with its code; anything else is `transport_error`.
+ * Reads the body of a response with an error status, and returns the error. The first match wins: 401 is
+ * `auth_required`; 403 with an `insufficient_scope` challenge is `insufficient_scope`; 404 in a session (or a 400 whose
+ * text means the same) is `session_lost`; a JSON-RPC error for this request is an `RpcError` with its code; anything
+ * else is `transport_error`.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -68,10 +69,10 @@ async function describe(response: SendResponse, sent: SentRequest): Promise<Http
   const retryAfter = response.header("retry-after");
   const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, sent.now);
   if (wait !== undefined) failure.retryAfterMs = wait;
-  // The status is enough if the body cannot be read.
+  // If the body cannot be read, the status is enough.
   const text = await response.text(MAX_ERROR_BODY).catch(() => "");
   if (text === "") return failure;
-  failure.body = text.slice(0, SHOWN);
+  failure.body = text.slice(0, MAX_SHOWN_LENGTH);
   const parsed = parseMessage(text);
   if (parsed.kind !== "error") return failure;
   const { id, error } = parsed.message;
@@ -79,7 +80,7 @@ async function describe(response: SendResponse, sent: SentRequest): Promise<Http
   return failure;
 }
 
-/** HTML is not readable in an error message. */
+/** True if the body is readable in an error message. HTML is not. */
 function isPlain(response: SendResponse): boolean {
   const type = response.header("content-type") ?? "text/plain";
   return /^(text\/plain|application\/(problem\+)?json)\b/i.test(type);
@@ -118,18 +119,18 @@ const FIXES: Record<number, string> = {
 
 const FIRST_ANSWER_WAIT_MS = 250;
 
-/** How long to wait before an answer is posted again; undefined if the server has refused it for good. */
+/** Time to wait before posting an answer again. Undefined if the server has refused it permanently. */
 export function waitBeforeAnswer(error: unknown, attempt: number): number | undefined {
   const isAway = McpError.is(error) && (error.kind === "connect_failed" || error.kind === "connection_closed");
   const failure = httpFailureOf(error);
-  if (!isAway && !(failure !== undefined && COMES_BACK.has(failure.status))) return undefined;
+  if (!isAway && !(failure !== undefined && RETRYABLE_STATUSES.has(failure.status))) return undefined;
   return Math.max(failure?.retryAfterMs ?? 0, FIRST_ANSWER_WAIT_MS * 2 ** (attempt - 1));
 }
 
-/** What balancers and servers say while they cannot take a request. */
-const COMES_BACK: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Statuses of balancers and servers that cannot accept a request at the moment. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** The error for a request without a complete answer. Returns an `McpError` or `RpcError` unchanged. */
+/** Builds the error for a request without a complete answer. Returns an `McpError` or `RpcError` unchanged. */
 export function networkError(error: unknown, what: string, url: string): McpError | RpcError {
   if (McpError.is(error) || error instanceof RpcError) return error;
   if (isBodyTooLarge(error)) {
@@ -143,7 +144,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   const reason = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
-    // What TLS libraries say of an answer in plain HTTP, with numbers of their own around it.
+    // TLS libraries report a plain HTTP response in these words, with their own numbers around them.
     const plain = /wrong.version.number/i.test(reason);
     const why = `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`;
     return new McpError("connect_failed", REFUSED.test(code) ? `nothing is listening at ${url} (${code})` : why, {
@@ -172,7 +173,7 @@ const NEVER_SENT =
 
 const REFUSED = /^(ECONNREFUSED|ConnectionRefused)$/;
 
-/** Codes of certificates that are not accepted. */
+/** Codes of rejected certificates. */
 const CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
 
 function unsentFix(code: string): string {
@@ -187,7 +188,7 @@ function unsentFix(code: string): string {
 /** Codes of decompressors. */
 const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;
 
-/** The runtime's code for a network failure; `fetch` hides it in the cause. */
+/** Finds the runtime's code of a network failure. `fetch` hides it in the cause. */
 function networkCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 4 && current instanceof Error; depth++) {
@@ -198,8 +199,8 @@ function networkCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Describes a body without an answer, as the end of a sentence. */
-export function whatInstead(response: SendResponse, text: string, message: Classified): string {
+/** Describes a response without an answer, as the end of a sentence. */
+export function describeBody(response: SendResponse, text: string, message: ClassifiedMessage): string {
   if (text === "") return `with HTTP ${response.status} and an empty body`;
   if (message.kind !== "invalid") return `with a ${message.kind} instead of an answer`;
   const type = response.header("content-type");
@@ -209,7 +210,7 @@ export function whatInstead(response: SendResponse, text: string, message: Class
     : `with ${type}, which is neither JSON nor an event stream`;
 }
 
-/** The error for a server that does not take a message in time. */
+/** The error for a server that does not accept a message in time. */
 export function tooSlow(url: string, ms: number): McpError {
   return new McpError("timeout", `${url} did not answer within ${ms} ms`, {
     fix: "Check that the server is alive, or raise `timeouts.sendMs` of `httpTransport`.",
@@ -221,13 +222,13 @@ export function protocolFault(message: string): McpError {
   return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
 }
 
-/** Events in a row that are not messages, after which a stream is cut off. */
+/** Consecutive invalid events after which the client closes a stream. */
 const MAX_IN_A_ROW = 100;
 
-/** Reports what a stream carries that is not a message, and says when it is enough. */
+/** Reports invalid events of a stream, and decides when there are too many. */
 export class StreamFaults {
   readonly #receiver: Receiver;
-  /** One error per cause, so that a flood of bad events does not cost a stack trace each. */
+  /** One error per cause, so that a flood of invalid events does not cost a stack trace each. */
   readonly #known = new Map<string, McpError>();
   #inARow = 0;
 
@@ -235,12 +236,14 @@ export class StreamFaults {
     this.#receiver = receiver;
   }
 
-  /** A message arrived. */
-  sound(): void {
+  /** Resets the count after a valid message. */
+  reset(): void {
     this.#inARow = 0;
   }
 
-  /** Reports the fault that `make` describes. Returns the error to end the stream with if it carries nothing else. */
+  /**
+   * Reports the fault that `make` describes. After too many in a row, returns the error to end the stream with instead.
+   */
   report(cause: string, make: () => McpError): McpError | undefined {
     this.#inARow++;
     if (this.#inARow > MAX_IN_A_ROW) return this.#error("too many", tooMany);

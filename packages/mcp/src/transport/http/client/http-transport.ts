@@ -11,16 +11,16 @@ import { type HttpConnectionOptions, httpClientTransport } from "./client.js";
 export interface HttpTransportOptions extends HttpConnectionOptions {
   /** Sends the requests. Default: the fastest HTTP client of the runtime. */
   fetch?: Fetch | undefined;
-  /** Sends the requests in place of `fetch`; `nodeSender` of `@parley/mcp/node` takes agents. */
+  /** Sends the requests in place of `fetch`. Use `nodeSender` of `@parley/mcp/node` to pass agents. */
   sender?: Sender | undefined;
   /** Replaces parts of the runtime, for example its clock in a test. */
   platform?: Partial<Platform> | undefined;
 }
 
 /**
- * Creates a client transport over Streamable HTTP. `connect(url)` does this itself; call it to set what `connect` has no option
- * for. A transport serves one connection: pass `{ makeTransport: () => httpTransport(url) }` to `connect` so that it can
- * reconnect.
+ * Creates a client transport over Streamable HTTP. `connect(url)` creates one itself; call this function for settings
+ * that `connect` has no option for. A transport serves one connection: pass `{ makeTransport: () => httpTransport(url)
+ * }` to `connect` so that it can reconnect.
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   checkOptions(

@@ -5,21 +5,21 @@ import type { Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { channelTransport } from "../../channel/client.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
-import { type NetworkFacts, networkOf, type Outgoing, type Receiver, type Transport } from "../../transport.js";
-import { type HttpClientParts, httpAddress } from "./client.js";
+import { type NetworkInfo, networkOf, type Outgoing, type Receiver, type Transport } from "../../transport.js";
+import { type HttpClientOptions, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./event-streams.js";
 import { networkError, protocolFault } from "./failure.js";
-import { type HandshakeFacts, HttpRequests } from "./requests.js";
+import { type HandshakeState, HttpRequests } from "./requests.js";
 
 /** Options of the HTTP+SSE transport, which has no sessions and cannot resume. */
-export type LegacySseTransportOptions = Omit<HttpClientParts, "getStream" | "maxReconnects">;
+export type LegacySseTransportOptions = Omit<HttpClientOptions, "getStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
 /**
- * Connects to a server over HTTP+SSE, the transport of 2024-11-05: one stream carries all messages of the server, and the
- * response to a POST only acknowledges it. `open` resolves when the server has sent the address for posts; it must have the
- * same origin.
+ * Connects to a server over HTTP+SSE, the transport of 2024-11-05: one stream carries all messages of the server, and
+ * the response to a POST only acknowledges it. `open` resolves when the server has sent the address for posts, which
+ * must have the same origin.
  *
  * It behaves like a channel: when the stream ends, all pending requests reject and the connection is closed.
  *
@@ -35,7 +35,7 @@ export function legacySseTransport(url: string | URL, options: LegacySseTranspor
 class LegacySseTransport implements Transport {
   readonly kind = "channel";
   readonly target: string;
-  readonly network: NetworkFacts;
+  readonly network: NetworkInfo;
   readonly #pipe: SsePipe;
   readonly #channel: Transport;
 
@@ -56,7 +56,7 @@ class LegacySseTransport implements Transport {
   }
 
   notify(notification: Outgoing): Promise<void> {
-    return this.#pipe.tell(notification.text, notification.method);
+    return this.#pipe.post(notification.text, notification.method);
   }
 
   abandon(id: Id, reason: Error): void {
@@ -68,7 +68,7 @@ class LegacySseTransport implements Transport {
   }
 }
 
-/** The incoming stream and the outgoing posts as one channel. */
+/** Combines the incoming stream and the outgoing posts into one channel. */
 class SsePipe implements Channel, EventSink {
   readonly #url: string;
   /** The address without secrets, for messages. */
@@ -77,7 +77,7 @@ class SsePipe implements Channel, EventSink {
   readonly #lost: (id: Id, error: Error) => void;
   /** Ends the stream. */
   #cancel: CancelRequest | undefined;
-  readonly #facts: HandshakeFacts = { hasSessions: true, session: undefined, headers: {}, retired: false };
+  readonly #handshake: HandshakeState = { hasSessions: true, session: undefined, headers: {}, retired: false };
   #receiver: ChannelReceiver | undefined;
   #faults: Receiver | undefined;
   #posts: HttpRequests | undefined;
@@ -121,15 +121,15 @@ class SsePipe implements Channel, EventSink {
       maxAttempts: undefined,
       sendMs: timeouts?.sendMs ?? SEND_MS,
     });
-    this.#facts.headers = requests.headersOf({});
+    this.#handshake.headers = requests.headersOf({});
     return requests;
   }
 
   async #read(requests: HttpRequests): Promise<void> {
-    const response = await requests.get(this.#facts, (cancel) => {
+    const response = await requests.get(this.#handshake, (cancel) => {
       this.#cancel = cancel;
     });
-    if (response.status !== 200) throw await requests.failure(response, this.#facts, "GET");
+    if (response.status !== 200) throw await requests.failure(response, this.#handshake, "GET");
     if (!isEventStream(response)) {
       response.cancel();
       throw protocolFault(`${this.#shown} answered GET with something that is not an event stream`);
@@ -137,7 +137,7 @@ class SsePipe implements Channel, EventSink {
     await readEvents(response, this, requests.maxBytes);
   }
 
-  /** Runs `work`; `send` attributes what it sends to `request`. */
+  /** Runs `work`. `send` attributes everything that it sends to `request`. */
   naming<T>(request: Outgoing & { id: Id }, work: () => T): T {
     this.#request = request;
     try {
@@ -149,15 +149,16 @@ class SsePipe implements Channel, EventSink {
 
   send(text: string): void {
     const request = this.#request;
-    const sent = request === undefined ? this.#reply(text) : this.tell(text, request.method, request.id);
+    const sent = request === undefined ? this.#reply(text) : this.post(text, request.method, request.id);
     sent.catch((error: Error) => {
       if (request !== undefined) this.#lost(request.id, error);
       else if (!this.#ended) this.#faults?.fault(error);
     });
   }
 
-  tell(text: string, what: string, about?: Id): Promise<void> {
-    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#facts, text, what, undefined, about);
+  post(text: string, what: string, about?: Id): Promise<void> {
+    if (this.#posts !== undefined && !this.#ended)
+      return this.#posts.post(this.#handshake, text, what, undefined, about);
     return Promise.reject(
       new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
     );
@@ -165,8 +166,8 @@ class SsePipe implements Channel, EventSink {
 
   #reply(text: string): Promise<void> {
     return this.#posts === undefined || this.#ended
-      ? this.tell(text, "an answer")
-      : this.#posts.reply(this.#facts, text, "an answer");
+      ? this.post(text, "an answer")
+      : this.#posts.reply(this.#handshake, text, "an answer");
   }
 
   ready(): Promise<void> | undefined {
@@ -181,7 +182,7 @@ class SsePipe implements Channel, EventSink {
     this.#receiver?.message(text);
   }
 
-  /** The first event holds the address for posts; later ones are ignored. */
+  /** Reads the address for posts from the first `endpoint` event. Ignores later ones. */
   other(type: string, data: string): void {
     if (type !== "endpoint" || this.#posts !== undefined || this.#faults === undefined) return;
     const address = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;

@@ -4,25 +4,25 @@ import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 
-/** Which redirects are followed. */
+/** Options for following redirects. */
 export interface RedirectPolicy {
   /**
-   * Also follow 307 and 308 to another origin, without the session, credentials and headers of the application.
-   * Default false, because the other origin can read the calls.
+   * Also follow 307 and 308 to another origin, without the session, credentials and headers of the application. Default
+   * false, because the other origin can read the calls.
    */
   allowCrossOriginRedirects?: boolean | undefined;
 }
 
-/** Enough for a trailing slash, a moved path and a canonical name; ends loops early. */
+/** Enough for a trailing slash, a moved path and a canonical name. Ends loops early. */
 const MAX_REDIRECTS = 5;
 /** Statuses of redirects. Browsers report 0 instead. */
 export const REDIRECTS: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 308]);
-/** Headers that say nothing about the caller; any other one may be a credential. */
+/** Headers that reveal nothing about the caller. Any other header may be a credential. */
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
 
 /**
- * The request that follows a redirect. Throws an `McpError` that names the target unless the redirect keeps method and body,
- * stays on the same origin (or `policy` allows another), and is at most the fifth in a row.
+ * Returns the request that follows a redirect. Throws an `McpError` that names the target unless the redirect preserves
+ * method and body, stays on the same origin (or `policy` allows another), and is at most the fifth in a row.
  */
 export function afterRedirect(
   request: SendRequest,

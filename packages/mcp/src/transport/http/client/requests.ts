@@ -11,9 +11,9 @@ import type { Receiver } from "../../transport.js";
 import { failureOf, networkError, tooSlow, waitBeforeAnswer } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
-/** What one handshake established. Each handshake creates new facts; running requests keep their own. */
-export interface HandshakeFacts {
-  /** Whether the revision has sessions and a GET stream; undefined until the handshake ends. */
+/** The result of one handshake. Each handshake creates a new object; running requests continue to use theirs. */
+export interface HandshakeState {
+  /** True if the revision has sessions and a GET stream. Undefined until the handshake ends. */
   hasSessions: boolean | undefined;
   session: string | undefined;
   /** Sent with every request. The names are in lower case. */
@@ -38,20 +38,20 @@ export interface HttpRequestsOptions {
 /** Receives the function that cancels the request just sent. */
 export type HoldCancel = (cancel: CancelRequest) => void;
 
-/** Answers that are sent at the same time; while as many are on their way, streams of the server are not read on. */
+/** Answers sent at the same time. At this limit the client stops reading streams of the server. */
 const MAX_REPLIES = 100;
-/** How often an answer is posted: for about eight seconds, unless the server asks for longer waits. */
+/** Attempts to post an answer: about eight seconds, unless the server asks for longer waits. */
 const MAX_ANSWER_ATTEMPTS = 6;
-/** Answers to questions that one read may bring and that wait for their turn. */
+/** Answers that may wait for their turn, for example because one read brought many questions. */
 const MAX_QUEUED_REPLIES = 10_000;
-/** One value, because a flood of questions must not cost a stack trace each. */
+/** One shared error, so that a flood of questions does not cost a stack trace each. */
 const TOO_MANY_REPLIES = /* @__PURE__ */ new McpError(
   "limit_exceeded",
-  `the server asked for more than ${MAX_QUEUED_REPLIES} answers without taking any`,
+  `the server sent more than ${MAX_QUEUED_REPLIES} requests without accepting an answer`,
   { fix: "Report it to the author of the server." },
 );
 
-/** The header that holds the id of a session. */
+/** The header with the id of a session. */
 export const SESSION_HEADER = "mcp-session-id";
 
 /** Sends single HTTP requests to one server, with all their headers. */
@@ -67,11 +67,11 @@ export class HttpRequests {
   readonly #redirects: RedirectPolicy;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
-  /** Each ends one request that no deadline of a call covers. */
+  /** Functions that each end one request without a deadline of a call. */
   readonly #waiting = new Set<(reason: Error) => void>();
-  /** Answers on their way, and those that wait for their turn. */
+  /** Number of answers being sent. */
   #replies = 0;
-  /** True while as many answers are being sent as may be at once. */
+  /** True while the number of answers being sent is at its limit. */
   isFull = false;
   #queuedReplies: { send(): void; drop(reason: Error): void }[] = [];
   #stopped = false;
@@ -90,26 +90,30 @@ export class HttpRequests {
     this.#sendMs = options.sendMs;
   }
 
-  /** The headers of every request after a handshake that resulted in `headers`. */
+  /** Returns the headers of every request after a handshake that resulted in `headers`. */
   headersOf(headers: Record<string, string>): Record<string, string> {
     return { ...this.#headers, ...lowerCaseNames(headers) };
   }
 
-  /** The request that posts one message. */
-  posting(facts: HandshakeFacts, text: string, extra: Readonly<Record<string, string>> | undefined): SendRequest {
+  /** Builds the request that posts one message. */
+  postRequest(
+    handshake: HandshakeState,
+    text: string,
+    extra: Readonly<Record<string, string>> | undefined,
+  ): SendRequest {
     const headers: Record<string, string> = extra === undefined ? {} : lowerCaseNames(extra);
     headers.accept = "application/json, text/event-stream";
     headers["content-type"] = "application/json";
-    if (facts.session !== undefined) headers[SESSION_HEADER] = facts.session;
-    return { method: "POST", url: this.url, headers: headerList(facts.headers, headers), body: text };
+    if (handshake.session !== undefined) headers[SESSION_HEADER] = handshake.session;
+    return { method: "POST", url: this.url, headers: headerList(handshake.headers, headers), body: text };
   }
 
-  /** Stops the deadlines of a request, or of the connection, while a user acts. */
+  /** Pauses the deadline of a request, or of the connection, while a user acts. */
   userWait(about?: Id): () => void {
     return this.receiver.userWait?.(about) ?? (() => {});
   }
 
-  /** Sends a request. `onResponse` gets responses of any status, redirects included. */
+  /** Sends a request. `onResponse` receives responses of any status, redirects included. */
   send(
     request: SendRequest,
     onResponse: (response: SendResponse) => void,
@@ -129,16 +133,24 @@ export class HttpRequests {
     return answer;
   }
 
-  /** Opens the GET stream, or with `lastEventId` resumes a broken stream. */
-  get(facts: HandshakeFacts, hold: HoldCancel, lastEventId?: string, session = facts.session): Promise<SendResponse> {
+  /** Opens the GET stream, or resumes a broken stream after `lastEventId`. */
+  get(
+    handshake: HandshakeState,
+    hold: HoldCancel,
+    lastEventId?: string,
+    session = handshake.session,
+  ): Promise<SendResponse> {
     const headers: Record<string, string> = { accept: "text/event-stream" };
     if (session !== undefined) headers[SESSION_HEADER] = session;
     if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
     const onUserWait = () => this.userWait();
-    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers), onUserWait }, hold);
+    return this.#sent(
+      { method: "GET", url: this.url, headers: headerList(handshake.headers, headers), onUserWait },
+      hold,
+    );
   }
 
-  /** Resolves when answers can be sent again; while `isFull`, nobody should read more questions. */
+  /** Resolves when answers can be sent again. While `isFull`, streams must not read further questions. */
   get replyRoom(): Promise<void> {
     if (this.#replyRoom === undefined) {
       let open = () => {};
@@ -150,13 +162,16 @@ export class HttpRequests {
     return this.#replyRoom.promise;
   }
 
-  /** Posts an answer to the server, in its turn: a server that takes none must not make this side keep any number. */
-  reply(facts: HandshakeFacts, text: string, what: string): Promise<void> {
+  /**
+   * Posts an answer to the server, in its turn. Rejects if too many answers wait: a server that accepts none must not
+   * fill the memory of the client.
+   */
+  reply(handshake: HandshakeState, text: string, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const send = () => {
         this.#replies++;
         this.isFull = this.#replies >= MAX_REPLIES;
-        this.#tellUntilTaken(facts, text, what)
+        this.#postWithRetries(handshake, text, what)
           .then(resolve, reject)
           .finally(() => this.#replied());
       };
@@ -167,23 +182,23 @@ export class HttpRequests {
   }
 
   /**
-   * Posts an answer again if the server is away or asks to come back later, because the call that waits for it would be lost.
-   * A server that gets an answer twice drops the second.
+   * Posts an answer again if the server is unreachable or asks for a later retry, because the call that waits for it
+   * would be lost. A server that receives an answer twice drops the second one.
    */
-  async #tellUntilTaken(facts: HandshakeFacts, text: string, what: string): Promise<void> {
+  async #postWithRetries(handshake: HandshakeState, text: string, what: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.tell(facts, text, what);
+        return await this.post(handshake, text, what);
       } catch (error) {
-        const isVain = attempt === MAX_ANSWER_ATTEMPTS || facts.retired || this.#stopped;
-        const waitMs = isVain ? undefined : waitBeforeAnswer(error, attempt);
+        const isFinal = attempt === MAX_ANSWER_ATTEMPTS || handshake.retired || this.#stopped;
+        const waitMs = isFinal ? undefined : waitBeforeAnswer(error, attempt);
         if (waitMs === undefined) throw error;
         await this.#pause(waitMs);
       }
     }
   }
 
-  /** Rejects when everything is stopped. */
+  /** Waits `ms`. Rejects when `stop` is called. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (reason: Error) => {
@@ -207,7 +222,7 @@ export class HttpRequests {
     this.#replyRoom = undefined;
   }
 
-  /** Rejects everything that `tell` waits for. */
+  /** Rejects all waiting posts and answers. */
   stop(reason: Error): void {
     this.#stopped = true;
     for (const { drop } of this.#queuedReplies.splice(0)) drop(reason);
@@ -215,9 +230,9 @@ export class HttpRequests {
   }
 
   /** Ends the session on the server. Ignores failures, because the client is closing. */
-  async end(facts: HandshakeFacts, ms: number): Promise<void> {
-    if (facts.session === undefined) return;
-    const headers = headerList(facts.headers, { [SESSION_HEADER]: facts.session });
+  async end(handshake: HandshakeState, ms: number): Promise<void> {
+    if (handshake.session === undefined) return;
+    const headers = headerList(handshake.headers, { [SESSION_HEADER]: handshake.session });
     const { url } = this;
     await this.#within(ms, async (hold) => {
       (await this.#sent({ method: "DELETE", url, headers }, hold)).cancel();
@@ -225,11 +240,11 @@ export class HttpRequests {
   }
 
   /**
-   * Posts a message that needs no answer, or whose answer, to the request `about`, arrives elsewhere. Rejects if the server refuses
-   * it or does not respond in time.
+   * Posts a message that needs no answer, or whose answer (to the request `about`) arrives elsewhere. Rejects if the
+   * server refuses it or does not respond in time.
    */
-  async tell(
-    facts: HandshakeFacts,
+  async post(
+    handshake: HandshakeState,
     text: string,
     what: string,
     extra?: Record<string, string>,
@@ -237,7 +252,7 @@ export class HttpRequests {
   ): Promise<void> {
     try {
       await this.#within(this.#sendMs, async (hold, timer) => {
-        const request = this.posting(facts, text, extra);
+        const request = this.postRequest(handshake, text, extra);
         request.onUserWait = () => {
           const releases = [timer.hold(), this.userWait(about)];
           return () => {
@@ -245,7 +260,7 @@ export class HttpRequests {
           };
         };
         const response = await this.#sent(request, hold);
-        if (response.status < 200 || response.status > 299) throw await this.failure(response, facts, what);
+        if (response.status < 200 || response.status > 299) throw await this.failure(response, handshake, what);
         response.cancel();
       });
     } catch (error) {
@@ -253,19 +268,28 @@ export class HttpRequests {
     }
   }
 
-  /** Lets the client answer a request of the server, and posts the answer, if any. */
-  answer(facts: HandshakeFacts, message: RequestMessage, about?: Id): void {
+  /** Passes a request of the server to the client and posts the answer, if any. */
+  answer(handshake: HandshakeState, message: RequestMessage, about?: Id): void {
     this.receiver
       .request(message, about)
-      .then((text) => (text === "" ? undefined : this.reply(facts, text, `the answer to ${message.method}`)))
+      .then((text) => (text === "" ? undefined : this.reply(handshake, text, `the answer to ${message.method}`)))
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }
 
-  /** The error for a response with an error status. */
-  async failure(response: SendResponse, facts: HandshakeFacts, method: string, id?: Id, session = facts.session) {
+  /** Builds the error for a response with an error status. */
+  async failure(
+    response: SendResponse,
+    handshake: HandshakeState,
+    method: string,
+    id?: Id,
+    session = handshake.session,
+  ) {
     const sent = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
-    const failure = await failureOf(withoutCredential(response, credentialOf(facts.headers["authorization"])), sent);
-    if (facts.retired && McpError.is(failure) && failure.kind === "session_lost") {
+    const failure = await failureOf(
+      withoutCredential(response, credentialOf(handshake.headers["authorization"])),
+      sent,
+    );
+    if (handshake.retired && McpError.is(failure) && failure.kind === "session_lost") {
       // `failureOf` just created this object.
       (failure.data as HttpFailure).stale = true;
     }

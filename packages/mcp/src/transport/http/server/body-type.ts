@@ -1,27 +1,26 @@
 import type { Incoming } from "./incoming.js";
 import { type Refusal, refusal } from "./refusal.js";
 
-/** Why the headers of a body do not allow JSON; undefined if they do. */
+/** Returns why the headers of a body do not allow JSON, or undefined if they do. */
 export function bodyTypeFault(http: Incoming): string | undefined {
   const { contentType, contentEncoding } = http.protocolHeaders;
-  // A filter in front may have read another one of them.
+  // A filter in front of the server may have checked the other header.
   if (http.contentTypeCount > 1) return "the request has more than one Content-Type";
   const fault = contentTypeFault(contentType);
   if (fault !== undefined) return fault;
-  // Never decompressed, so that a small body cannot expand a thousandfold.
+  // The server never decompresses, so that a small body cannot expand a thousandfold.
   if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
     return "the body must not be encoded; send it without Content-Encoding";
   }
   return undefined;
 }
 
-/** Why a `Content-Type` is not JSON in UTF-8; undefined if it is. */
+/** Returns why a `Content-Type` is not JSON in UTF-8, or undefined if it is. */
 function contentTypeFault(value: string | undefined): string | undefined {
-  // Nearly every client sends exactly this; it needs no parsing.
+  // Fast path: nearly every client sends exactly this.
   if (value === "application/json") return undefined;
   if (value === undefined) return "the request has no Content-Type; send application/json";
-  // A search for a substring would accept `text/plain; a=application/json`, which any web page can send without a
-  // preflight.
+  // A substring search would accept `text/plain; a=application/json`, which any web page can send without a preflight.
   const [type, ...rest] = value.toLowerCase().split(";");
   const parameters = rest.filter((part) => part.trim() !== "").map((part) => part.split("="));
   const names = new Set(parameters.map(([name]) => name?.trim()));
@@ -32,7 +31,7 @@ function contentTypeFault(value: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Which kinds of reply a client accepts. */
+/** The media types that a client accepts as a reply. */
 export interface Acceptance {
   json: boolean;
   events: boolean;
@@ -41,7 +40,7 @@ export interface Acceptance {
 const BOTH: Acceptance = { json: true, events: true };
 
 /**
- * Reads `Accept`. A missing header accepts everything, as in HTTP itself.
+ * Parses `Accept`. A missing header accepts everything, as in HTTP itself.
  *
  * Spec: Streamable HTTP, "Sending Messages",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
@@ -59,7 +58,7 @@ export function acceptance(value: string | undefined): Acceptance {
   return accepted;
 }
 
-/** Why the headers of a POST do not fit, if they do not. */
+/** Returns the refusal of a POST with unacceptable headers, or undefined. */
 export function headerFault(http: Incoming): Refusal | undefined {
   const fault = bodyTypeFault(http);
   if (fault !== undefined) return refusal(415, fault);

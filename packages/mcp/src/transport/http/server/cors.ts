@@ -3,13 +3,13 @@ import { corsOrigins } from "./origin.js";
 
 /** Allows pages of other origins to call the server from a browser. */
 export interface CorsOptions {
-  /** Origins such as `https://app.example.com`, or `"*"` for every page; these origins also pass the Origin check. */
+  /** Origins such as `https://app.example.com`, or `"*"` for every page. These origins also pass the Origin check. */
   origins: readonly string[] | "*";
-  /** Allows the browser to send cookies and client certificates; cannot be combined with `"*"`. Default false. */
+  /** Allows the browser to send cookies and client certificates. Cannot be combined with `"*"`. Default false. */
   credentials?: boolean | undefined;
-  /** Request headers beyond those of the protocol. */
+  /** Further request headers that pages may send, beyond those of the protocol. */
   headers?: readonly string[] | undefined;
-  /** How long a browser may cache the preflight response; default 2 hours, the longest that browsers accept. */
+  /** Time for which a browser may cache the preflight response. Default 2 hours, the longest that browsers accept. */
   maxAgeMs?: number | undefined;
 }
 
@@ -29,13 +29,13 @@ const PROTOCOL_HEADERS = [
 ];
 const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After";
 
-/** The headers that CORS adds. */
+/** Builds the headers that CORS adds. */
 export interface Cors {
-  /** Whether pages of this origin may read replies. */
+  /** True if pages of this origin may read replies. */
   allows(origin: string): boolean;
-  /** For a reply to `origin`. */
+  /** The headers of a reply to `origin`. */
   reply(origin: string): HeaderList;
-  /** For a preflight of an origin that passed the Origin check. */
+  /** The headers of the reply to a preflight from an origin that passed the Origin check. */
   preflight(incoming: Incoming, origin: string): HeaderList;
 }
 

@@ -2,7 +2,7 @@ import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import { LazyAbort } from "../../../jsonrpc/pending-asks.js";
+import { LazyAbort } from "../../../jsonrpc/pending-requests.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { BodyLimits, HeaderList, Incoming } from "./incoming.js";
 import { answerHead, type EndedError, failedAnswer, JSON_HEADERS, type Refusal, refusal } from "./refusal.js";
@@ -14,11 +14,11 @@ import type { RunningRequest, ServerState } from "./state.js";
 const EMPTY: HeaderList = [];
 
 /**
- * One HTTP request and its reply: JSON if the answer is all there is to send, otherwise an event stream. Each request of a
- * batch has an exchange of its own and shares the reply of the `outer` one.
+ * One HTTP request and its reply: JSON if the server sends nothing but the answer, otherwise an event stream. Each
+ * request of a batch has its own exchange and shares the reply of the `outer` one.
  *
- * A request counts as arriving until it may run or a reply is sent, then as in flight until its handler ends: a handler whose
- * client has left still works. An open stream is counted by `maxStreams` instead.
+ * A request counts as arriving until it may run or a reply is sent. Then it counts as in flight until its handler ends,
+ * because a handler still works after the client disconnects. An open stream counts towards `maxStreams` instead.
  * Spec: Streamable HTTP, "Receiving Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
  */
 export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
@@ -27,13 +27,13 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   readonly maxBytes: number;
   bodyBytes = 0;
   principal: Principal | undefined;
-  /** True until all of the request is here, or nobody waits for the rest. */
+  /** True until the request may run, or a reply is sent, or the client has disconnected. */
   arriving: boolean;
-  /** True while `authenticate` decides who sends it. */
+  /** True while `authenticate` runs. */
   identifying = false;
   /** True if the client has disconnected. */
   left = false;
-  /** True while its handler works. */
+  /** True while the handler runs. */
   working = false;
   /** Headers that CORS adds to the reply. */
   corsHeaders: HeaderList | undefined;
@@ -45,29 +45,29 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   peer: ReplySession | undefined;
   ask?: NonNullable<Exchange["ask"]>;
   pause?: NonNullable<Exchange["pause"]>;
-  /** The exchange that replies for this one; itself, unless it is part of a batch. */
+  /** The exchange that sends the reply. For a request of a batch, that of the whole batch. */
   readonly #outer: HttpExchange;
   readonly #startedAt: number;
   #rules: ReplyRules = ALONE;
-  /** True while it is counted as in flight. */
+  /** True while the request counts as in flight. */
   #counted = false;
-  /** True until its reply is complete. */
+  /** True until the reply is complete. */
   #unfinished: boolean;
-  /** True once a reply is sent, begun as a stream, or not wanted any more. */
+  /** True once a reply is sent or begun as a stream, or the client has disconnected. */
   #complete = false;
-  /** True while its reply is an open stream. */
+  /** True while the reply is an open stream. */
   #streaming = false;
-  /** The limit that forbade its stream. */
+  /** The limit that prevented the last stream from opening. */
   streamLimit = "maxStreams";
-  /** Frees the place of its stream, where the server limits them. */
+  /** Frees the place of the stream, if the server limits streams per caller. */
   #freePlace: (() => void) | undefined;
-  /** How many answers the reply still waits for. */
+  /** Number of answers that the reply still waits for. */
   #expected = 1;
-  /** Texts of answers that wait for the rest of their batch. */
+  /** Answers that wait for the rest of their batch. */
   #batch: string[] | undefined;
-  /** The requests of a batch. */
+  /** The ids of the requests of a batch. */
   #ids: Id[] | undefined;
-  /** Requests that have outlived the turn in which they arrived; only these can be cancelled by a disconnect. */
+  /** Requests that have outlived the turn in which they arrived. A disconnect can cancel only these. */
   #waiting: HttpExchange[] | undefined;
   #stream: ReplyStream | undefined;
   #done = false;
@@ -96,14 +96,14 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     return this.#abort.signal;
   }
 
-  /** Runs the one request of this POST, unless a limit forbids it. */
+  /** Runs the only request of this POST, unless a limit forbids it. */
   runAlone(accepted: Accepted, rules: ReplyRules): void {
     const limit = this.admit(1);
     if (limit === undefined) this.run(accepted, rules);
     else this.busy(limit, accepted.message.id);
   }
 
-  /** Runs the one request of this POST. */
+  /** Runs the only request of this POST. */
   run(accepted: Accepted, rules: ReplyRules): void {
     this.#rules = rules;
     this.#run(accepted, rules.session);
@@ -117,7 +117,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.#expected = size;
   }
 
-  /** Runs one request of the batch, unless `begin` returns an answer that refuses it. */
+  /** Runs one request of the batch, unless `begin` returns an error answer for it. */
   runInBatch(accepted: Accepted, begin?: (exchange: HttpExchange) => string | undefined): void {
     const inner = new HttpExchange(this.state, this.http, this);
     const refused = begin?.(inner);
@@ -131,12 +131,12 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   }
 
   turnEnded(): void {
-    if (this.arriving) return this.http.onLeave(() => this.#leave());
+    if (this.arriving) return this.http.onLeave(() => this.#disconnected());
     if (this.#waits) this.#outlive();
   }
 
   overdue(): void {
-    // If the limit of streams forbids one, the late answer is sent as JSON.
+    // If a limit forbids another stream, the late answer is sent as JSON.
     if (!this.#outer.#done) this.#outer.#toStream();
   }
 
@@ -150,10 +150,10 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.#end(undefined);
   }
 
-  fail(error: EndedError, goesOn: boolean): void {
+  fail(error: EndedError, resumable: boolean): void {
     this.stop(error);
-    const isElsewhere = goesOn && this.#outer.#stream !== undefined;
-    this.#end(isElsewhere ? undefined : { text: error.answerTo(this.id) });
+    const isResumable = resumable && this.#outer.#stream !== undefined;
+    this.#end(isResumable ? undefined : { text: error.answerTo(this.id) });
   }
 
   settle(answer: Answer): void {
@@ -163,7 +163,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     void saving.then(() => this.#end(answer));
   }
 
-  /** Adds one answer to the reply; undefined for a cancelled request, which gets none. */
+  /** Adds one answer to the reply. A cancelled request passes undefined. */
   answered(answer: Answer | undefined): void {
     if (this.#done) return;
     this.#expected -= 1;
@@ -198,19 +198,19 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     } catch (error) {
       answer = failedAnswer(this.state.platform, this.id, error);
     }
-    if (!isThenable(answer)) return this.#worked(answer);
+    if (!isThenable(answer)) return this.#handlerEnded(answer);
     this.#waits = true;
     this.http.afterTurn(this);
     answer.then(
-      (settled) => this.#worked(settled),
-      (error) => this.#worked(failedAnswer(this.state.platform, this.id, error)),
+      (settled) => this.#handlerEnded(settled),
+      (error) => this.#handlerEnded(failedAnswer(this.state.platform, this.id, error)),
     );
   }
 
-  #worked(answer: Answer): void {
+  #handlerEnded(answer: Answer): void {
     this.working = false;
     this.settle(answer);
-    // A reply that is complete now has done this already.
+    // Already done if the reply is complete.
     if (this.#counted) this.recount();
   }
 
@@ -218,16 +218,16 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   #end(answer: Answer | undefined): void {
     if (this.settled) return;
     this.settled = true;
-    // Only requests that outlived their turn are counted as running.
+    // Only requests that outlived their turn count as running.
     if (this.#running) this.state.settled(this);
     const requests = this.peer?.requests;
-    // A cancelled id may be in use again by the time its handler settles.
+    // The client may have reused the id of a cancelled request before its handler settles.
     if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
     this.whenSettled?.();
   }
 
-  /** The request has outlived the turn in which it arrived. */
+  /** Registers a request that has outlived the turn in which it arrived. */
   #outlive(): void {
     if (this.settled || this.#running) return;
     this.#running = true;
@@ -241,7 +241,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     request.recount();
     if (this.#waiting === undefined) {
       this.#waiting = [];
-      if (this.#stream === undefined) this.http.onLeave(() => this.#leave());
+      if (this.#stream === undefined) this.http.onLeave(() => this.#disconnected());
     }
     this.#waiting.push(request);
   }
@@ -251,7 +251,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (this.#toStream()) return this.#stream?.message(text);
     this.busy(this.streamLimit);
     this.#finish();
-    // A refused request must not continue, even where a disconnect does not cancel it.
+    // A refused request must not continue, even in revisions where a disconnect does not cancel.
     for (const request of this.#waiting ?? [])
       request.cancel(new Error(`the limit \`${this.streamLimit}\` is reached`));
   }
@@ -260,22 +260,22 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (!this.#done && this.#toStream()) this.#stream?.pause?.(retryMs);
   }
 
-  /** Makes the reply a stream; false if a limit or the end of the session forbids it. */
+  /** Turns the reply into a stream. Returns false if a limit or the end of the session forbids it. */
   #toStream(): boolean {
     if (this.#stream !== undefined) return true;
     const rules = this.#rules;
     const connection = rules.session?.ended === true ? undefined : this.#openStream();
     if (connection === undefined) return false;
-    connection.onLost = () => this.#leave();
+    connection.onLost = () => this.#disconnected();
     this.#stream = rules.openStream?.(connection, this.#ids ?? [this.id]) ?? connection;
     for (const text of this.#batch ?? []) this.#stream.message(text);
     return true;
   }
 
-  /** The client has disconnected. */
-  #leave(): void {
+  /** Handles a disconnect of the client. */
+  #disconnected(): void {
     if (this.#done) return;
-    // Counted until `authenticate` has decided: it works on, also for nobody.
+    // `authenticate` keeps running after a disconnect. Count the request until it settles.
     this.left = true;
     if (this.identifying) return;
     this.#finish();
@@ -287,7 +287,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.finished();
   }
 
-  /** The request may run, with `more` requests in all; or the name of the limit that forbids it. */
+  /** Admits `more` requests to run. Returns the name of the limit that forbids it, if any. */
   admit(more: number): string | undefined {
     const { state, principal } = this;
     if (state.inFlight + more > state.limits.maxInFlight) return "maxInFlight";
@@ -296,7 +296,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     return limit;
   }
 
-  /** Counts the request as in flight, or no longer, after its handler or the stream of its reply has begun or ended. */
+  /** Updates the in-flight count after the handler, or the stream of the reply, has begun or ended. */
   recount(): void {
     const { state, principal } = this;
     const counts = this.working && !this.#outer.#streaming;
@@ -306,7 +306,10 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (principal !== undefined) state.inFlightOf.change(principal.key, counts ? 1 : -1);
   }
 
-  /** The reply is complete, or its client has left. What a storage still holds of a stream is written before it ends. */
+  /**
+   * Called when the reply is complete or the client has disconnected. A reply that is an open stream stays unfinished
+   * until the stream ends.
+   */
   finished(): void {
     this.#arrived();
     this.#complete = true;
@@ -349,7 +352,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.#send(status, this.#headers(headers), text);
   }
 
-  /** Refuses because the server has reached a limit. */
+  /** Refuses the request because the server has reached a limit. */
   busy(limit: string, id?: Id): void {
     const message = `the server has reached its limit \`${limit}\`; try again later`;
     this.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data: { limit } }));
@@ -361,13 +364,13 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     this.refuse(refusal(500, "the request failed inside the server"));
   }
 
-  /** Replies with an event stream that belongs to no request. Returns undefined, and sends nothing, if a limit forbids it. */
+  /** Replies with an event stream outside requests. Returns undefined and sends nothing if a limit forbids it. */
   openEvents(extra?: HeaderList): SseConnection | undefined {
     this.finished();
     return this.#openStream(extra);
   }
 
-  /** Opens a stream that belongs to no request by `open`, if its caller may have one more. */
+  /** Opens a stream outside requests with `open`, unless the caller has reached its limit of streams. */
   async openCounted(open: () => Promise<void>): Promise<void> {
     const place = await this.state.endpoint.takeStream?.(this);
     if (typeof place === "object") return this.reply(place);
@@ -384,7 +387,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     const { state } = this;
     const key = this.principal?.key;
     if (state.connections.size >= state.limits.maxStreams) return undefined;
-    if (key !== undefined && !state.streamsOf.take(key, state.limits.maxStreamsPerPrincipal)) {
+    if (key !== undefined && !state.streamsOf.tryAdd(key, state.limits.maxStreamsPerPrincipal)) {
       this.streamLimit = "maxStreamsPerPrincipal";
       return undefined;
     }
@@ -396,12 +399,15 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
       if (state.options.onRequest !== undefined) logRequest(state, this, 200, this.#startedAt);
     });
     this.#streams(true);
-    // From now on the stream decides what a disconnect means.
+    // From now on the stream handles a disconnect.
     this.http.onLeave(() => connection.lose());
     return connection;
   }
 
-  /** The stream of the reply is open or has ended. Its own limit counts it, so that its requests are not counted meanwhile. */
+  /**
+   * Marks the stream of the reply as open or ended. While it is open, `maxStreams` counts it and its requests do not
+   * count as in flight.
+   */
   #streams(isOpen: boolean): void {
     this.#streaming = isOpen;
     this.recount();
@@ -410,7 +416,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   }
 
   #headers(base: HeaderList, extra?: HeaderList): HeaderList {
-    // The common reply allocates nothing.
+    // Fast path: the common reply allocates nothing.
     if (extra === undefined && this.corsHeaders === undefined) return base;
     return [...base, ...(extra ?? EMPTY), ...(this.corsHeaders ?? EMPTY)];
   }

@@ -1,4 +1,4 @@
-import type { HttpFacts, HttpRequest } from "../../../http/http.js";
+import type { HttpRequest, HttpRequestInfo } from "../../../http/http.js";
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 
 /** Alternating header names and values: the cheapest form in every runtime. */
@@ -9,10 +9,10 @@ export type HeaderList = readonly string[];
  *
  * The core calls either `send` or `stream`, once. Neither may throw after the client has disconnected.
  */
-export interface Incoming extends HttpRequest, HttpFacts {
-  /** How many `Host` headers there are; more than one is an attack. */
+export interface Incoming extends HttpRequest, HttpRequestInfo {
+  /** Number of `Host` headers. More than one is an attack. */
   readonly hostCount: number;
-  /** How many `Content-Type` headers there are. */
+  /** Number of `Content-Type` headers. */
   readonly contentTypeCount: number;
   /** The request object of the runtime, for `authenticate`. */
   readonly native: unknown;
@@ -23,36 +23,36 @@ export interface Incoming extends HttpRequest, HttpFacts {
   /** Begins a reply that stays open. */
   stream(status: number, headers: HeaderList): OutgoingStream;
   /**
-   * Calls `request.turnEnded` at the end of this turn of the event loop, unless it is settled by then. Most requests are,
-   * and so need no bookkeeping. Runtimes that isolate the context of each request call it immediately.
+   * Calls `request.turnEnded` at the end of this turn of the event loop, unless the request is settled by then. Most
+   * requests are, so they need no bookkeeping. Runtimes that isolate the context of each request call it immediately.
    */
   afterTurn(request: AfterTurn): void;
-  /** Calls `run` once if the client disconnects before the reply ends; a later call replaces `run`. */
+  /** Calls `run` once if the client disconnects before the reply ends. A later call replaces `run`. */
   onLeave(run: () => void): void;
 }
 
-/** Work for the end of the turn, unless it is settled by then. */
+/** A request that is notified at the end of the turn, unless it is settled by then. */
 export interface AfterTurn {
   readonly settled: boolean;
   turnEnded(): void;
 }
 
 /**
- * How much of a body may be read. Whoever reads it adds what arrives to `bodyBytes` and to `state.unfinishedBytes`; what does
- * not fit into `maxUnfinishedBytes` must not be kept, see `TOO_MUCH`.
+ * The limits for reading one body. The reader adds received bytes to `bodyBytes` and to `state.unfinishedBytes`. A body
+ * that would exceed `maxUnfinishedBytes` ends with `UNFINISHED_LIMIT_REACHED`.
  */
 export interface BodyLimits {
   readonly maxBytes: number;
   bodyBytes: number;
-  /** What all bodies that are being received share. */
+  /** The counter that all bodies being received share. */
   readonly state: { unfinishedBytes: number; readonly limits: { readonly maxUnfinishedBytes: number } };
 }
 
-/** The text of a body, or why it was refused. */
+/** The text of a body, or the reason for its refusal. */
 export type Body = { readonly text: string } | { readonly limit: string } | BodyRefusal;
 
-/** The refusal of a body for which there is no room beside the others. */
-export const TOO_MUCH: Body = { limit: "maxUnfinishedBytes" };
+/** The refusal of a body that would exceed `maxUnfinishedBytes`. */
+export const UNFINISHED_LIMIT_REACHED: Body = { limit: "maxUnfinishedBytes" };
 
 interface BodyRefusal {
   readonly status: number;
@@ -62,7 +62,7 @@ interface BodyRefusal {
 
 /** The open body of a reply. After `end` or a disconnect, every method does nothing. */
 export interface OutgoingStream {
-  /** Returns how many bytes the client has not read yet. */
+  /** Returns the number of bytes that the client has not read yet. */
   write(text: string): number;
   /** Ends the reply after the data written so far. */
   end(): void;
@@ -71,7 +71,7 @@ export interface OutgoingStream {
 }
 
 /**
- * Turns a body that a framework has parsed back into text, so that the limits on size and depth apply to it as well; those
+ * Turns a body that a framework has parsed back into text, so that the limits on size and depth apply to it. The limits
  * of the framework may differ.
  */
 export function bodyOfValue(value: unknown, maxBytes: number, contentType = ""): Body {
@@ -84,12 +84,12 @@ export function bodyOfValue(value: unknown, maxBytes: number, contentType = ""):
   }
   if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is not a JSON value" };
   // A UTF-16 unit is at least one byte, so a body within the limit is never refused.
-  return text.length > maxBytes ? longBody(maxBytes) : { text };
+  return text.length > maxBytes ? bodyTooLong(maxBytes) : { text };
 }
 
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/** The text of a form; a field that came several times, which parsers make a list of, comes as often again. */
+/** Encodes a parsed form. Parsers turn a repeated field into a list, which becomes a repeated field again. */
 function formOf(value: unknown): string {
   const form = new URLSearchParams();
   for (const [name, field] of Object.entries(value ?? {})) {
@@ -99,6 +99,6 @@ function formOf(value: unknown): string {
 }
 
 /** The refusal of a body that is longer than `maxMessageBytes`. */
-export function longBody(maxBytes: number): Body {
+export function bodyTooLong(maxBytes: number): Body {
   return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
 }

@@ -8,10 +8,10 @@ interface Authority {
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Lower-case names, IPv4 and bracketed IPv6, an optional port, and nothing else: no user, no path, no spaces. */
+/** Lower-case names, IPv4 and bracketed IPv6 with an optional port. Rejects users, paths and spaces. */
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?)(?::(\d{1,5}))?$/;
 
-/** Parses a `Host` header; undefined for anything unusual. */
+/** Parses a `Host` header. Returns undefined for anything unusual. */
 export function parseAuthority(value: string): Authority | undefined {
   const match = AUTHORITY.exec(value.toLowerCase());
   const host = match?.[1];
@@ -19,21 +19,21 @@ export function parseAuthority(value: string): Authority | undefined {
   return { host, port: match?.[2] };
 }
 
-/** Whether a name is loopback; `127.1` and other spellings are not accepted. */
+/** True for the usual names of loopback. `127.1` and other spellings do not count. */
 export function isLoopbackName(host: string): boolean {
   return LOOPBACK_NAMES.has(host.toLowerCase());
 }
 
 /**
- * Decides which `Host` and `Origin` values are allowed, which prevents DNS rebinding attacks.
+ * Decides which `Host` and `Origin` values are allowed. Prevents DNS rebinding attacks.
  *
  * Spec: Streamable HTTP, "Security Warning",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
 export interface OriginGuard {
-  /** Whether the value of `Host` is allowed. */
+  /** True if the value of `Host` is allowed. */
   host(value: string): boolean;
-  /** Whether a page of this origin may call this server. */
+  /** True if a page of this origin may call the server. */
   origin(value: string): boolean;
   /** True if an allowed name is not loopback, so that other machines may call. */
   readonly beyondLoopback: boolean;
@@ -43,11 +43,11 @@ export interface OriginOptions {
   publicUrl?: string | undefined;
   allowedHosts?: readonly string[] | undefined;
   allowedOrigins?: readonly string[] | undefined;
-  /** Origins whose pages may call by CORS. */
+  /** Origins that CORS allows. */
   corsOrigins?: "*" | readonly string[] | undefined;
 }
 
-/** Builds the guard; it caches the decision for each value. */
+/** Builds the guard. It caches the allowed values. */
 export function originGuard(options: OriginOptions): OriginGuard {
   const url = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const hosts = listOf("allowedHosts", options.allowedHosts).map(hostRule);
@@ -56,26 +56,29 @@ export function originGuard(options: OriginOptions): OriginGuard {
   const { corsOrigins = [] } = options;
   origins.push((origin) => corsOrigins === "*" || corsOrigins.includes(origin));
   if (url !== undefined) origins.push((origin) => origin === url.origin);
-  // A public server has no reason to trust pages of the caller's own machine.
+  // A public server has no reason to trust pages that run on the caller's machine.
   else origins.push(isLoopbackOrigin);
   return {
-    host: remembered((value) => {
+    host: cached((value) => {
       const authority = parseAuthority(value);
       if (authority === undefined) return false;
       return isLoopbackName(authority.host) || hosts.some((allows) => allows(authority));
     }),
-    origin: remembered((value) => origins.some((allows) => allows(value))),
+    origin: cached((value) => origins.some((allows) => allows(value))),
     beyondLoopback: hosts.length > 0 && ![...hostNames(options, url)].every(isLoopbackName),
   };
 }
 
 function listOf(option: string, value: readonly string[] = []): readonly string[] {
   if (Array.isArray(value)) return value;
-  throw new McpError("invalid_definition", `\`${option}\` is not a list`, { fix: "Write a list of texts." });
+  throw new McpError("invalid_definition", `\`${option}\` is not a list`, { fix: "Write a list of strings." });
 }
 
-/** Bounds the cache: honest clients send few different values, and hostile ones must not fill memory. */
-function remembered(decide: (value: string) => boolean): (value: string) => boolean {
+/**
+ * Caches allowed values. The cache is bounded: honest clients send few different values, and hostile ones must not fill
+ * memory.
+ */
+function cached(decide: (value: string) => boolean): (value: string) => boolean {
   const accepted = new Set<string>();
   return (value) => {
     if (accepted.has(value)) return true;
@@ -90,7 +93,7 @@ function parsePublicUrl(value: string): URL {
   try {
     url = new URL(value);
   } catch {
-    // Falls through to the one error below.
+    // Throws the error below.
   }
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "") {
     throw new McpError(
@@ -118,7 +121,7 @@ function publicHostRules(url: URL): HostRule[] {
   return [({ host, port: sent }) => host === url.hostname && (sent === port || (optional && sent === undefined))];
 }
 
-/** `*` allows all, `*.example.com` every name below, a name without port any port. */
+/** `*` allows every host, `*.example.com` every name below it, and a name without a port any port. */
 function hostRule(entry: string): HostRule {
   if (entry === "*") return () => true;
   const wildcard = entry.startsWith("*.");
@@ -139,7 +142,10 @@ function originRule(entry: string): (origin: string) => boolean {
   return (value) => value === origin;
 }
 
-/** The origins as browsers send them, without a final slash; `"*"` if it is among them. Throws for what is no list of origins. */
+/**
+ * Normalizes the origins to the form that browsers send, without a final slash. Returns `"*"` if it is among them.
+ * Throws if the options are not lists of origins.
+ */
 export function corsOrigins({
   origins,
   headers = [],
@@ -152,14 +158,15 @@ export function corsOrigins({
     ["headers", headers],
   ] as const) {
     if (Array.isArray(value)) continue;
-    const fix = 'Write a list of texts, for example ["https://app.example.com"]; `origins` may be "*" for every page.';
+    const fix =
+      'Write a list of strings, for example ["https://app.example.com"]; `origins` may be "*" for every page.';
     throw new McpError("invalid_definition", `\`cors.${name}\` is not a list`, { fix });
   }
   if (!Array.isArray(origins) || origins.includes("*")) return "*";
   return origins.map((origin: string) => checkedOrigin(origin, "cors.origins"));
 }
 
-/** An origin of an option as browsers send it. Throws for anything else. */
+/** Normalizes an origin of an option to the form that browsers send. Throws if it is invalid. */
 function checkedOrigin(entry: string, option: string): string {
   let origin: string | undefined;
   try {
@@ -167,7 +174,7 @@ function checkedOrigin(entry: string, option: string): string {
     // In the URL standard, extensions and app schemes have an opaque origin, but browsers send scheme and host.
     origin = url.origin === "null" ? entry : url.origin;
   } catch {
-    // Falls through to the one error below.
+    // Throws the error below.
   }
   if (origin === undefined || (origin !== entry && `${origin}/` !== entry)) {
     throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`${option}\` is not a valid origin`, {

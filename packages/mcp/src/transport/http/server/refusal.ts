@@ -18,7 +18,7 @@ export interface Refusal {
 
 export interface RefusalOptions {
   id?: Id | undefined;
-  /** One that JSON-RPC defines. */
+  /** A code that JSON-RPC defines. Default: derived from the status. */
   code?: number;
   headers?: HeaderList;
   data?: unknown;
@@ -26,7 +26,10 @@ export interface RefusalOptions {
 
 export const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 
-/** Builds a refusal with a JSON-RPC body. Unless told otherwise, the status says whose fault it is. */
+/**
+ * Builds a refusal with a JSON-RPC body. By default, a status below 500 becomes `INVALID_REQUEST` and any other
+ * `INTERNAL_ERROR`.
+ */
 export function refusal(status: number, message: string, options: RefusalOptions = {}): Refusal {
   const headers = options.headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...options.headers];
   const { id, code = status < 500 ? INVALID_REQUEST : INTERNAL_ERROR, data } = options;
@@ -41,18 +44,20 @@ interface Challenger {
   challenge?: ((scopes: readonly string[], caller?: Principal) => Readonly<Record<string, string>>) | undefined;
 }
 
-/** The status and headers of an answer that says when to try again, or which scopes its caller lacks. */
+/**
+ * Returns the status and headers of an answer that asks for a later retry, or lists the scopes that the caller lacks.
+ */
 export function answerHead(
   { platform, options }: { readonly platform: Platform; readonly options: ChallengeOptions },
   { status = 200, retryAfterMs, scopes = [] }: Answer,
   caller: Principal | undefined,
 ): { readonly status: number; readonly headers: readonly string[] } {
-  // In whole seconds, and never too soon.
+  // Rounded up to whole seconds, so that the client never retries too early.
   if (retryAfterMs !== undefined) return { status, headers: ["retry-after", String(Math.ceil(retryAfterMs / 1000))] };
   return { status: 403, headers: challengeHeaders(platform, options, scopes, caller) };
 }
 
-/** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
+/** Returns the headers that list the scopes a caller lacks. Uses the `challenge` hook if it returns valid headers. */
 function challengeHeaders(
   platform: Platform,
   options: ChallengeOptions,
@@ -63,7 +68,7 @@ function challengeHeaders(
     const { auth, challenge = auth?.challenge?.bind(auth) ?? scopeChallenge } = options;
     const headers = challenge(scopes, caller);
     if (areReplyHeaders(headers)) return Object.entries(headers).flat();
-    // The answer does not wait for a promise; its failure must not end the process.
+    // A promise is too late for this answer, but its rejection must not end the process.
     callHook(platform, "challenge", () => headers);
     platform.warn("`challenge` returned something other than headers that can be sent; the default is sent instead");
   } catch (error) {
@@ -72,43 +77,46 @@ function challengeHeaders(
   return Object.entries(scopeChallenge(scopes)).flat();
 }
 
-/** The challenge that lists the scopes a caller lacks. */
+/** The default challenge, with the scopes that a caller lacks. */
 function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
   return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
 }
 
-/** The characters of a scope (RFC 6749, 3.3); others could end the quoted string. */
+/** The characters of a scope (RFC 6749, 3.3). Others could end the quoted string. */
 function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
 }
 
-/** Refuses a request by an error, with HTTP 400. */
+/** Refuses a request with an error and HTTP 400. */
 export function refusedBy({ code, message, data }: McpError, id?: Id): Refusal {
   return refusal(400, message, { id, code, data });
 }
 
-/** The answer to a request whose endpoint threw, which it should never do. Only the operator sees the cause. */
+/** The answer to a request whose endpoint threw, which is a bug. Only the operator sees the cause. */
 export function failedAnswer(platform: Platform, id: Id, error: unknown): Answer {
   platform.warn(`a request failed inside the server: ${String(error)}`);
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the server") };
 }
 
-/** Why a request ends before its handler has answered. */
+/** The reason why a request ends before its handler has answered. */
 export interface EndedError extends Error {
-  /** The text of the error that answers the request with this id. */
+  /** Returns the JSON-RPC error that answers the request with this id. */
   answerTo(id: Id): string;
 }
 
-/** The end of the session of a request: for good, or only on this node. */
+/** The error for requests of a session that has ended: on every node if `isGone`, otherwise only on this one. */
 export function sessionEnd(isGone: boolean): EndedError {
   const error = new McpError("connection_closed", isGone ? "the session has ended" : "the server is closing");
-  const fix = `${isGone ? "Open a new session" : "Connect again"}; call again if the call may run twice.`;
-  const message = `${error.message} before this request was answered, so its outcome is not known. ${fix}`;
+  const fix = `${isGone ? "Open a new session" : "Connect again"}; call again if the call is safe to repeat.`;
+  const message = `${error.message} before this request was answered, so its outcome is unknown. ${fix}`;
   const data = { reason: isGone ? "session_ended" : "closing", fix };
   return Object.assign(error, { answerTo: (id: Id) => errorText(id, INTERNAL_ERROR, message, data) });
 }
 
-/** Names the header, its value and the option, because this refusal is what breaks deployments behind proxies. */
+/**
+ * Refuses a header value. Names the header, its value and the option, because this refusal breaks deployments behind
+ * proxies.
+ */
 export function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));
   const fix = `Set \`${option}\` if clients are meant to use this address.`;

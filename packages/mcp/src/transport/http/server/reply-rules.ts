@@ -5,6 +5,7 @@ import type { RunningRequest } from "./state.js";
 
 /** The open stream of a reply. Messages are sent in order. */
 export interface ReplyStream {
+  /** Sends one message. */
   message(text: string): void;
   /** Ends the stream, after `text` if there is one. */
   finish(text: string | undefined): void;
@@ -12,35 +13,37 @@ export interface ReplyStream {
   pause?(retryMs: number): void;
 }
 
-/** What a reply needs from the session of its requests. */
+/** The part of a session that a reply uses. */
 export interface ReplySession extends Peer {
   readonly ended: boolean;
-  /** Whether the client treats a closed connection as a pause and reconnects. */
+  /** True if the client treats a closed connection as a pause and reconnects. */
   readonly primes: boolean;
-  /** Set while a change of the session is being stored; answers wait for it, so that clients can rely on them. */
+  /**
+   * Set while the storage saves a change of the session. Answers wait for it, so that clients can rely on the change.
+   */
   readonly saving: Promise<unknown> | undefined;
-  /** Sends a request to the client with `send`, and waits for the POST that answers it. */
+  /** Sends a request to the client with `send` and waits for the POST that answers it. */
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown>;
-  /** Its requests without an answer. */
+  /** The requests of the session that have no answer yet. */
   readonly requests: Map<Id, RunningRequest> | undefined;
 }
 
-/** How the requests of one POST are replied to. */
+/** The rules for replying to the requests of one POST. */
 export interface ReplyRules {
   /**
-   * Whether the client cancels by closing its connection.
+   * True if the client cancels by closing its connection.
    *
    * Spec: Streamable HTTP, "Cancellation",
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation
    */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;
-  /** Puts the reply to these requests on a stream that outlives its connection; otherwise the connection is the stream. */
+  /** Opens a stream for the reply that outlives its connection. If absent, the connection itself is the stream. */
   openStream?(connection: SseConnection, requests: readonly Id[]): ReplyStream;
 }
 
-/** For requests outside sessions. */
+/** The rules for requests outside sessions. */
 export const ALONE: ReplyRules = { leavingCancels: true };
 
-/** For clients of the stateful era without a session: in their revisions a disconnect does not cancel. */
+/** The rules for clients of the stateful era without a session. In their revisions a disconnect does not cancel. */
 export const WITHOUT_SESSION: ReplyRules = { leavingCancels: false };

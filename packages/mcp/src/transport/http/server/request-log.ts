@@ -6,16 +6,21 @@ import type { Platform } from "../../../platform/platform.js";
 
 /** One finished request, safe to log. */
 export interface RequestLogEntry {
+  /** The HTTP method. */
   readonly method: string;
-  /** Without the query, which may contain credentials. */
+  /** The path without the query, which may contain credentials. */
   readonly path: string;
+  /** The HTTP status of the reply. */
   readonly status: number;
-  /** From the arrival of the headers to the end of the reply, streams included. */
+  /** Milliseconds from the arrival of the headers to the end of the reply, streams included. */
   readonly durationMs: number;
+  /** The IP address of the client, if the runtime reports it. */
   readonly remoteAddress?: string;
+  /** The `subject` that `authenticate` returned. Absent without authentication. */
   readonly subject?: string;
+  /** The `clientId` that `authenticate` returned, if any. */
   readonly clientId?: string;
-  /** Every request header; credentials are replaced by `[redacted]`. Built on demand. */
+  /** Returns every request header. Credentials are replaced by `[redacted]`. */
   headers(): Record<string, string>;
 }
 

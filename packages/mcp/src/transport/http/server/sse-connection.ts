@@ -5,31 +5,34 @@ import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
 import type { HeaderList, OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";
 
-/** A client that has read nothing for this many keep-alives in a row is treated as gone, although its connection is open. */
+/** Consecutive keep-alives with unread data after which the client counts as gone, although its connection is open. */
 const STUCK_TIMES = 4;
-/** Less unread data than this may be just a keep-alive comment. */
+/** Smaller amounts of unread data may be just a keep-alive comment. */
 const STUCK_BYTES = 1024;
 
 export const SSE_HEADERS: HeaderList = [
   "content-type",
   "text/event-stream",
-  // `no-transform` keeps proxies from compressing, and so delaying, events.
+  // `no-transform` stops proxies from compressing events, which would delay them.
   "cache-control",
   "no-cache, no-transform",
   "x-accel-buffering",
   "no",
 ];
 
-/** One open event stream to one client. Kept alive by comments; closed when the client stops reading or its credentials expire. */
+/**
+ * One open event stream to one client. Comments keep it alive. It closes when the client stops reading or its
+ * credentials expire.
+ */
 export class SseConnection {
   readonly #state: ServerState;
   readonly #out: OutgoingStream;
   #expiry: Timer | undefined;
   readonly #finished: () => void;
   #open = true;
-  /** Consecutive keep-alives at which data was still unread. */
+  /** Consecutive keep-alives at which the client had unread data. */
   #stuck = 0;
-  /** Called once when the connection ends for a reason other than `end`. */
+  /** Called once when the connection ends other than by `end`. */
   onLost: (() => void) | undefined;
 
   constructor(state: ServerState, out: OutgoingStream, principal: Principal | undefined, finished: () => void) {
@@ -63,7 +66,7 @@ export class SseConnection {
     if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();
   }
 
-  /** Sends a keep-alive comment; closes a stream that is not read. */
+  /** Sends a keep-alive comment, or closes the stream if the client does not read it. */
   quiet(): void {
     if (!this.#open) return;
     this.#state.keepAlive.touch(this);
@@ -79,7 +82,7 @@ export class SseConnection {
     this.#out.end();
   }
 
-  /** The client disconnected or is disconnected. */
+  /** Ends the stream because the client has disconnected, or its credentials have expired. */
   lose(): void {
     if (!this.#open) return;
     this.#close();

@@ -16,10 +16,10 @@ import {
 import type { OriginGuard } from "./origin.js";
 import type { EndedError } from "./refusal.js";
 
-type Resolved<T> = { [K in keyof T]-?: NonNullable<T[K]> };
-type ResolvedLimits = Resolved<HttpLimits>;
-type ResolvedTimes = Resolved<HttpTimes>;
-type ResolvedEventLog = Resolved<EventLogLimits>;
+type WithDefaults<T> = { [K in keyof T]-?: NonNullable<T[K]> };
+type ResolvedLimits = WithDefaults<HttpLimits>;
+type ResolvedTimes = WithDefaults<HttpTimes>;
+type ResolvedEventLog = WithDefaults<EventLogLimits>;
 
 export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
   maxMessageBytes: 4 * 1024 * 1024,
@@ -60,37 +60,40 @@ export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
 
 const CLOSING = new Error("the server is closing");
 
-/** A request without an answer. */
+/** A request that has no answer yet. */
 export interface RunningRequest {
   readonly http: Incoming;
   /** True for requests that only the client ends. */
   readonly endless: boolean;
-  /** True once it has ended. */
+  /** True once the request has ended. */
   readonly settled: boolean;
-  /** Called once it has ended and its answer, if it has one, is sent. */
+  /** Called once the request has ended and its answer, if any, is sent. */
   whenSettled: (() => void) | undefined;
   /** Called at the end of the turn in which the request arrived, unless it is settled by then. */
   turnEnded(): void;
-  /** There was no answer for `streamAfterMs`: the reply becomes a stream. */
+  /** Turns the reply into a stream, because the answer took longer than `streamAfterMs`. */
   overdue(): void;
-  /** Asks the handler to finish; its answer is still sent. */
+  /** Asks the handler to finish. Its answer is still sent. */
   stop(reason: Error): void;
-  /** Ends the request without an answer, and aborts its handler. */
+  /** Ends the request without an answer and aborts its handler. */
   cancel(reason: unknown): void;
-  /** Ends the request with an error, and aborts its handler; without one if `goesOn` and the reply is a stream, which can be resumed. */
-  fail(error: EndedError, goesOn: boolean): void;
+  /**
+   * Ends the request with an error and aborts its handler. Sends no error if `resumable` is set and the reply is a
+   * stream: the client can resume it on another node.
+   */
+  fail(error: EndedError, resumable: boolean): void;
   /** Ends the request with its answer. */
   settle(answer: Answer): void;
 }
 
-/** What timers and shutdown use of an open stream. */
+/** The part of an open stream that timers and shutdown use. */
 export interface OpenStream {
-  /** Nothing was written for `keepAliveMs`. */
-  quiet(): void;
+  /** Called when nothing was written for `keepAliveMs`. */
+  sendKeepAlive(): void;
   end(): void;
 }
 
-/** What all requests of one HTTP server share: options, counters and timers. */
+/** The options, counters and timers that all requests of one HTTP server share. */
 export class ServerState {
   readonly endpoint: Endpoint;
   readonly platform: Platform;
@@ -103,27 +106,32 @@ export class ServerState {
   /** Open streams, by the time of their last write. */
   readonly keepAlive: DueList<OpenStream>;
   readonly connections = new Set<OpenStream>();
-  /** Requests that have outlived the turn in which they arrived; most end earlier. */
+  /** Requests that have outlived the turn in which they arrived. Most requests end earlier. */
   readonly #running = new Set<RunningRequest>();
-  /** Those of them that have waited for less than `streamAfterMs`. */
+  /** The running requests that have waited for less than `streamAfterMs`. */
   readonly #overdue: DueList<RunningRequest>;
-  /** Requests that are being identified or received. */
+  /** Number of requests that are being authenticated or received. */
   arriving = 0;
-  /** Requests whose reply is not complete; streams that belong to no request are not counted. */
+  /** Number of requests whose reply is not complete. Streams outside requests do not count. */
   unfinished = 0;
-  /** Bytes of bodies that are being received. */
+  /** Bytes of the bodies that are being received. */
   unfinishedBytes = 0;
-  /** Requests whose handlers run, also those whose clients have left, but not those whose reply is an open stream. */
+  /**
+   * Number of requests whose handlers run, even after a disconnect. A request whose reply is an open stream does not
+   * count.
+   */
   inFlight = 0;
-  /** Streams with events that are being stored. */
+  /** Number of streams with events that are being stored. */
   #storing = 0;
   draining = false;
-  /** True if connections end with their next reply, so that clients and proxies open new ones at other nodes. */
+  /**
+   * True if the server closes each connection after its next reply, so that clients and proxies connect to other nodes.
+   */
   closesConnections = false;
   #whenIdle: (() => void) | undefined;
   readonly inFlightOf = new KeyCounts();
   readonly #storageWarnings: RepeatedWarnings;
-  /** Open streams by principal. */
+  /** Number of open streams by principal. */
   readonly streamsOf = new KeyCounts();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
@@ -137,7 +145,7 @@ export class ServerState {
     this.times = withDefaults(DEFAULT_TIMES, options.times);
     this.eventLog = withDefaults(DEFAULT_EVENT_LOG, options.eventLog);
     this.#overdue = new DueList(platform, this.times.streamAfterMs, (request) => request.overdue());
-    this.keepAlive = new DueList(platform, this.times.keepAliveMs, (connection) => connection.quiet());
+    this.keepAlive = new DueList(platform, this.times.keepAliveMs, (connection) => connection.sendKeepAlive());
   }
 
   started(request: RunningRequest): void {
@@ -152,7 +160,7 @@ export class ServerState {
     this.noteIdle();
   }
 
-  /** Ends the wait of `drain` if nothing is left to wait for. */
+  /** Ends the wait of `drain` if the server is idle. */
   noteIdle(): void {
     if (this.#isIdle) this.#whenIdle?.();
   }
@@ -161,19 +169,19 @@ export class ServerState {
     return this.unfinished === 0 && this.#running.size === 0 && this.#storing === 0;
   }
 
-  /** One more or one less stream has events that are being stored. */
-  stores(by: 1 | -1): void {
+  /** Counts a stream that begins (1) or ends (-1) storing events. */
+  countStoring(by: 1 | -1): void {
     this.#storing += by;
     if (this.draining) this.noteIdle();
   }
 
-  /** The name of the limit that forbids to run `more` requests of this principal. */
+  /** Returns the name of the limit that forbids to run `more` requests of this principal, if any. */
   fullFor(key: string, more: number): string | undefined {
     const { maxInFlightPerPrincipal } = this.limits;
     return this.inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;
   }
 
-  /** Stops endless requests. Resolves when all requests are replied to or after `graceMs`. */
+  /** Stops endless requests. Resolves when all requests are replied to, or after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     this.closesConnections = true;
@@ -181,7 +189,7 @@ export class ServerState {
     if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         const grace = this.platform.timer(graceMs, resolve, true);
-        // The timer would keep the process alive for the rest of the grace period.
+        // Cancelled, because the timer would keep the process alive for the rest of the grace period.
         this.#whenIdle = () => {
           grace.cancel();
           resolve();
@@ -191,7 +199,9 @@ export class ServerState {
     for (const request of this.#running) request.stop(CLOSING);
   }
 
-  /** Warns of a failure of the storage: during an outage, all requests have the same. */
+  /**
+   * Warns about a failure of the storage. Repeated failures are summarized, because all requests fail during an outage.
+   */
   storageFailed(error: unknown): void {
     this.#storageWarnings.warn(error);
   }

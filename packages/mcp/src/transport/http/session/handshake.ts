@@ -1,6 +1,6 @@
 import type { Accepted } from "../../../era/era.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import { LazyAbort } from "../../../jsonrpc/pending-asks.js";
+import { LazyAbort } from "../../../jsonrpc/pending-requests.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { HttpExchange } from "../server/exchange.js";
@@ -8,8 +8,8 @@ import { failedAnswer, refusal } from "../server/refusal.js";
 import type { SessionStore } from "./store.js";
 
 /**
- * Runs the request that opens a session. The session id is in a header of the reply, so nothing is sent before the answer
- * is known; notifications wait. Never rejects.
+ * Runs the request that opens a session. The reply has the session id in a header, so nothing is sent before the answer
+ * is known: notifications wait. Never rejects.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -30,10 +30,13 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
   }
 }
 
-/** Opens a session that has a place, where the server limits them. The place comes first: who gets none takes no room of others. */
+/**
+ * Reserves a place in the quota of sessions, if there is one, and opens the session. The quota comes first, so that a
+ * caller beyond its quota does not evict sessions of others.
+ */
 async function openPlaced(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
   const quota = exchange.state.endpoint.sessionPlaces;
-  const session = store.logs.placed(store.nodes.newSessionId());
+  const session = store.logs.describeForQuota(store.nodes.newSessionId());
   const taken = quota && (await quota.take(exchange, session, accepted.message.id));
   if (taken === undefined) return void (await open(store, exchange, accepted, session.id));
   if (!("place" in taken)) return exchange.reply(taken);
@@ -45,7 +48,7 @@ async function openPlaced(store: SessionStore, exchange: HttpExchange, accepted:
   }
 }
 
-/** Returns whether there is a session now. */
+/** Returns true if the session was created. */
 async function open(
   store: SessionStore,
   exchange: HttpExchange,
@@ -53,20 +56,20 @@ async function open(
   id: string,
   place?: string,
 ): Promise<boolean> {
-  // Checked before the handshake, so that no session is announced that cannot be stored.
-  const room = store.room.take(exchange.principal?.key);
+  // Checked before the handshake, so that the server announces no session that it cannot store.
+  const room = store.room.reserve(exchange.principal?.key);
   if ("full" in room) {
     exchange.busy(room.full, accepted.message.id);
     return false;
   }
-  const waiting: string[] = [];
+  const queued: string[] = [];
   let ended: Answer["sessionEnded"];
   try {
-    const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
+    const answer = await answerTo(exchange, accepted, (text) => queued.push(text));
     const { session, sessionEnded } = answer;
     ended = sessionEnded;
     const created = session && (await store.create(id, { session, sessionEnded }, exchange.principal, place));
-    reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
+    reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], queued);
     return created !== undefined;
   } catch (error) {
     void ended?.("closed");
@@ -76,16 +79,16 @@ async function open(
   }
 }
 
-/** Refuses a request because the storage does not do what it needs. The client may send it again: nothing of it has run. */
+/** Refuses a request because the storage failed. The client can retry: nothing of the request has run. */
 export function refuseForNow(exchange: HttpExchange, error: unknown, id?: Id): void {
   exchange.state.storageFailed(error);
   const fix = "Send the request again.";
-  const message = `the storage of this server's sessions does not answer. ${fix}`;
+  const message = `the session storage of this server is not available. ${fix}`;
   const data = { reason: "storage_unavailable", fix };
   exchange.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data }));
 }
 
-async function answerTo({ state, http, principal }: HttpExchange, accepted: Accepted, say: (text: string) => void) {
+async function answerTo({ state, http, principal }: HttpExchange, accepted: Accepted, enqueue: (text: string) => void) {
   const { id } = accepted.message;
   const abort = new LazyAbort();
   const exchange: Exchange = {
@@ -95,7 +98,7 @@ async function answerTo({ state, http, principal }: HttpExchange, accepted: Acce
     },
     http,
     principal,
-    send: say,
+    send: enqueue,
   };
   try {
     return await state.endpoint.request(accepted, exchange);

@@ -50,19 +50,19 @@ describe("the sweep", () => {
     const oldest = add("oldest");
     time.advance(5 * 60_000 - 1);
     add("young");
-    expect(sweep.yielding()).toBeUndefined();
+    expect(sweep.replaceable()).toBeUndefined();
     time.advance(1);
-    expect(sweep.yielding()).toBe(oldest);
+    expect(sweep.replaceable()).toBe(oldest);
   });
 
   it("does not look through all sessions again for each that asks", () => {
     const { time, sweep, add } = setUp();
     const busy = add("busy", true) as { busy: boolean };
     time.advance(6 * 60_000);
-    expect(sweep.yielding()).toBeUndefined();
+    expect(sweep.replaceable()).toBeUndefined();
     busy.busy = false;
-    expect(sweep.yielding()).toBeUndefined();
+    expect(sweep.replaceable()).toBeUndefined();
     time.advance(1000);
-    expect(sweep.yielding()).toBe(busy);
+    expect(sweep.replaceable()).toBe(busy);
   });
 });

@@ -8,7 +8,7 @@ import { type EventPosition, eventId, parseEventId } from "./streams/stream.js";
 import { decodeEntry, GET_STREAM_ID, openingEntry } from "./streams/stream-log.js";
 
 /**
- * Answers a GET: opens a stream for messages that belong to no request, or resumes the stream of `Last-Event-ID`.
+ * Answers a GET: opens a stream for messages outside requests, or resumes the stream of `Last-Event-ID`.
  *
  * Spec: Transports, "Listening for Messages from the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
@@ -28,7 +28,7 @@ export async function openStream(store: SessionStore, session: HttpSession, exch
   else await openFirst(store, session, exchange);
 }
 
-/** Opens a further stream. Only the first one stores messages while no client reads it. */
+/** Opens an additional stream. Only the first GET stream stores messages while no client reads it. */
 function openFurther(session: HttpSession, exchange: HttpExchange): void {
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
@@ -41,17 +41,17 @@ function openFurther(session: HttpSession, exchange: HttpExchange): void {
 async function openFirst(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
   const { log, limits, keys } = store.logs;
   const name = keys.log(session.id, GET_STREAM_ID);
-  // Checked before headers are sent, because the status must tell the client about a gap.
+  // Read the log before sending headers, so that a storage failure becomes an error status.
   const point = await store.logs.resumePoint(session);
   const read = await log.read(name, point, 1);
   // Another GET may have attached meanwhile.
   if (session.streams.get(GET_STREAM_ID)?.attached === true) return openStream(store, session, exchange);
   const next = read.evicted ? undefined : read.entries[0];
   const gap = next !== undefined && decodeEntry(next.entry).afterGap ? next.id : 0;
-  if (read.evicted || gap > 0 || session.streams.get(GET_STREAM_ID)?.hasGap === true || session.missed) {
-    session.missed = true;
+  if (read.evicted || gap > 0 || session.streams.get(GET_STREAM_ID)?.hasGap === true || session.hasDropped) {
+    session.hasDropped = true;
     exchange.state.platform.warn(
-      "messages of a session were dropped: there were more than `eventLog` holds while no client read them",
+      "messages of a session were dropped: more arrived than `eventLog` allows while no client read them",
     );
   }
   if (!read.evicted) return attachFirst(store, session, exchange, point, gap);
@@ -68,18 +68,18 @@ function attachFirst(
 ): void {
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
-  store.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
-  // The client can resume from the point itself, because everything after it is still to be sent.
+  store.nodes.notify(session.id, { kind: "taken", stream: GET_STREAM_ID });
+  // The client can resume from this position, because everything after it is still to be sent.
   if (knownGap !== undefined && session.primes)
     connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, position), data: "" }));
-  if (session.missed) connection.write(encodeComment("messages were dropped before this point"));
-  session.missed = false;
+  if (session.hasDropped) connection.write(encodeComment("messages were dropped before this point"));
+  session.hasDropped = false;
   const stream = session.streams.open(GET_STREAM_ID);
   stream.byGet = true;
   stream.hasGap = false;
   stream.attach(connection, position, knownGap);
   session.releaseUnread();
-  store.listenHere(session);
+  store.serveHere(session);
 }
 
 async function resume(
@@ -101,13 +101,13 @@ async function resume(
   if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position.after);
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy(exchange.streamLimit);
-  store.nodes.tell(session.id, { kind: "taken", stream: position.stream });
+  store.nodes.notify(session.id, { kind: "taken", stream: position.stream });
   const stream = session.streams.open(position.stream);
   stream.attach(connection, position.after);
-  store.nodes.followed(session, stream);
+  store.nodes.watchWriter(session, stream);
 }
 
-/** Whether everything after a position is in the log, or will be. */
+/** True if everything after a position is in the log, or will be. */
 async function canResume(store: SessionStore, session: HttpSession, position: EventPosition): Promise<boolean> {
   const { stream, after } = position;
   const read = await store.logs.log.read(store.logs.keys.log(session.id, stream), after, 1);
@@ -115,6 +115,6 @@ async function canResume(store: SessionStore, session: HttpSession, position: Ev
   if (read.evicted || known?.hasGap === true) return false;
   const [next] = read.entries;
   if (next !== undefined) return !decodeEntry(next.entry).afterGap;
-  // Nothing is stored yet: in an unknown stream, the client would wait forever.
+  // Nothing is stored yet. In an unknown stream, the client would wait forever.
   return after > 0 || stream === GET_STREAM_ID || known?.startKnown === true || store.nodes.willWrite(stream);
 }

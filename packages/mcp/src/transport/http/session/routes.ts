@@ -1,9 +1,9 @@
 import { guarded, isThenable, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
-import { sessionRevision, takesBatches } from "../../../era/session.js";
+import { allowsBatches, sessionRevision } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import { type Classified, errorText, type Id } from "../../../jsonrpc/message.js";
+import { type ClassifiedMessage, errorText, type Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import type { Storage } from "../../../storage/storage.js";
 import type { HttpExchange } from "../server/exchange.js";
@@ -14,14 +14,14 @@ import { openStream } from "./open-stream.js";
 import type { HttpSession } from "./session.js";
 import { SessionStore } from "./store.js";
 
-/** The content of one POST; a request comes with the endpoint's decision about its era. */
-export type Received =
-  | Exclude<Classified, { kind: "invalid" | "request" }>
+/** The content of one POST. A request comes with the endpoint's decision about its era. */
+export type PostedMessage =
+  | Exclude<ClassifiedMessage, { kind: "invalid" | "request" }>
   | { readonly kind: "request"; readonly accepted: Accepted };
 
 /** Serves the messages and streams of clients with a session. */
 export interface SessionRoutes {
-  post(exchange: HttpExchange, item: Received): void;
+  post(exchange: HttpExchange, item: PostedMessage): void;
   get(exchange: HttpExchange): void;
   delete(exchange: HttpExchange): void;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
   const store = new SessionStore(state, storage, state.endpoint.storage === undefined);
   return {
     post(exchange, item) {
-      // The header alone decides: a second handshake in a session is refused by that session.
+      // The header alone decides. A second handshake in a session is refused by that session.
       if (exchange.http.protocolHeaders.sessionId !== undefined) {
         const id = item.kind === "request" ? item.accepted.message.id : undefined;
         return withSession(store, exchange, (session) => receive(session, exchange, item), id);
@@ -52,14 +52,15 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
   };
 }
 
-function noSession(item?: Received): Refusal {
+function noSession(item?: PostedMessage): Refusal {
   const id = item?.kind === "request" ? item.accepted.message.id : undefined;
   const reason = "the Mcp-Session-Id header is missing; send `initialize` first, or set the version in `_meta`";
   return refusal(400, reason, { id });
 }
 
 /**
- * Finds the session of a request. The responses for unknown, ended and foreign sessions are identical.
+ * Finds the session of a request and calls `serve`. The responses for unknown, ended and foreign sessions are
+ * identical.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -72,7 +73,7 @@ function withSession(
 ): void {
   const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
   if (sessionId === undefined) return exchange.refuse(noSession());
-  // A refused request does not keep the session alive.
+  // A refused request does not count as activity of the session.
   const revision = sessionRevision(protocolVersion, exchange.state.endpoint.revisions);
   const isSupported = !McpError.is(revision);
   guarded(
@@ -86,8 +87,9 @@ function withSession(
 }
 
 /**
- * A client takes 404 for the end of its session and opens another one. If it comes from the memory of another process, that goes on
- * for ever, so the operator and whoever reads the answer are told.
+ * Refuses a request with 404. A client takes 404 for the end of its session and opens another one. If the session is in
+ * the memory of another process, the client would do so again and again. The answer and a warning therefore name the
+ * cause.
  */
 function notFound(store: SessionStore, sessionId: string): Refusal {
   const fix = store.nodes.fixForUnknown(sessionId);
@@ -96,7 +98,7 @@ function notFound(store: SessionStore, sessionId: string): Refusal {
   return refusal(404, `${message}. ${fix}`, { data: { reason: "another_process", fix } });
 }
 
-function receive(session: HttpSession, exchange: HttpExchange, item: Received): void {
+function receive(session: HttpSession, exchange: HttpExchange, item: PostedMessage): void {
   switch (item.kind) {
     case "request":
       return runOne(session, exchange, item.accepted);
@@ -111,7 +113,9 @@ function receive(session: HttpSession, exchange: HttpExchange, item: Received): 
   }
 }
 
-/** Goes on when answers of the client are where nobody can lose them; otherwise the client must send them again. */
+/**
+ * Calls `then` once the answers of the client are stored or delivered. If that fails, the client must send them again.
+ */
 function accept(exchange: HttpExchange, answers: readonly MaybePromise<void>[], then: () => void): void {
   if (!answers.some(isThenable)) return then();
   Promise.all(answers).then(then, (error) => refuseForNow(exchange, error));
@@ -141,7 +145,7 @@ function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted
 function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | undefined {
   session.requests ??= new Map();
   if (session.requests.size >= exchange.state.limits.maxInFlightPerSession) return FULL;
-  // Two answers with one id could not be distinguished, and a cancellation could end the wrong request.
+  // Two answers with one id would be ambiguous, and a cancellation could end the wrong request.
   if (session.requests.has(id)) return "a request with this id is still in flight";
   session.requests.set(id, exchange);
   return undefined;
@@ -149,7 +153,7 @@ function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | u
 
 function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly unknown[]): void {
   const { endpoint, limits } = exchange.state;
-  if (!takesBatches(session.session.revision) || items.length === 0) {
+  if (!allowsBatches(session.session.revision) || items.length === 0) {
     return exchange.refuse(refusal(400, "an array of messages is not accepted here"));
   }
   if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy(FULL);

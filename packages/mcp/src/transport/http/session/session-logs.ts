@@ -3,37 +3,37 @@ import { DueList } from "../../../platform/due-list.js";
 import { type AppendLog, type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
 import type { ServerState } from "../server/state.js";
-import type { NodeMessage } from "./nodes/node-talk.js";
+import type { NodeMessage } from "./nodes/node-messenger.js";
 import { decodeRecord, type SessionKeys } from "./nodes/records.js";
 import type { HttpSession } from "./session.js";
 import {
   announcedStreams,
   announceStreams,
+  type SessionStreamServices,
   type SessionStreams,
-  type SessionStreamsHost,
 } from "./streams/session-streams.js";
 import type { SessionStream } from "./streams/stream.js";
 import { GET_STREAM_ID, type StreamLog } from "./streams/stream-log.js";
 
-/** What the logs need of their node. */
+/** The parts of a node that the logs use. */
 interface LogNode {
   readonly id: string;
   /** True if no other node shares the storage. */
   readonly alone: boolean;
-  /** False if other nodes may take this one for gone. */
-  leads(): boolean;
-  tell(session: string, message: NodeMessage): void;
+  /** False if other nodes may treat this one as gone. */
+  holdsLease(): boolean;
+  notify(session: string, message: NodeMessage): void;
   failed(error: unknown): void;
 }
 
-/** How long a client waits for the storage before it gets an event that is not stored. */
+/** Time that a client waits for the storage before it gets an event that is not stored yet. */
 const PATIENCE_MS = 250;
-/** How long to wait before a storage that failed is tried again. */
+/** Time to wait before trying a failed storage again. */
 const RETRY_MS = 1000;
-/** How often the ended streams of a principal are dropped to make room. */
+/** Minimum time between two sweeps of the ended streams of a principal. */
 const SWEEP_MS = 1000;
 
-/** How much a stream keeps, and for how long. */
+/** The limits for the log of one stream. */
 export function logLimits({ eventLog, times }: ServerState): LogLimits {
   return {
     maxEntries: eventLog.maxEvents,
@@ -44,7 +44,7 @@ export function logLimits({ eventLog, times }: ServerState): LogLimits {
 }
 
 /** The logs of the streams of all sessions of a node. */
-export class SessionLogs implements SessionStreamsHost {
+export class SessionLogs implements SessionStreamServices {
   readonly log: AppendLog;
   readonly limits: LogLimits;
   readonly alone: boolean;
@@ -57,7 +57,7 @@ export class SessionLogs implements SessionStreamsHost {
   readonly #storage: Storage;
   readonly keys: SessionKeys;
   readonly #node: LogNode;
-  /** When ended streams were last dropped to make room for a principal. */
+  /** Time of the last sweep of a principal's ended streams. */
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode) {
@@ -76,7 +76,7 @@ export class SessionLogs implements SessionStreamsHost {
     this.retries = new DueList(platform, RETRY_MS, (log) => log.retry());
   }
 
-  /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
+  /** Lifetime of a session in the storage: the idle time plus a margin, because activity is recorded late. */
   get lifeMs(): number {
     return this.#state.times.sessionIdleMs * 1.25;
   }
@@ -85,34 +85,34 @@ export class SessionLogs implements SessionStreamsHost {
     return this.#state.platform.monotonic();
   }
 
-  leads(): boolean {
-    return this.#node.leads();
+  holdsLease(): boolean {
+    return this.#node.holdsLease();
   }
 
-  hint(session: string, stream: string): void {
-    this.#node.tell(session, { kind: "log", stream });
+  notifyNewEntries(session: string, stream: string): void {
+    this.#node.notify(session, { kind: "log", stream });
   }
 
-  lost(session: string, stream: string): void {
-    this.#node.tell(session, { kind: "lost", stream });
+  notifyLostEntries(session: string, stream: string): void {
+    this.#node.notify(session, { kind: "lost", stream });
   }
 
-  storing(by: 1 | -1): void {
-    this.#state.stores(by);
+  countStoring(by: 1 | -1): void {
+    this.#state.countStoring(by);
   }
 
   failed(error: unknown): void {
     this.#node.failed(error);
   }
 
-  /** Describes a new session with this id to the quota of sessions. */
-  placed(id: string): PlacedSession {
+  /** Describes a new session with this id for the quota of sessions. */
+  describeForQuota(id: string): PlacedSession {
     const exists = (one: string) =>
       whenReady(this.#storage.kv.get(this.keys.session(one)), (stored) => stored !== undefined);
     return { id, lifeMs: this.lifeMs, exists };
   }
 
-  /** Restarts the lifetime of what the storage has of a session. */
+  /** Restarts the lifetime of the stored data of a session. */
   extend(session: HttpSession): void {
     const { kv } = this.#storage;
     this.#quietly(() => kv.touch(this.keys.session(session.id), this.lifeMs));
@@ -129,11 +129,11 @@ export class SessionLogs implements SessionStreamsHost {
     this.#quietly(async () => {
       await stream.close(true);
       await this.log.drop(this.keys.log(streams.sessionId, stream.id));
-      streams.free(stream);
+      streams.freeNumber(stream);
     });
   }
 
-  /** Drops what the storage has of a session that has ended, on whatever node it was opened. */
+  /** Drops the stored data of a session that has ended, on whichever node it was opened. */
   async clean(session: HttpSession): Promise<void> {
     const { kv, log } = this.#storage;
     const { id } = session;
@@ -141,22 +141,25 @@ export class SessionLogs implements SessionStreamsHost {
     const known = this.alone ? [] : await announcedStreams(kv, this.keys.streams(id), id);
     await Promise.all([GET_STREAM_ID, ...known].map((stream) => log.drop(this.keys.log(id, stream))));
     if (this.alone) return;
-    await Promise.all([this.keys.streams(id), this.keys.answers(id), this.keys.place(id)].map((key) => kv.delete(key)));
+    await Promise.all(
+      [this.keys.streams(id), this.keys.answers(id), this.keys.position(id)].map((key) => kv.delete(key)),
+    );
   }
 
-  /** Drops what this node may have written after another one has cleaned up. */
+  /** Drops entries that this node may have written after another node cleaned up. */
   cleanOwn(session: HttpSession, streams: readonly SessionStream[], closed: Promise<unknown>): void {
     this.#quietly(async () => {
       await closed;
       for (const stream of streams) await this.log.drop(this.keys.log(session.id, stream.id));
-      if (streams.some(({ byGet }) => byGet) && !this.alone) await this.#storage.kv.delete(this.keys.place(session.id));
+      if (streams.some(({ byGet }) => byGet) && !this.alone)
+        await this.#storage.kv.delete(this.keys.position(session.id));
     });
   }
 
-  /** Where the first GET stream continues for a client without `Last-Event-ID`. */
+  /** Returns the position at which the first GET stream continues for a client without `Last-Event-ID`. */
   async resumePoint({ id, streams }: HttpSession): Promise<number> {
     if (this.alone) return streams.get(GET_STREAM_ID)?.position ?? 0;
-    const point = await this.#storage.kv.get(this.keys.place(id));
+    const point = await this.#storage.kv.get(this.keys.position(id));
     return Number(point?.value ?? 0);
   }
 
@@ -165,30 +168,33 @@ export class SessionLogs implements SessionStreamsHost {
     this.retries.close();
   }
 
-  /** Whoever fills the logs loses what is kept for resuming, not others: first their ended streams, then new entries. */
+  /**
+   * Makes room for new entries within the limits of the session and its principal. Only their own data is affected:
+   * their ended streams are dropped first, then new entries are refused.
+   */
   makeRoom(streams: SessionStreams, length: number): void {
     const { maxBytesPerSession, maxBytesPerPrincipal } = this;
     if (streams.stored + length > maxBytesPerSession) {
-      streams.tidy(0);
+      streams.dropOldest(0);
       if (streams.stored + length > maxBytesPerSession) throw noRoom("maxBytesPerSession", maxBytesPerSession);
     }
     const { share } = streams;
     if (share === undefined || share.stored + length <= maxBytesPerPrincipal) return;
     const now = this.monotonic();
-    // A principal with many sessions must not have all of them searched for each message.
+    // A principal with many sessions must not cause a search of all of them for each message.
     if (now - this.#sweptAt >= SWEEP_MS) {
       this.#sweptAt = now;
-      for (const other of share.sessions) other.streams.tidy(0);
+      for (const other of share.sessions) other.streams.dropOldest(0);
     }
     if (share.stored + length > maxBytesPerPrincipal) throw noRoom("maxBytesPerPrincipal", maxBytesPerPrincipal);
   }
 
-  released(session: string, position: number): void {
-    const key = this.keys.place(session);
+  storePosition(session: string, position: number): void {
+    const key = this.keys.position(session);
     this.#quietly(() => this.#storage.kv.set(key, String(position), { ttlMs: this.lifeMs }));
   }
 
-  /** Does something about the place of a session, if it has one. */
+  /** Calls `act` with the quota place of a session, if it has one. */
   #place(session: HttpSession, act: (quota: SessionQuota, place: string) => MaybePromise<unknown>): unknown {
     const { sessionPlaces } = this.#state.endpoint;
     const place = sessionPlaces && decodeRecord(session.stored.value).place;

@@ -3,17 +3,17 @@ import { type KeyValue, StorageFailure, type Versioned } from "../../../storage/
 import { decodeRecord, encodeRecord, MAX_NODES, mergeSessions, type SessionKeys } from "./nodes/records.js";
 import type { HttpSession } from "./session.js";
 
-/** How long the storage keeps records. */
+/** Lifetimes of stored records. */
 interface RecordLife {
-  /** Until the client is ready. */
+  /** Lifetime until the client completes the handshake. */
   readonly freshMs: number;
   readonly readyMs: number;
 }
 
-/** How often a change is tried that other nodes get ahead of. */
-const MAX_TRIALS = 16;
+/** Attempts to write a record that other nodes change at the same time. */
+const MAX_ATTEMPTS = 16;
 
-/** Stores changed sessions; changes of several nodes at the same time all count. */
+/** Stores changed sessions. Merges concurrent changes of several nodes. */
 export class SessionSaver {
   readonly #kv: KeyValue;
   readonly #keys: SessionKeys;
@@ -35,12 +35,12 @@ export class SessionSaver {
   }
 
   /**
-   * Writes to the record that this node serves the session, so that another node that is about to end it does not. False if the
-   * storage does not have the session any more. Rejects if the storage fails.
+   * Adds this node to the record, so that another node that is about to end the session does not. Returns false if the
+   * storage no longer has the session. Rejects if the storage fails.
    */
   async #join(session: HttpSession): Promise<boolean> {
-    for (let trial = 0; trial < MAX_TRIALS; trial++) {
-      // Set before: a node that asks meanwhile resets it.
+    for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {
+      // Set before the write: a node that asks meanwhile whether the session is in use resets it.
       session.joined = true;
       const { stored } = session;
       const record = decodeRecord(stored.value);
@@ -52,11 +52,18 @@ export class SessionSaver {
       if (version !== undefined && session.joined) return true;
       if (version === undefined && !(await this.#readAgain(session))) return false;
     }
-    throw new StorageFailure("unavailable", "The record of one session changes too fast.", "Send the request again.");
+    throw new StorageFailure(
+      "unavailable",
+      "Too many processes change the record of one session at once.",
+      "Send the request again.",
+    );
   }
 
-  /** The session once its record names this node; undefined if it has ended. Where the storage fails, the session is served. */
-  async joined(session: HttpSession, failed: (error: unknown) => void): Promise<HttpSession | undefined> {
+  /**
+   * Adds this node to the record of the session. Resolves with undefined if the session has ended. If the storage
+   * fails, reports the failure and resolves with the session.
+   */
+  async tryJoin(session: HttpSession, failed: (error: unknown) => void): Promise<HttpSession | undefined> {
     try {
       return (await this.#join(session)) ? session : undefined;
     } catch (error) {
@@ -65,9 +72,9 @@ export class SessionSaver {
     }
   }
 
-  /** Removes this node from the record of a session that it does not serve any more, unless it `serves` it again. */
-  async part(id: string, serves: () => boolean): Promise<void> {
-    for (let trial = 0; trial < MAX_TRIALS; trial++) {
+  /** Removes this node from the record of a session, unless it `serves` the session again. */
+  async removeNode(id: string, serves: () => boolean): Promise<void> {
+    for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {
       const stored = await this.#kv.get(this.#keys.session(id));
       const record = stored && decodeRecord(stored.value);
       if (record?.nodes?.includes(this.#self.id) !== true || serves()) return;
@@ -81,7 +88,7 @@ export class SessionSaver {
     return isReady(session) ? this.#life.readyMs : this.#life.freshMs;
   }
 
-  /** Reads a record that another node, or another request of this one, has written. */
+  /** Reads a record again after another node, or another request of this node, has written it. */
   async #readAgain(session: HttpSession): Promise<boolean> {
     const before = session.stored;
     const stored = await this.#kv.get(this.#keys.session(session.id));
@@ -93,14 +100,15 @@ export class SessionSaver {
     return true;
   }
 
-  /** False if the storage does not have the session any more. Rejects if the storage fails. */
+  /** Stores the session. Returns false if the storage no longer has it. Rejects if the storage fails. */
   async save(session: HttpSession): Promise<boolean> {
     const { value, version } = session.stored;
     const base = decodeRecord(value);
     const text = encodeRecord({ ...base, session: session.session });
     const ttlMs = this.#ttlOf(session.session);
     const newVersion = await this.#kv.set(this.#keys.session(session.id), text, { ttlMs, ifVersion: version });
-    // Another node wrote first, and the session may have been read again; `text` still holds what to save.
+    // Another node wrote first, and the session may have been read again meanwhile. `text` still has the values to
+    // save.
     if (newVersion === undefined) return this.#saveMerged(session, base.session, decodeRecord(text).session);
     session.stored = { value: text, version: newVersion };
     return true;

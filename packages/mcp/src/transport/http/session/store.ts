@@ -6,26 +6,29 @@ import { DueList } from "../../../platform/due-list.js";
 import type { Storage, Versioned } from "../../../storage/storage.js";
 import type { Answer, EndReason } from "../../transport.js";
 import type { ServerState } from "../server/state.js";
-import type { NodeMessage } from "./nodes/node-talk.js";
-import { RecordReader, UnreadSessions } from "./nodes/record-reader.js";
+import type { NodeMessage } from "./nodes/node-messenger.js";
+import { RecordReader, StaleSessions } from "./nodes/record-reader.js";
 import { decodeRecord, encodeRecord, SessionKeys } from "./nodes/records.js";
 import { SessionNodes } from "./nodes/session-nodes.js";
-import { HttpSession, type SessionHost } from "./session.js";
+import { HttpSession, type SessionServices } from "./session.js";
 import { logLimits, SessionLogs } from "./session-logs.js";
 import { IdleSweep, PrincipalShares, SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
 import { GET_STREAM_ID } from "./streams/stream-log.js";
 
-/** How long the end of a session waits for the answer of the request that has caused it. */
-const MAX_ANSWER_MS = 2000;
+/** Time that the end of a session waits for the answer of the request that caused it. */
+const MAX_ANSWER_WAIT_MS = 2000;
 
 /** The answer that opens a session. */
-type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
+type OpeningAnswer = Pick<Answer, "sessionEnded"> & { readonly session: Session };
 
-type Found = MaybePromise<HttpSession | undefined>;
+type SessionLookup = MaybePromise<HttpSession | undefined>;
 
-/** Creates, finds, stores and ends sessions. The storage is authoritative; objects of a node hold what cannot be stored. */
-export class SessionStore implements SessionHost {
+/**
+ * Creates, finds, stores and ends sessions. The storage is authoritative. The objects of a node contain what cannot be
+ * stored.
+ */
+export class SessionStore implements SessionServices {
   readonly #state: ServerState;
   readonly #storage: Storage;
   /** True if no other node shares the storage, so that this node sees all activity. */
@@ -34,14 +37,14 @@ export class SessionStore implements SessionHost {
   readonly #records: RecordReader;
   readonly saver: SessionSaver;
   readonly logs: SessionLogs;
-  readonly eventLog: SessionHost["eventLog"];
+  readonly eventLog: SessionServices["eventLog"];
   readonly nodes: SessionNodes;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #shares = new PrincipalShares();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
   readonly room: SessionRoom;
-  readonly #unread: UnreadSessions<HttpSession>;
+  readonly #stale: StaleSessions<HttpSession>;
   readonly failed = (error: unknown): void => this.#state.storageFailed(error);
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
@@ -52,45 +55,55 @@ export class SessionStore implements SessionHost {
     const { failed } = this;
     this.#keys = new SessionKeys(state.endpoint.name);
     this.#records = new RecordReader(state.platform, storage.kv);
-    const servesAnybody = () => this.#sessions.size > 0;
-    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), { servesAnybody, failed });
+    const hasSessions = () => this.#sessions.size > 0;
+    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), { hasSessions, failed });
     const serves = (session: HttpSession) => this.#sessions.get(session.id) === session;
-    this.#unread = new UnreadSessions(state.platform, { missed: (session) => this.#missed(session), serves, failed });
+    this.#stale = new StaleSessions(state.platform, { resync: (session) => this.#resync(session), serves, failed });
     this.logs = new SessionLogs(state, storage, this.#keys, this.nodes);
     const { handshakeMs, sessionIdleMs } = state.times;
     const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
     this.saver = new SessionSaver(storage.kv, this.#keys, life, this.nodes);
-    this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
-    const isIdle = (session: HttpSession) => this.#quietly(() => this.#lookIdle(session));
+    this.#fresh = new DueList(state.platform, handshakeMs, (session) =>
+      this.#quietly(() => this.#checkHandshake(session)),
+    );
+    const isIdle = (session: HttpSession) => this.#quietly(() => this.#checkIdle(session));
     this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, isIdle);
     this.room = new SessionRoom(state, this.#sessions, this.#shares, this.#idle, this);
   }
 
-  /** Removes a session from this node's memory; it goes on at other nodes, and here with the next request. */
+  /** Removes a session from the memory of this node. It continues on other nodes, and here with the next request. */
   leave(session: HttpSession): void {
     session.releaseUnread();
     void this.#forget(session, "expired", false);
   }
 
   /** Creates a session after a successful handshake. */
-  async create(id: string, opening: Opening, principal: Principal | undefined, place?: string): Promise<HttpSession> {
+  async create(
+    id: string,
+    opening: OpeningAnswer,
+    principal: Principal | undefined,
+    place?: string,
+  ): Promise<HttpSession> {
     const { session, sessionEnded } = opening;
     const value = encodeRecord({ principal: principal?.key ?? null, session, place, nodes: this.nodes.own });
-    const created = await this.#keep(id, principal, session, await this.saver.add(id, value));
+    const created = await this.#register(id, principal, session, await this.saver.add(id, value));
     created.joined = true;
     if (sessionEnded !== undefined) created.onEnded(sessionEnded);
     this.#open(created);
     return created;
   }
 
-  /** The session with this id, if this principal opened it. `active`: its client is; `anew`: what this node remembers will not do. */
-  find(id: string, principal: Principal | undefined, active = false, anew = this.alone): Found {
-    const remembered = this.#sessions.get(id);
-    const before = remembered?.stored;
+  /**
+   * Returns the session with this id, if this principal opened it. `active` restarts the idle time. `uncached` bypasses
+   * the copy of this node.
+   */
+  find(id: string, principal: Principal | undefined, active = false, uncached = this.alone): SessionLookup {
+    const cached = this.#sessions.get(id);
+    const before = cached?.stored;
     const key = this.#keys.session(id);
-    return whenReady(anew ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
+    return whenReady(uncached ? this.#storage.kv.get(key) : this.#records.read(key, cached), (stored) => {
       const known = this.#sessions.get(id);
-      if (stored === undefined || (this.alone && this.#isOver(known?.activeAt) && known?.busy === false)) {
+      if (stored === undefined || (this.alone && this.#isExpired(known?.activeAt) && known?.busy === false)) {
         if (known !== undefined) this.end(known, "expired");
         return undefined;
       }
@@ -99,14 +112,14 @@ export class SessionStore implements SessionHost {
         if ((known.principal?.key ?? null) !== owner) return undefined;
         return active ? this.#use(known) : known;
       }
-      // Written or read again meanwhile: `stored` may be outdated, and versions have no order.
-      if (known !== undefined && known.stored !== before) return this.find(id, principal, active, anew);
+      // Written or read again meanwhile. `stored` may be outdated, and versions have no order.
+      if (known !== undefined && known.stored !== before) return this.find(id, principal, active, uncached);
       const record = decodeRecord(stored.value);
       if (record.principal !== owner) return undefined;
       if (known === undefined) {
-        this.room.takeForKnown(principal?.key);
-        const kept = this.#keep(id, principal, record.session, stored);
-        return active ? kept.then((session) => this.#use(session)) : kept;
+        this.room.makeRoomForKnown(principal?.key);
+        const registered = this.#register(id, principal, record.session, stored);
+        return active ? registered.then((session) => this.#use(session)) : registered;
       }
       known.session = record.session;
       known.stored = stored;
@@ -125,12 +138,18 @@ export class SessionStore implements SessionHost {
     return session;
   }
 
-  /** Makes this node's endpoint serve the session as an open peer, because the client reads its GET stream here, unless it has ended. */
-  listenHere(session: HttpSession): void {
+  /**
+   * Makes the endpoint of this node serve the session as an open peer, because the client reads its GET stream here.
+   * Does nothing if the session has ended.
+   */
+  serveHere(session: HttpSession): void {
     if (!session.opened && this.#sessions.get(session.id) === session) this.#open(session);
   }
 
-  /** False if the storage refused it; then this node alone knows. Never rejects. */
+  /**
+   * Stores the session. Resolves with false if the storage refused it, so that only this node has the change. Never
+   * rejects.
+   */
   async save(session: HttpSession): Promise<boolean> {
     try {
       if (!(await this.saver.save(session))) {
@@ -146,10 +165,10 @@ export class SessionStore implements SessionHost {
     }
   }
 
-  /** Ends a session permanently, on every node. Resolves when the storage has forgotten it; rejects if it does not. */
+  /** Ends a session on every node. Resolves when its stored data is deleted. Rejects if the storage fails. */
   async delete(session: HttpSession, reason: EndReason): Promise<void> {
     const deleted = this.#storage.kv.delete(this.#keys.session(session.id));
-    this.nodes.tell(session.id, { kind: "ended", reason });
+    this.nodes.notify(session.id, { kind: "ended", reason });
     this.#forget(session, reason, true);
     await deleted;
     await this.logs.clean(session);
@@ -167,7 +186,7 @@ export class SessionStore implements SessionHost {
       request.whenSettled = undefined;
       this.end(session, reason);
     };
-    const late = this.#state.platform.timer(MAX_ANSWER_MS, end, true);
+    const late = this.#state.platform.timer(MAX_ANSWER_WAIT_MS, end, true);
     request.whenSettled = end;
   }
 
@@ -179,7 +198,7 @@ export class SessionStore implements SessionHost {
       return this.#forget(session, "closed", false);
     });
     this.#fresh.close();
-    this.#unread.close();
+    this.#stale.close();
     this.#idle.close();
     await this.nodes.close(Promise.all(closed));
     this.logs.close();
@@ -187,10 +206,13 @@ export class SessionStore implements SessionHost {
     await Promise.all(sessions.map((session) => session.stopping));
   }
 
-  /** Records activity. Before the first one here the record names this node; undefined if the session has ended meanwhile. */
-  #use(session: HttpSession): Found {
+  /**
+   * Records activity. The first time, adds this node to the record. Returns undefined if the session has ended
+   * meanwhile.
+   */
+  #use(session: HttpSession): SessionLookup {
     this.touch(session);
-    return this.alone || session.joined ? session : this.saver.joined(session, this.failed);
+    return this.alone || session.joined ? session : this.saver.tryJoin(session, this.failed);
   }
 
   /** Restarts the idle time of a session. */
@@ -202,15 +224,23 @@ export class SessionStore implements SessionHost {
     return now;
   }
 
-  /** Asked only if this node sees every request; otherwise the storage expires the session. */
-  #isOver(activeAt = Number.POSITIVE_INFINITY): boolean {
+  /**
+   * True if a session has expired. Called only if this node sees every request; otherwise the storage expires the
+   * session.
+   */
+  #isExpired(activeAt = Number.POSITIVE_INFINITY): boolean {
     return this.#state.platform.monotonic() - activeAt >= this.#state.times.sessionIdleMs;
   }
 
-  async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
+  async #register(
+    id: string,
+    principal: Principal | undefined,
+    session: Session,
+    stored: Versioned,
+  ): Promise<HttpSession> {
     const created = new HttpSession(this, id, principal, session, stored, this.#state.platform.monotonic());
-    const hear = (message: NodeMessage) => this.#heard(created, message);
-    const unsubscribe = await this.nodes.subscribe(id, hear, () => this.#unread.read(created));
+    const onMessage = (message: NodeMessage) => this.#receive(created, message);
+    const unsubscribe = await this.nodes.subscribe(id, onMessage, () => this.#stale.read(created));
     const other = this.#sessions.get(id);
     if (other !== undefined) {
       // A concurrent request has created the same session while this one subscribed.
@@ -225,15 +255,15 @@ export class SessionStore implements SessionHost {
     return created;
   }
 
-  #heard(session: HttpSession, message: NodeMessage): void {
+  #receive(session: HttpSession, message: NodeMessage): void {
     if (message.kind === "ended") this.#forget(session, message.reason, true);
-    else if (message.kind === "changed") this.#unread.read(session, () => this.#readAgain(session, message.token));
-    else if (message.kind === "idle") this.nodes.tell(session.id, this.room.answer(session, message));
+    else if (message.kind === "changed") this.#stale.read(session, () => this.#readAgain(session, message.token));
+    else if (message.kind === "idle") this.nodes.notify(session.id, this.room.answer(session, message));
     else if (message.kind === "whose") {
       if (session.streams.get(GET_STREAM_ID)?.attached === true)
-        this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
+        this.nodes.notify(session.id, { kind: "taken", stream: GET_STREAM_ID });
     } else {
-      session.heard(message);
+      session.receive(message);
       if (message.kind !== "taken" || message.stream !== GET_STREAM_ID) return;
       session.unattended = false;
       // The client now reads its GET stream on another node, whose endpoint serves the session.
@@ -241,23 +271,23 @@ export class SessionStore implements SessionHost {
     }
   }
 
-  /** Another node has changed the session. The node that speaks for it confirms that it knows. */
+  /** Reads a session that another node has changed. The node whose endpoint serves the session confirms the change. */
   async #readAgain(session: HttpSession, token: string): Promise<void> {
     const current = await this.find(session.id, session.principal, false, true);
     if (current !== session || !session.opened) return;
     await this.#state.endpoint.sessionChanged?.(session, false);
-    this.nodes.tell(session.id, { kind: "read", token });
+    this.nodes.notify(session.id, { kind: "read", token });
   }
 
-  /** Messages of other nodes may have been lost: what they were about is read again. */
-  async #missed(session: HttpSession): Promise<void> {
+  /** Reads everything again that lost messages of other nodes may have been about. */
+  async #resync(session: HttpSession): Promise<void> {
     const current = await this.find(session.id, session.principal, false, true);
     if (current !== session) return;
     session.unattended = false;
     for (const stream of session.streams.all) stream.follow();
-    if (session.asks) await this.nodes.readAnswers(session);
+    if (session.hasPendingAsks) await this.nodes.readAnswers(session);
     if (!session.opened) return;
-    this.nodes.tell(session.id, { kind: "whose" });
+    this.nodes.notify(session.id, { kind: "whose" });
     await this.#state.endpoint.sessionChanged?.(session, true);
   }
 
@@ -271,11 +301,14 @@ export class SessionStore implements SessionHost {
     this.#state.endpoint.closed(session);
   }
 
-  /** Ends a session on this node; `gone`: it has ended everywhere. Resolves when nothing of it is being stored. */
+  /**
+   * Ends a session on this node. `gone` means that it has ended on every node. Resolves when nothing of it is being
+   * stored.
+   */
   #forget(session: HttpSession, reason: EndReason, gone: boolean): Promise<unknown> {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#fresh.drop(session);
-    this.#unread.drop(session);
+    this.#stale.drop(session);
     const { unsubscribe, ended } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());
@@ -286,14 +319,14 @@ export class SessionStore implements SessionHost {
     return closed;
   }
 
-  async #neverReady(session: HttpSession): Promise<void> {
+  async #checkHandshake(session: HttpSession): Promise<void> {
     const current = await this.find(session.id, session.principal);
     // The client may have become ready on another node.
     if (current === session && isReady(session.session)) this.#watch(session);
     else this.end(session, "expired");
   }
 
-  async #lookIdle(session: HttpSession): Promise<void> {
+  async #checkIdle(session: HttpSession): Promise<void> {
     if (session.busy) return void this.touch(session);
     if (this.alone) return this.end(session, "expired");
     const current = await this.find(session.id, session.principal);

@@ -7,17 +7,17 @@ import type { AppendLog, KeyValue, LogLimits } from "../../../../storage/storage
 import type { SessionStream } from "../streams/stream.js";
 import { decodeEntry, lastEntry, nodeOf, unansweredAfter } from "../streams/stream-log.js";
 
-/** What a lease needs of its node. */
+/** The node that holds a lease. */
 interface LeaseHolder {
   readonly id: string;
-  /** Whether the node still serves anybody. */
+  /** True while the node serves a session. */
   needsLease(): boolean;
   failed(error: unknown): void;
 }
 
 /**
- * The sign of life of a node: a key that expires unless it is renewed. Others end the streams of a node without one, so a node
- * that could not renew it must read what they appended before it writes to a client.
+ * The lease of a node: a key that expires unless the node renews it. Other nodes end the streams of a node without a
+ * lease. A node that failed to renew it must therefore read their entries before it writes to a client.
  */
 export class NodeLease {
   readonly #platform: Platform;
@@ -38,31 +38,31 @@ export class NodeLease {
     this.#holder = holder;
   }
 
-  /** Holds the lease from now on, for as long as the node serves anybody. */
+  /** Acquires the lease and renews it while the node serves a session. */
   hold(): void {
-    // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
+    // Some runtimes drop the timers of a request when it ends. A timer that is long overdue will never fire.
     if (this.#closed || (this.#timer !== undefined && this.#platform.monotonic() < this.#dueAt + this.#leaseMs)) return;
     this.#renew();
   }
 
-  /** False if other nodes may take this one for gone. */
+  /** False if the lease may have expired, so that other nodes may treat this one as gone. */
   get held(): boolean {
     return this.#platform.monotonic() - this.#renewedAt < this.#leaseMs * 0.9;
   }
 
-  /** Whether a node is alive, as far as the storage knows. */
+  /** True if the storage has a lease of this node. */
   async isHeldBy(node: string): Promise<boolean> {
     return (await this.#kv.get(this.#key(node))) !== undefined;
   }
 
-  /** Does not renew it any more. */
+  /** Stops renewing the lease. */
   stop(): void {
     this.#closed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
 
-  /** Gives it up, so that others need not wait for its end. */
+  /** Deletes the lease, so that other nodes need not wait for it to expire. */
   async release(): Promise<void> {
     const isHeld = this.#timer !== undefined;
     this.stop();
@@ -88,28 +88,29 @@ export class NodeLease {
   }
 }
 
-/** A stream that a client reads here, whose requests another node runs. */
-interface Followed {
+/** A stream that a client reads here and whose requests another node runs. */
+interface FollowedStream {
   readonly stream: SessionStream;
   readonly log: string;
-  /** True if its node is this one, which does not run its requests any more. */
+  /** True if this node opened the stream but no longer runs its requests. */
   readonly abandoned: boolean;
-  /** Tells the other nodes that the log has a new entry. */
-  hint(): void;
+  /** Notifies the other nodes that the log has a new entry. */
+  notifyNewEntries(): void;
 }
 
-/** How many entries are read at once. */
-const PAGE = 64;
+/** Number of entries in one read. */
+const PAGE_SIZE = 64;
 
 /**
- * Ends the streams of nodes that are gone, so that whoever resumes a call of such a node learns its outcome. Any number of nodes may do
- * it at the same time, and the node itself may come back: readers stop at the first entry that ends a stream, so the first one counts.
+ * Ends the streams of nodes that are gone, so that a client that resumes a call of such a node learns that it is lost.
+ * Several nodes may do so at the same time, and the node itself may come back. Readers stop at the first entry that
+ * ends a stream, so the first one wins.
  */
 export class OrphanedStreams {
   readonly #lease: NodeLease;
   readonly #storage: { readonly log: AppendLog; readonly limits: LogLimits };
   readonly #failed: (error: unknown) => void;
-  readonly #checks: DueList<Followed>;
+  readonly #checks: DueList<FollowedStream>;
 
   constructor(
     platform: Platform,
@@ -124,13 +125,16 @@ export class OrphanedStreams {
     this.#checks = new DueList(platform, leaseMs / 2, (followed) => void this.check(followed));
   }
 
-  /** Looks now and then whether the node that runs the requests of a stream is alive. Never rejects. */
-  async check(followed: Followed): Promise<void> {
+  /**
+   * Checks whether the node that runs the requests of a stream is alive, and repeats the check while a client reads it.
+   * Never rejects.
+   */
+  async check(followed: FollowedStream): Promise<void> {
     const { stream } = followed;
     const node = nodeOf(stream.id);
     if (node === undefined || !stream.attached || stream.ended) return;
     try {
-      // Answered here if the session ends.
+      // If the session ends, this node answers these requests.
       stream.unanswered ??= await this.#unanswered(followed.log);
       if (followed.abandoned || !(await this.#lease.isHeldBy(node))) await this.#end(followed);
     } catch (error) {
@@ -143,22 +147,25 @@ export class OrphanedStreams {
     this.#checks.close();
   }
 
-  async #end({ stream, log, hint }: Followed): Promise<void> {
+  async #end({ stream, log, notifyNewEntries }: FollowedStream): Promise<void> {
     const unanswered = await this.#unanswered(log);
     if (unanswered === undefined) return stream.follow();
     const answers = unanswered.map(lostAnswer);
-    // Only revisions that have arrays of requests have several requests in one stream.
+    // Only revisions with batches have several requests in one stream.
     const text = answers.length > 1 ? `[${answers.join(",")}]` : answers[0];
     await this.#storage.log.append(log, lastEntry(text).stored, this.#storage.limits);
     stream.follow();
-    hint();
+    notifyNewEntries();
   }
 
-  /** The requests of a stream without an answer in its log; none if it is not known which they are, undefined if it has ended. */
+  /**
+   * Returns the requests of a stream that have no answer in its log. Returns undefined if the stream has ended. If the
+   * start of the log is gone, the list may lack requests.
+   */
   async #unanswered(log: string): Promise<Id[] | undefined> {
     let ids: Id[] = [];
     for (let after = 0; ; ) {
-      const read = await this.#storage.log.read(log, after, PAGE);
+      const read = await this.#storage.log.read(log, after, PAGE_SIZE);
       if (read.evicted) return ids;
       for (const { id, entry: text } of read.entries) {
         after = id;
@@ -166,13 +173,13 @@ export class OrphanedStreams {
         if (entry.ends) return undefined;
         ids = unansweredAfter(entry, ids);
       }
-      if (read.entries.length < PAGE) return ids;
+      if (read.entries.length < PAGE_SIZE) return ids;
     }
   }
 }
 
 function lostAnswer(id: Id): string {
-  const fix = "Call again if the call may run twice.";
-  const message = `the process that ran this request is gone, so its outcome is not known. ${fix}`;
+  const fix = "Call again if the call is safe to repeat.";
+  const message = `the process that ran this request is gone, so its outcome is unknown. ${fix}`;
   return errorText(id, INTERNAL_ERROR, message, { reason: "process_lost", fix });
 }

@@ -3,23 +3,23 @@ import { DueList } from "../../../../platform/due-list.js";
 import type { Platform } from "../../../../platform/platform.js";
 import type { KeyValue, Versioned } from "../../../../storage/storage.js";
 
-/** What a node remembers of a record. */
-interface Remembered {
+/** A record in the memory of a node. */
+interface CachedRecord {
   readonly stored: Versioned;
-  /** When the storage last confirmed it. */
+  /** Time when the storage last confirmed the record. */
   confirmedAt: number;
 }
 
-/** How long a request of a known session waits for the storage. */
+/** Time that a request of a known session waits for the storage. */
 const PATIENCE_MS = 500;
-/** How long a node serves sessions that it knows while the storage does not answer. */
-const REMEMBERED_MS = 30_000;
-/** How long the storage counts as out of order after it has failed to answer. */
+/** Time for which a node serves cached sessions while the storage does not answer. */
+const MAX_CACHED_MS = 30_000;
+/** Time for which the storage counts as down after it failed to answer. */
 const DOWN_MS = 500;
 
 /**
- * Reads the records of sessions. While the storage does not answer, a node goes on with the sessions that it knows, for a
- * bounded time and without waiting each time; a request of an unknown session fails with the error of the storage.
+ * Reads the records of sessions. While the storage does not answer, a node uses its cached records for a limited time,
+ * without waiting for each request. A request of an unknown session fails with the error of the storage.
  */
 export class RecordReader {
   readonly #platform: Platform;
@@ -33,59 +33,59 @@ export class RecordReader {
     this.#waiting = new DueList(platform, PATIENCE_MS, (giveUp) => giveUp());
   }
 
-  read(key: string, known: Remembered | undefined): MaybePromise<Versioned | undefined> {
+  read(key: string, known: CachedRecord | undefined): MaybePromise<Versioned | undefined> {
     const reading = this.#kv.get(key);
     if (!isThenable(reading)) return reading;
     if (known === undefined) return reading;
-    return this.#patiently(Promise.resolve(reading), known);
+    return this.#readOrCached(Promise.resolve(reading), known);
   }
 
   close(): void {
     this.#waiting.close();
   }
 
-  #patiently(reading: Promise<Versioned | undefined>, known: Remembered): Promise<Versioned | undefined> {
+  #readOrCached(reading: Promise<Versioned | undefined>, known: CachedRecord): Promise<Versioned | undefined> {
     const platform = this.#platform;
     return new Promise((resolve, reject) => {
-      const remember = () => {
+      const useCached = () => {
         const now = platform.monotonic();
         this.#downUntil = now + DOWN_MS;
-        if (now - known.confirmedAt > REMEMBERED_MS) return false;
+        if (now - known.confirmedAt > MAX_CACHED_MS) return false;
         resolve(known.stored);
         return true;
       };
-      if (platform.monotonic() < this.#downUntil) remember();
-      else this.#waiting.touch(remember);
+      if (platform.monotonic() < this.#downUntil) useCached();
+      else this.#waiting.touch(useCached);
       reading.then(
         (stored) => {
-          this.#waiting.drop(remember);
+          this.#waiting.drop(useCached);
           this.#downUntil = Number.NEGATIVE_INFINITY;
           known.confirmedAt = platform.monotonic();
           resolve(stored);
         },
         (error) => {
-          this.#waiting.drop(remember);
-          if (!remember()) reject(error);
+          this.#waiting.drop(useCached);
+          if (!useCached()) reject(error);
         },
       );
     });
   }
 }
 
-/** What the sessions of a node are read by. */
+/** Reads the sessions of a node again. */
 interface SessionReader<S> {
-  /** Reads a session of which messages may have been lost; rejects if the storage does not answer. */
-  missed(session: S): Promise<void>;
-  /** Whether this node still serves it. */
+  /** Reads a session whose messages may have been lost. Rejects if the storage does not answer. */
+  resync(session: S): Promise<void>;
+  /** True if this node still serves the session. */
   serves(session: S): boolean;
   failed(error: unknown): void;
 }
 
-/** How long to wait before a session is read again that could not be read. */
+/** Time to wait before reading a session again after a failure. */
 const RETRY_MS = 1000;
 
-/** Sessions that other nodes may have changed: each is read anew, again and again while the storage does not answer. */
-export class UnreadSessions<S> {
+/** Sessions that other nodes may have changed. Reads each again, and retries while the storage does not answer. */
+export class StaleSessions<S> {
   readonly #reader: SessionReader<S>;
   readonly #due: DueList<S>;
 
@@ -94,7 +94,7 @@ export class UnreadSessions<S> {
     this.#due = new DueList(platform, RETRY_MS, (session) => this.read(session));
   }
 
-  read(session: S, read = () => this.#reader.missed(session)): void {
+  read(session: S, read = () => this.#reader.resync(session)): void {
     guarded(read, (error) => {
       this.#reader.failed(error);
       if (this.#reader.serves(session)) this.#due.touch(session);

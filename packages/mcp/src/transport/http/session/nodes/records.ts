@@ -2,16 +2,16 @@ import type { Session } from "../../../../era/session.js";
 
 /** A session in storage. */
 export interface SessionRecord {
-  /** The key of the principal that opened it; null without authentication. */
+  /** The key of the principal that opened the session. Null without authentication. */
   principal: string | null;
   session: Session;
-  /** Its place among the sessions of its caller, where the server limits them. */
+  /** The place of the session in the quota of its caller, if the server limits sessions. */
   place?: string | undefined;
-  /** The nodes that serve it, where several share the storage. One that vanished may be among them. */
+  /** The nodes that serve the session, if several share the storage. May contain nodes that have vanished. */
   nodes?: readonly string[] | undefined;
 }
 
-/** How many nodes a record names; a session of so many is left to expire in place of being ended for another one. */
+/** Number of nodes that a record names. A session with that many nodes is left to expire instead of being replaced. */
 export const MAX_NODES = 32;
 
 export function encodeRecord(record: SessionRecord): string {
@@ -24,8 +24,8 @@ export function decodeRecord(text: string): SessionRecord {
 }
 
 /**
- * Merges two concurrent changes of one session on two nodes: a member that one side left unchanged takes the other's
- * value, and both sides' added and removed subscriptions apply.
+ * Merges concurrent changes of one session on two nodes. A member that one side left unchanged gets the value of the
+ * other side. Subscriptions that either side added or removed are all applied.
  */
 export function mergeSessions(base: Session, mine: Session, theirs: Session): Session {
   const merged: Session = { ...theirs };
@@ -41,33 +41,33 @@ export function mergeSessions(base: Session, mine: Session, theirs: Session): Se
 }
 
 /**
- * The names of what the storage has of the sessions of one server. Each has the id of its session in braces, so that a store of
- * several parts keeps them together.
+ * The storage keys for the sessions of one server. Each contains the id of its session in braces, so that a sharded
+ * storage places them together.
  */
 export class SessionKeys {
   readonly #server: string;
 
   constructor(server: string | undefined) {
-    // Two servers on one storage do not see each other's sessions. Braces belong to the session.
+    // Two servers on one storage do not see each other's sessions. Braces are reserved for the session id.
     this.#server = server === undefined ? "http" : `http/${server.replace(/[{}]/g, "_")}`;
   }
 
-  /** The record of a session; also the topic on which nodes exchange messages about it. */
+  /** The record of a session. Also the topic on which nodes exchange messages about it. */
   session(session: string): string {
     return `${this.#server}/session/{${session}}`;
   }
 
-  /** The position that the first GET stream had when its last connection ended. */
-  place(session: string): string {
+  /** The position of the first GET stream when its last connection ended. */
+  position(session: string): string {
     return `${this.#server}/place/{${session}}`;
   }
 
-  /** The client's answers to questions of other nodes than the one that received them. */
+  /** The client's answers that another node than the receiving one waits for. */
   answers(session: string): string {
     return `${this.#server}/answers/{${session}}`;
   }
 
-  /** Which streams the nodes have opened for a session. */
+  /** The number of streams that each node has opened for a session. */
   streams(session: string): string {
     return `${this.#server}/streams/{${session}}`;
   }
@@ -77,7 +77,7 @@ export class SessionKeys {
     return `${this.#server}/events/{${session}}/${stream}`;
   }
 
-  /** Exists while a node is alive. */
+  /** The lease of a node. Exists while the node is alive. */
   lease(node: string): string {
     return `${this.#server}/node/{${node}}`;
   }

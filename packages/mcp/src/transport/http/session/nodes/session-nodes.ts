@@ -8,40 +8,43 @@ import type { ServerState } from "../../server/state.js";
 import type { SessionStream } from "../streams/stream.js";
 import { NODE_ID_LENGTH, nodeOf } from "../streams/stream-log.js";
 import { NodeLease, OrphanedStreams } from "./node-lease.js";
-import { type NodeMessage, NodeTalk } from "./node-talk.js";
+import { type NodeMessage, NodeMessenger } from "./node-messenger.js";
 import { decodeRecord, MAX_NODES, type SessionKeys } from "./records.js";
 import { type AnsweredSession, StoredAnswers } from "./stored-answers.js";
 
-/** What a session is to the nodes that serve it. */
+/** A session, as the nodes that serve it see it. */
 interface ServedSession {
   readonly id: string;
-  /** True while this node speaks for it. */
+  /** True while the endpoint of this node serves the session as an open peer. */
   readonly opened: boolean;
-  /** True if no node has confirmed that it speaks for it. */
+  /** True if no node has confirmed that it serves the session. */
   unattended: boolean;
   settleAsk(message: ResultMessage | ErrorMessage): boolean;
 }
 
-/** What the nodes need of the store of sessions. */
-interface NodeHost {
-  servesAnybody(): boolean;
+/** The functions of the session store that `SessionNodes` calls. */
+interface NodeCallbacks {
+  hasSessions(): boolean;
   failed(error: unknown): void;
 }
 
-/** How long the end of a node waits for its storage. */
+/** Time that closing a node waits for its storage. */
 const CLOSE_MS = 1000;
-/** How much of a node's id a session's id begins with. */
+/** Number of characters of the node id with which a session id begins. */
 const MARK_LENGTH = 8;
 
-/** This node among those that share its storage: its id and lease, what it tells the others, and what it does in their place. */
+/**
+ * Represents this node among those that share its storage: its id and lease, its messages to the others, and the work
+ * that it does in place of lost nodes.
+ */
 export class SessionNodes {
   /** True if no other node shares the storage. */
   readonly alone: boolean;
   readonly #state: ServerState;
   readonly #storage: Storage;
   readonly #keys: SessionKeys;
-  readonly #host: NodeHost;
-  readonly #talk: NodeTalk;
+  readonly #callbacks: NodeCallbacks;
+  readonly #messenger: NodeMessenger;
   readonly #lease: NodeLease;
   readonly #orphans: OrphanedStreams;
   readonly #answers: StoredAnswers;
@@ -54,22 +57,28 @@ export class SessionNodes {
     keys: SessionKeys,
     alone: boolean,
     limits: LogLimits,
-    host: NodeHost,
+    callbacks: NodeCallbacks,
   ) {
     this.alone = alone;
     this.#state = state;
     this.#storage = storage;
     this.#keys = keys;
-    this.#host = host;
+    this.#callbacks = callbacks;
     const { platform, times, eventLog } = state;
-    const failed = (error: unknown) => host.failed(error);
+    const failed = (error: unknown) => callbacks.failed(error);
     const self = () => this.id;
-    this.#talk = new NodeTalk(platform, alone ? undefined : storage.pubsub, (id) => keys.session(id), self, failed);
+    this.#messenger = new NodeMessenger(
+      platform,
+      alone ? undefined : storage.pubsub,
+      (id) => keys.session(id),
+      self,
+      failed,
+    );
     this.#lease = new NodeLease(platform, storage.kv, (node) => keys.lease(node), times.nodeLostMs, {
       get id() {
         return self();
       },
-      needsLease: () => host.servesAnybody(),
+      needsLease: () => callbacks.hasSessions(),
       failed,
     });
     const logs = { log: storage.log, limits };
@@ -83,7 +92,7 @@ export class SessionNodes {
     );
   }
 
-  /** Created on first use, because some runtimes forbid randomness while modules load. */
+  /** The id of this node. Created on first use, because some runtimes forbid randomness while modules load. */
   get id(): string {
     if (this.#id === "") this.#id = randomName(this.#state.platform, (NODE_ID_LENGTH / 4) * 3);
     return this.#id;
@@ -94,49 +103,50 @@ export class SessionNodes {
     return this.alone ? undefined : [this.id];
   }
 
-  /** The id of a new session. Begins with a mark of this node, so that another one can tell where it comes from. */
+  /** Creates the id of a session. It begins with a mark of this node, so that other nodes can recognize its origin. */
   newSessionId(): string {
     const start = this.id.slice(0, MARK_LENGTH) + randomName(this.#state.platform, 15);
     return start + this.#sumOf(start);
   }
 
-  /** Four characters that tell an id of a session from any other text. */
+  /** A checksum of four characters that distinguishes a session id from any other text. */
   #sumOf(start: string): string {
     const bytes = new TextEncoder().encode(`parley session ${start}`);
     return toBase64Url(this.#state.platform.sha256(bytes).subarray(0, 3));
   }
 
-  /** What to change if an unknown session is probably in the memory of another process; the operator is told once. */
+  /** Returns a fix if an unknown session is probably in the memory of another process. Warns the operator once. */
   fixForUnknown(session: string): string | undefined {
     if (!(this.#storage.kv instanceof MemoryKeyValue)) return undefined;
     if (session.length !== 32 || session.slice(28) !== this.#sumOf(session.slice(0, 28))) return undefined;
     if (session.startsWith(this.id.slice(0, MARK_LENGTH))) return undefined;
-    const fix = "Give all processes of this server one `storage`, for example of Redis.";
+    const fix = "Pass the same `storage` to all processes of this server, for example Redis.";
     if (!this.#warned) {
-      const what = "A request belongs to a session that another process has in its memory, or that ended with it.";
+      const what = "A request names a session that another process has in its memory, or had before a restart.";
       this.#state.platform.warn(`${what} ${fix}`);
     }
     this.#warned = true;
     return fix;
   }
 
-  /** `gap`: messages of other nodes may have been lost. */
+  /** Subscribes to the messages about a session. `onGap` is called when messages may have been lost. */
   subscribe(
     session: string,
-    hear: (message: NodeMessage) => void,
-    gap: () => void,
+    onMessage: (message: NodeMessage) => void,
+    onGap: () => void,
   ): MaybePromise<Unsubscribe | undefined> {
     if (!this.alone) this.#lease.hold();
-    return this.#talk.subscribe(session, hear, gap);
+    return this.#messenger.subscribe(session, onMessage, onGap);
   }
 
-  tell(session: string, message: NodeMessage): void {
-    if (!this.alone) this.#talk.tell(session, message);
+  /** Sends a message to the other nodes. It may be lost. */
+  notify(session: string, message: NodeMessage): void {
+    if (!this.alone) this.#messenger.notify(session, message);
   }
 
   /**
-   * Deletes the record of a session, unless another node runs something of it or has served it within `forMs`. Each node that the
-   * record names must answer or be gone, and none may begin to serve it meanwhile. Rejects if the others cannot be asked.
+   * Deletes the record of a session, unless another node runs a request of it or has served it within `forMs`. Each
+   * node in the record must reply or be gone, and none may begin to serve it meanwhile. Rejects if the storage fails.
    */
   async deleteUnused(session: string, forMs: number): Promise<boolean> {
     const { kv } = this.#storage;
@@ -145,70 +155,76 @@ export class SessionNodes {
     const { nodes = [] } = stored === undefined ? {} : decodeRecord(stored.value);
     if (stored === undefined || nodes.length >= MAX_NODES) return false;
     const others = nodes.filter((node) => node !== this.id);
-    const silent = await this.#talk.unanswered(session, forMs, others);
+    const silent = await this.#messenger.silentNodes(session, forMs, others);
     if (silent === undefined) return false;
     for (const node of silent) if (await this.#lease.isHeldBy(node)) return false;
     return kv.delete(key, { ifVersion: stored.version });
   }
 
-  /** Tells of a change of a session. A client may rely on it once the node that speaks for the session knows of it. */
+  /**
+   * Announces a change of a session. Waits until the node whose endpoint serves the session has read it, so that the
+   * client can rely on it.
+   */
   async announce(session: ServedSession): Promise<void> {
     if (this.alone) return;
-    const confirmed = this.#talk.confirm(session.id);
-    // Without anybody who speaks for the session, nobody could confirm it.
+    const confirmed = this.#messenger.confirm(session.id);
+    // If no node serves the session, none can confirm the change.
     if (!session.opened && !session.unattended) session.unattended = !(await confirmed);
   }
 
-  /** Keeps an answer until the node that waits for it has read it. Throws or rejects if that fails. */
+  /** Stores an answer until the node that waits for it has read it, and sends it there. Rejects if that fails. */
   async passAnswer(session: AnsweredSession, message: ResultMessage | ErrorMessage): Promise<void> {
     if (this.alone) return;
     try {
       await this.#answers.add(session, message);
     } catch (error) {
-      // Where there is no room to keep it, the message alone must do: sending it again would not make room.
+      // If the storage is full, only send the message. A retry by the client would not make room.
       if (!(error instanceof StorageError)) throw error;
       this.failed(error);
     }
-    await this.#talk.send(session.id, { kind: "answer", message });
+    await this.#messenger.send(session.id, { kind: "answer", message });
   }
 
   /** Reads answers whose messages may have been lost. */
   async readAnswers(session: ServedSession): Promise<void> {
-    for (const answer of await this.#answers.of(session.id)) session.settleAsk(answer);
+    for (const answer of await this.#answers.read(session.id)) session.settleAsk(answer);
   }
 
-  /** A client reads a stream here. If the node that writes it is gone, or is this one and has given it up, the stream ends. */
-  followed(session: ServedSession, stream: SessionStream): void {
+  /**
+   * Watches the node that writes a stream which a client reads here. Ends the stream if that node is gone, or is this
+   * one and no longer runs the requests.
+   */
+  watchWriter(session: ServedSession, stream: SessionStream): void {
     if (this.alone || stream.soleWriter) return;
     const { id } = stream;
     void this.#orphans.check({
       stream,
       log: this.#keys.log(session.id, id),
-      hint: () => this.tell(session.id, { kind: "log", stream: id }),
+      notifyNewEntries: () => this.notify(session.id, { kind: "log", stream: id }),
       abandoned: nodeOf(id) === this.id,
     });
   }
 
-  /** Whether another node that is alive may write to a stream that has nothing stored yet. */
+  /** True if another live node may still write to a stream without stored entries. */
   async willWrite(stream: string): Promise<boolean> {
     const node = nodeOf(stream);
     return !this.alone && node !== undefined && node !== this.id && this.#lease.isHeldBy(node);
   }
 
-  /** False if other nodes may take this one for gone. */
-  leads(): boolean {
+  /** False if other nodes may treat this one as gone. */
+  holdsLease(): boolean {
     if (this.alone) return true;
     this.#lease.hold();
     return this.#lease.held;
   }
 
   failed(error: unknown): void {
-    this.#host.failed(error);
+    this.#callbacks.failed(error);
   }
 
-  /** Says that this node is gone, once `stored` is done. A storage that does not answer does not keep it from ending. */
+  /** Releases the lease of this node once `stored` settles. Waits for the storage for a limited time. */
   async close(stored: Promise<unknown>): Promise<void> {
-    this.#talk.close();
+    this.#messenger.close();
     this.#orphans.close();
     if (this.alone) return;
     const work = stored.then(() => this.#lease.release()).catch((error) => this.failed(error));

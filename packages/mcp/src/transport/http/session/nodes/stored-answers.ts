@@ -5,7 +5,7 @@ import { type KeyValue, StorageError, StorageFailure } from "../../../../storage
 
 type AnswerMessage = ResultMessage | ErrorMessage;
 
-/** Whose answers are kept. */
+/** The session whose answers are stored. */
 export interface AnsweredSession {
   readonly id: string;
   readonly principal: Principal | undefined;
@@ -16,21 +16,21 @@ interface AnswerLimits {
   readonly maxAnswersLengthPerPrincipal: number;
 }
 
-/** What this node has stored of a session that is not over yet. */
-interface KeptAnswers {
+/** The storage that the answers of one session use, until they expire. */
+interface AnswersUsage {
   readonly principal: string;
   readonly length: number;
   readonly endsAt: number;
 }
 
-/** Answers of one session that are kept; the oldest are dropped first. */
+/** Number of answers stored for one session. The oldest are dropped first. */
 const MAX_ANSWERS = 64;
-/** How often a change is tried that other nodes get ahead of. */
-const MAX_TRIALS = 16;
+/** Attempts to write answers that other nodes change at the same time. */
+const MAX_ATTEMPTS = 16;
 
 /**
- * The answers of clients to questions that another node asked. They are stored before the client hears that they were accepted,
- * because the message to that node may be lost.
+ * The answers of clients to requests that another node sent. A node stores them before it acknowledges them to the
+ * client, because the message to the other node may be lost.
  */
 export class StoredAnswers {
   readonly #kv: KeyValue;
@@ -38,8 +38,8 @@ export class StoredAnswers {
   readonly #limits: AnswerLimits;
   readonly #ttlMs: number;
   readonly #monotonic: () => number;
-  /** By session, those that end first at the beginning. */
-  readonly #kept = new Map<string, KeptAnswers>();
+  /** By session, in the order of their expiry. */
+  readonly #usage = new Map<string, AnswersUsage>();
   readonly #lengths = new KeyCounts();
 
   constructor(
@@ -56,49 +56,60 @@ export class StoredAnswers {
     this.#monotonic = monotonic;
   }
 
-  /** Throws a `StorageError` where the principal has too much there already, or the storage has no room. */
+  /** Stores an answer. Throws a `StorageError` if the principal has reached its limit or the storage is full. */
   async add({ id: session, principal }: AnsweredSession, message: AnswerMessage): Promise<void> {
     const key = this.#key(session);
-    for (let trial = 0; trial < MAX_TRIALS; trial++) {
+    for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {
       const stored = await this.#kv.get(key);
       const others = decode(stored?.value).filter(({ id }) => id !== message.id);
       const value = this.#encode([...others, message]);
-      if (principal !== undefined) this.#keep(session, principal.key, value.length);
+      if (principal !== undefined) this.#count(session, principal.key, value.length);
       const version = await this.#kv.set(key, value, { ttlMs: this.#ttlMs, ifVersion: stored?.version ?? 0 });
       if (version !== undefined) return;
     }
-    throw new StorageFailure("unavailable", "The answers of one session change too fast.", "Send the answer again.");
+    throw new StorageFailure(
+      "unavailable",
+      "Too many processes store answers of one session at once.",
+      "Send the answer again.",
+    );
   }
 
-  async of(session: string): Promise<AnswerMessage[]> {
+  async read(session: string): Promise<AnswerMessage[]> {
     return decode((await this.#kv.get(this.#key(session)))?.value);
   }
 
-  /** Counts what is about to be stored. A write that fails counts too until its time is over: it may have taken effect. */
-  #keep(session: string, principal: string, length: number): void {
+  /**
+   * Counts an answer that is about to be stored. A failed write also counts until it would expire, because it may have
+   * taken effect.
+   */
+  #count(session: string, principal: string, length: number): void {
     const now = this.#monotonic();
-    for (const [id, { endsAt }] of this.#kept) {
+    for (const [id, { endsAt }] of this.#usage) {
       if (endsAt > now) break;
       this.#forget(id);
     }
-    const most = this.#limits.maxAnswersLengthPerPrincipal;
-    const own = this.#kept.get(session)?.length ?? 0;
-    if (this.#lengths.get(principal) - own + length > most) {
-      throw new StorageError("eventLog.maxAnswersLengthPerPrincipal", most, "Raise it, or let clients answer less.");
+    const max = this.#limits.maxAnswersLengthPerPrincipal;
+    const own = this.#usage.get(session)?.length ?? 0;
+    if (this.#lengths.get(principal) - own + length > max) {
+      throw new StorageError(
+        "eventLog.maxAnswersLengthPerPrincipal",
+        max,
+        "Raise it, or send shorter answers from clients.",
+      );
     }
     this.#forget(session);
-    this.#kept.set(session, { principal, length, endsAt: now + this.#ttlMs });
+    this.#usage.set(session, { principal, length, endsAt: now + this.#ttlMs });
     this.#lengths.change(principal, length);
   }
 
   #forget(session: string): void {
-    const kept = this.#kept.get(session);
-    if (kept === undefined) return;
-    this.#kept.delete(session);
-    this.#lengths.change(kept.principal, -kept.length);
+    const usage = this.#usage.get(session);
+    if (usage === undefined) return;
+    this.#usage.delete(session);
+    this.#lengths.change(usage.principal, -usage.length);
   }
 
-  /** The newest answers that fit; the last one always does. */
+  /** Encodes the newest answers that fit. The last one always fits. */
   #encode(answers: readonly AnswerMessage[]): string {
     const texts = answers.slice(-MAX_ANSWERS).map((answer) => JSON.stringify(answer));
     let length = texts.reduce((sum, text) => sum + text.length, 0);

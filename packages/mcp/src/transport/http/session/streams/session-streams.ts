@@ -2,42 +2,42 @@ import type { Id } from "../../../../jsonrpc/message.js";
 import type { KeyValue } from "../../../../storage/storage.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../../server/reply-rules.js";
 import type { SseConnection } from "../../server/sse-connection.js";
-import { SessionStream, type StreamHost, type StreamOwner } from "./stream.js";
+import { SessionStream, type StreamOwner, type StreamServices } from "./stream.js";
 import { GET_STREAM_ID, NODE_ID_LENGTH, nodeOf, type StoredLength } from "./stream-log.js";
 
 const SALT_LENGTH = 4;
-/** How many streams a node announces at once, so that most sessions announce them once. */
+/** Number of streams that a node announces at once, so that most sessions need one announcement. */
 const FIRST_BOUND = 8;
-const MAX_TRIALS = 16;
+const MAX_ATTEMPTS = 16;
 
-/** What the streams of all sessions of a principal take up. */
+/** The storage that the streams of all sessions of a principal use. */
 export interface StreamShare extends StoredLength {
   readonly sessions: Iterable<{ readonly streams: SessionStreams }>;
 }
 
-/** What the streams of all sessions of a node share. */
-export interface SessionStreamsHost extends StreamHost {
+/** The functions and limits that the streams of all sessions of a node share. */
+export interface SessionStreamServices extends StreamServices {
   readonly maxEndedStreams: number;
-  /** Stores that this node may have opened so many streams of a session. */
+  /** Stores that this node may have opened up to `bound` streams of a session. */
   announce(session: string, bound: number): void;
-  /** Stores where the first GET stream of a session has stopped. */
-  released(session: string, position: number): void;
-  /** Drops the log of a stream that cannot be resumed any more. */
+  /** Stores the position at which the first GET stream of a session has stopped. */
+  storePosition(session: string, position: number): void;
+  /** Drops the log of a stream that can no longer be resumed. */
   drop(streams: SessionStreams, stream: SessionStream): void;
 }
 
-/** The session of some streams. */
+/** The session of the streams. */
 interface StreamingSession extends ReplySession {
   readonly id: string;
 }
 
 /**
- * The streams of one session that a node knows. Also how to reply to its requests: a lost connection does not cancel them, and the
- * client can resume to get the answer.
+ * The streams of one session on this node. Also the reply rules for its requests: a lost connection does not cancel
+ * them, and the client can resume to get the answer.
  */
 export class SessionStreams implements StreamOwner, ReplyRules {
   readonly leavingCancels = false;
-  readonly host: SessionStreamsHost;
+  readonly services: SessionStreamServices;
   readonly session: StreamingSession;
   readonly sessionId: string;
   readonly primes: boolean;
@@ -47,20 +47,21 @@ export class SessionStreams implements StreamOwner, ReplyRules {
   /** True if the session has ended on every node. */
   gone = false;
   /**
-   * The numbers of this node's streams, of which their ids are made. They are used again once the log of an earlier stream is gone;
-   * so the highest number of each node tells which logs a session has, wherever it is ended.
+   * Number of the next stream of this node. Stream ids contain these numbers. A number is reused once the log of its
+   * former stream is dropped. The highest number of each node therefore determines which logs a session has, so that
+   * any node can delete them.
    */
   #nextNumber = 0;
   #freeNumbers: number[] | undefined;
-  /** The streams below this number are announced in the storage. */
+  /** Streams with lower numbers are announced in the storage. */
   #announced = 0;
   // Created on demand, because most sessions are idle most of the time.
   #streams: Map<string, SessionStream> | undefined;
-  /** Streams that only a client that resumes them needs, in the order in which they became so. */
-  #over: Set<SessionStream> | undefined;
+  /** Streams that only a resuming client needs, oldest first. */
+  #replayOnly: Set<SessionStream> | undefined;
 
-  constructor(host: SessionStreamsHost, session: StreamingSession, node: string) {
-    this.host = host;
+  constructor(services: SessionStreamServices, session: StreamingSession, node: string) {
+    this.services = services;
     this.session = session;
     this.sessionId = session.id;
     this.primes = session.primes;
@@ -75,7 +76,7 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return this.#streams?.get(id);
   }
 
-  /** The stream with this id, created on first use. `soleWriter`: only this node writes to it. */
+  /** Returns the stream with this id. Creates it on first use. `soleWriter`: only this node writes to it. */
   open(id: string, soleWriter = false): SessionStream {
     this.#streams ??= new Map();
     const known = this.#streams.get(id);
@@ -85,18 +86,18 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return stream;
   }
 
-  /** A new stream that this node writes. */
+  /** Creates a stream that this node writes. */
   create(): SessionStream {
     const number = this.#freeNumbers?.pop() ?? this.#nextNumber++;
     if (number >= this.#announced) {
       this.#announced = Math.max(FIRST_BOUND, this.#announced * 4);
-      if (!this.host.alone) this.host.announce(this.sessionId, this.#announced);
+      if (!this.services.alone) this.services.announce(this.sessionId, this.#announced);
     }
     return this.open(idOf(this.node, this.sessionId, number), true);
   }
 
-  /** The log of a stream that this node has opened is gone, so that another one may have its number. */
-  free({ id, startKnown }: SessionStream): void {
+  /** Makes the number of a stream available again, after its log was dropped. */
+  freeNumber({ id, startKnown }: SessionStream): void {
     if (startKnown || nodeOf(id) !== this.node) return;
     this.#freeNumbers ??= [];
     this.#freeNumbers.push(Number.parseInt(id.slice(NODE_ID_LENGTH + 1 + SALT_LENGTH), 36));
@@ -108,54 +109,54 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return stream;
   }
 
-  /** Whether a client reads one of them here. */
+  /** True if a client reads a stream of this session here. */
   get anyAttached(): boolean {
     for (const stream of this.#streams?.values() ?? []) if (stream.attached) return true;
     return false;
   }
 
-  /** The number of GET streams that are open on this node. */
+  /** Number of GET streams that are open on this node. */
   get getCount(): number {
     let count = 0;
     for (const stream of this.#streams?.values() ?? []) if (stream.attached && stream.byGet) count++;
     return count;
   }
 
-  /** Keeps the newest streams that are over. */
-  setOver(stream: SessionStream, isOver: boolean): void {
-    if (!isOver) return void this.#over?.delete(stream);
+  /** Marks or unmarks a stream as needed only for resuming. Drops the oldest ones beyond the limit. */
+  setReplayOnly(stream: SessionStream, isReplayOnly: boolean): void {
+    if (!isReplayOnly) return void this.#replayOnly?.delete(stream);
     if (this.#streams?.get(stream.id) !== stream) return;
-    this.#over ??= new Set();
-    this.#over.add(stream);
-    this.tidy(this.host.maxEndedStreams);
+    this.#replayOnly ??= new Set();
+    this.#replayOnly.add(stream);
+    this.dropOldest(this.services.maxEndedStreams);
   }
 
-  released({ id, position }: SessionStream): void {
-    if (id === GET_STREAM_ID && !this.gone) this.host.released(this.sessionId, position);
+  connectionEnded({ id, position }: SessionStream): void {
+    if (id === GET_STREAM_ID && !this.gone) this.services.storePosition(this.sessionId, position);
   }
 
-  /** Drops the oldest streams that are over beyond `max`. */
-  tidy(max: number): void {
-    const over = this.#over;
-    if (over === undefined || over.size <= max) return;
-    for (const stream of over) {
-      if (over.size <= max) return;
-      over.delete(stream);
+  /** Drops the oldest streams that only a resuming client needs, until `max` remain. */
+  dropOldest(max: number): void {
+    const replayOnly = this.#replayOnly;
+    if (replayOnly === undefined || replayOnly.size <= max) return;
+    for (const stream of replayOnly) {
+      if (replayOnly.size <= max) return;
+      replayOnly.delete(stream);
       this.#streams?.delete(stream.id);
-      this.host.drop(this, stream);
+      this.services.drop(this, stream);
     }
   }
 
-  /** Takes out all of them. */
-  takeAll(): SessionStream[] {
+  /** Removes and returns all streams. */
+  removeAll(): SessionStream[] {
     const { all } = this;
     this.#streams = undefined;
-    this.#over = undefined;
+    this.#replayOnly = undefined;
     return all;
   }
 
   /**
-   * The open stream for a message that belongs to no request. Each message goes to exactly one stream.
+   * The open stream for a message outside requests. Each message goes to exactly one stream.
    *
    * Spec: Transports, "Multiple Connections",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
@@ -168,7 +169,7 @@ export class SessionStreams implements StreamOwner, ReplyRules {
   }
 }
 
-/** Writes how many streams a node has opened for a session. */
+/** Stores how many streams a node may have opened for a session. */
 export async function announceStreams(
   kv: KeyValue,
   key: string,
@@ -176,20 +177,22 @@ export async function announceStreams(
   bound: number,
   ttlMs: number,
 ): Promise<void> {
-  for (let trial = 0; trial < MAX_TRIALS; trial++) {
+  for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {
     const stored = await kv.get(key);
     const value = JSON.stringify({ ...decode(stored?.value), [node]: bound });
     if ((await kv.set(key, value, { ttlMs, ifVersion: stored?.version ?? 0 })) !== undefined) return;
   }
 }
 
-/** The ids of all streams that nodes have announced. */
+/** Returns the ids of all streams that nodes have announced. */
 export async function announcedStreams(kv: KeyValue, key: string, session: string): Promise<string[]> {
   const bounds = Object.entries(decode((await kv.get(key))?.value));
   return bounds.flatMap(([node, bound]) => Array.from({ length: bound }, (_, number) => idOf(node, session, number)));
 }
 
-/** Has a part of the session's id too, so that an event id of one session is none of another. */
+/**
+ * Builds a stream id. Contains a part of the session id, so that an event id of one session matches nothing in another.
+ */
 function idOf(node: string, session: string, number: number): string {
   return `${node}-${session.slice(-SALT_LENGTH)}${number.toString(36)}`;
 }

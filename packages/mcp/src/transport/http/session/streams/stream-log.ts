@@ -3,30 +3,30 @@ import { type Id, isObject } from "../../../../jsonrpc/message.js";
 import type { DueList } from "../../../../platform/due-list.js";
 import { type AppendLog, type LogLimits, StorageError } from "../../../../storage/storage.js";
 
-/** The length of a node's id, with which the ids of its streams begin. */
+/** Length of a node id. The ids of a node's streams begin with it. */
 export const NODE_ID_LENGTH = 12;
 
-/** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
+/** The id of the first GET stream. It stores messages outside requests until the client reads them. */
 export const GET_STREAM_ID = "s";
 
-/** The node that writes a stream; undefined for the first GET stream, which all of them write. */
+/** Returns the node that writes a stream. Undefined for the first GET stream, which all nodes write. */
 export function nodeOf(stream: string): string | undefined {
   return stream[NODE_ID_LENGTH] === "-" ? stream.slice(0, NODE_ID_LENGTH) : undefined;
 }
 
 /** One entry of a stream's log. */
 export interface StreamEntry {
-  /** The entry as the storage has it: a letter for its kind, then the data of its event. */
+  /** The stored form: a letter for the kind, then the data of the event. */
   readonly stored: string;
-  /** The data of its event; "" for an event that only has an id, undefined if it has no event. */
+  /** The data of the event. "" for an event with only an id, undefined for an entry without an event. */
   readonly data: string | undefined;
-  /** True for the first entry of a stream, which is no message. */
+  /** True for the first entry of a stream, which is not a message. */
   readonly isOpening: boolean;
   /** True for the entry that ends its stream. */
   readonly ends: boolean;
 }
 
-/** The letters of the kinds. `AFTER_GAP` comes first if others were lost before the entry. */
+/** The letters of the kinds. `AFTER_GAP` precedes the letter if entries before this one were lost. */
 const OPENING_EVENT = "p";
 const OPENING = "o";
 const MESSAGE = "m";
@@ -36,8 +36,8 @@ const END = "x";
 const AFTER_GAP = "g";
 
 /**
- * The entry that begins a stream, with the requests that it answers. `primes`: it is an event without data, which gives the
- * client an id to resume from.
+ * The entry that begins a stream, with the requests that it answers. `primes`: it is an event without data, whose id
+ * the client can resume from.
  */
 export function openingEntry(primes: boolean, requests?: readonly Id[]): StreamEntry {
   const named = requests === undefined ? "" : JSON.stringify(requests);
@@ -49,7 +49,7 @@ export function openingEntry(primes: boolean, requests?: readonly Id[]): StreamE
   };
 }
 
-/** `writer`: the node that writes the message, where several nodes write to the stream. */
+/** A message. `writer` is the node that writes it, if several nodes write to the stream. */
 export function messageEntry(data: string, writer?: string): StreamEntry {
   const stored = writer === undefined ? MESSAGE + data : SIGNED_MESSAGE + writer + data;
   return { stored, data, isOpening: false, ends: false };
@@ -60,7 +60,7 @@ export function lastEntry(data: string | undefined): StreamEntry {
   return { stored: data === undefined ? END : LAST_MESSAGE + data, data, isOpening: false, ends: true };
 }
 
-/** Reads an entry of the log. Trusts its input, because only our nodes write there. */
+/** Decodes an entry of the log. Trusts its input, because only our nodes write there. */
 export function decodeEntry(text: string): StreamEntry & { readonly afterGap: boolean } {
   const afterGap = text[0] === AFTER_GAP;
   const stored = afterGap ? text.slice(1) : text;
@@ -76,7 +76,7 @@ function dataOf(kind: string | undefined, stored: string): string | undefined {
   return stored.slice(kind === SIGNED_MESSAGE ? 1 + NODE_ID_LENGTH : 1);
 }
 
-/** The requests of a stream without an answer after this entry, of those without one before it. */
+/** Returns those of `requests` that have no answer after this entry. The opening entry replaces the list. */
 export function unansweredAfter({ stored, data, isOpening }: StreamEntry, requests: Id[]): Id[] {
   if (isOpening) return stored.length > 1 ? (JSON.parse(stored.slice(1)) as Id[]) : requests;
   if (requests.length === 0 || data === undefined) return requests;
@@ -85,80 +85,83 @@ export function unansweredAfter({ stored, data, isOpening }: StreamEntry, reques
   return requests.filter((id) => id !== message["id"]);
 }
 
-/** Counts the characters that are stored, of one session or of all sessions of one principal. */
+/** Number of stored characters, of one session or of all sessions of one principal. */
 export interface StoredLength {
   stored: number;
 }
 
-/** The session of a stream; `share` counts for its principal, if it has one. */
+/** The session of a stream. `share` is the count of its principal, if it has one. */
 export interface LogOwner extends StoredLength {
   readonly share: StoredLength | undefined;
 }
 
-/** Where the streams of a node are stored, and what they share for it. */
+/** The storage for the streams of a node, with the limits and timers that they share. */
 export interface LogSpace {
   readonly log: AppendLog;
   readonly limits: LogLimits;
   readonly maxBytesPerSession: number;
   readonly maxBytesPerPrincipal: number;
-  /** Streams whose storage takes long; calls `overdue`. */
+  /** Streams with a slow storage. Calls `overdue`. */
   readonly late: Pick<DueList<StreamLog>, "touch" | "drop">;
-  /** Streams whose storage has failed; calls `retry`. */
+  /** Streams with a failed storage. Calls `retry`. */
   readonly retries: Pick<DueList<StreamLog>, "touch" | "drop">;
   monotonic(): number;
   /** Drops streams of an owner that has reached a limit. Throws a `StorageError` if that is not enough. */
   makeRoom(owner: LogOwner, length: number): void;
-  /** Entries of one more or one less stream wait; a node that drains waits for them. */
-  storing(by: 1 | -1): void;
+  /** Counts a stream that begins (1) or ends (-1) storing entries. A draining node waits for them. */
+  countStoring(by: 1 | -1): void;
   failed(error: unknown): void;
 }
 
 /** The stream of a log. */
 export interface LogReader {
-  /** The log has the entry. `sent`: the client got it before, without an id. */
-  stored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void;
-  /** Writes an entry to the client without an id; false if there is no client or it must read older entries first. */
+  /** Called when the log has the entry. `sent`: the client already received it, without an id. */
+  entryStored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void;
+  /**
+   * Sends an entry to the client without an id. Returns false if no client is connected, or it must read older entries
+   * first.
+   */
   sendNow(entry: StreamEntry): boolean;
-  /** An entry is neither stored nor sent, and will not be. */
-  lost(): void;
-  /** Nothing waits any more. */
-  drained(): void;
+  /** Called when an entry is neither stored nor sent, and never will be. */
+  entryLost(): void;
+  /** Called when the queue is empty. */
+  queueEmptied(): void;
 }
 
-/** An entry that is not known to be stored. `sent`: the client has it; `passed`: it was read from the log. */
-interface Waiting {
+/** An entry that is not confirmed as stored. `sent`: the client has it. `read`: it was read back from the log. */
+interface QueuedEntry {
   readonly entry: StreamEntry;
   sent: boolean;
-  passed: boolean;
-  /** Called once it is stored or given up. */
-  after?: () => void;
+  read: boolean;
+  /** Called once the entry is stored or given up. */
+  whenStored?: () => void;
 }
 
-/** Entries of one stream that wait for its storage. More are not stored. */
-const MAX_WAITING = 10_000;
-/** How many entries are read to find one that may have been stored. */
-const PAGE = 64;
+/** Number of entries of one stream that may wait for the storage. Further entries are not stored. */
+const MAX_QUEUED_ENTRIES = 10_000;
+/** Number of entries to read when looking for one that may already be stored. */
+const PAGE_SIZE = 64;
 
 /**
- * Stores the entries of one stream in order. A client that reads the stream does not wait for a slow storage: it gets the
- * entries without an id. After a failure they are tried again, so that the log has them once the storage is back.
+ * Stores the entries of one stream in order. A connected client does not wait for a slow storage: it receives the
+ * entries without an id. After a failure the log retries them, so that they are stored once the storage is back.
  */
 export class StreamLog {
   readonly #space: LogSpace;
   readonly #owner: LogOwner;
   readonly #name: string;
   readonly #reader: LogReader;
-  /** Entries that are not stored yet; the first one is being stored. Those that were sent come first. */
-  readonly #waiting: Waiting[] = [];
-  /** True if nothing waits. */
+  /** Entries that are not stored yet. The first one is being stored. Entries that were sent precede the others. */
+  readonly #queue: QueuedEntry[] = [];
+  /** True if the queue is empty. */
   isEmpty = true;
-  #waitingLength = 0;
-  /** Characters of the log that are counted. */
+  #queueLength = 0;
+  /** Characters of this log that are counted towards the limits. */
   #length = 0;
   #uncounted = false;
   /** The id of the last entry that this node stored. */
   #lastStored = 0;
-  /** True if the storage is slow or fails, so that the client gets entries before they are stored. */
+  /** True if the storage is slow or fails, so that the client receives entries before they are stored. */
   #behind = false;
   #failedAt: number | undefined;
   /** True if entries before the next one were lost. */
@@ -175,92 +178,92 @@ export class StreamLog {
     this.#reader = reader;
   }
 
-  /** Whether the client has a further entry that is not stored. */
+  /** True if the client has a further entry that is not stored. */
   get hasSent(): boolean {
-    const [first, second] = this.#waiting;
-    return (first?.passed === true ? second : first)?.sent === true;
+    const [first, second] = this.#queue;
+    return (first?.read === true ? second : first)?.sent === true;
   }
 
   add(entry: StreamEntry): void {
     if (this.#abandoned) return void this.#reader.sendNow(entry);
-    if (!this.isEmpty) return this.#wait(entry);
+    if (!this.isEmpty) return this.#enqueue(entry);
     let id: number | Promise<number>;
     try {
       id = this.#append(entry);
     } catch (error) {
       this.#begin(entry);
-      return this.#refused(error);
+      return this.#appendFailed(error);
     }
-    if (!isThenable(id)) return this.#took(id, entry, false);
+    if (!isThenable(id)) return this.#recordStored(id, entry, false);
     this.#begin(entry);
-    this.#follow(id);
+    this.#awaitAppend(id);
   }
 
-  /** Sends what waits and what follows to the client alone. */
+  /** Sends the queued and all further entries only to the client. */
   abandon(): void {
     this.overdue();
     this.#abandoned = true;
   }
 
-  /** The client has waited long enough. */
+  /** Called when the client has waited too long for the storage. */
   overdue(): void {
     this.#behind = true;
     this.catchUp();
   }
 
-  /** Sends what waits for a slow storage. */
+  /** Sends the entries that wait for a slow storage. */
   catchUp(): void {
     if (!this.#behind) return;
-    for (const item of this.#waiting) {
+    for (const item of this.#queue) {
       item.sent ||= this.#reader.sendNow(item.entry);
       if (!item.sent) return;
     }
   }
 
-  /** There is another connection, whose client may have nothing that waits. */
+  /** Marks all queued entries as not sent, because the client of a new connection may have none of them. */
   restart(): void {
-    for (const item of this.#waiting) item.sent = item.passed = false;
+    for (const item of this.#queue) item.sent = item.read = false;
   }
 
   /**
-   * An entry was read from the log for the client; returns whether the client has it already. It may be the one that this node
-   * stores and that is not confirmed yet.
+   * Called when an entry was read from the log for the client. Returns true if the client already has it. The entry may
+   * be the one that this node is storing and that is not confirmed yet.
    */
-  passed(id: number, stored: string): boolean {
-    const [first] = this.#waiting;
+  readFromLog(id: number, stored: string): boolean {
+    const [first] = this.#queue;
     if (first === undefined || id <= this.#lastStored || first.entry.stored !== stored) return false;
     const { sent } = first;
-    first.sent = first.passed = true;
+    first.sent = first.read = true;
     return sent;
   }
 
-  /** Calls `run` once everything that was added is stored or given up. */
+  /** Calls `run` once all queued entries are stored or given up. */
   whenStored(run: () => void): void {
-    const last = this.#waiting.at(-1);
+    const last = this.#queue.at(-1);
     if (last === undefined) run();
-    else last.after = run;
+    else last.whenStored = run;
   }
 
-  /** Tries a storage that has failed again. */
+  /** Tries a failed storage again. */
   retry(): void {
-    const [first] = this.#waiting;
+    const [first] = this.#queue;
     if (first === undefined || this.#closed) return;
-    this.#follow(this.#storedOrAppend(first.entry));
+    this.#awaitAppend(this.#storedOrAppend(first.entry));
   }
 
-  /** Stores nothing more. Resolves when nothing is under way. */
+  /** Stores no more entries. Resolves when no write is running. */
   async close(): Promise<void> {
-    if (!this.#closed && this.#waiting.length > 0) this.#end();
+    if (!this.#closed && this.#queue.length > 0) this.#clearQueue();
     this.#closed = true;
     await this.#busy;
   }
 
-  /** Resolves when nothing waits, or the storage fails. */
+  /** Resolves when the queue is empty or the storage fails. */
   async settled(): Promise<void> {
-    while (this.#waiting.length > 0 && this.#failedAt === undefined && !this.#closed) await this.#busy;
+    while (this.#queue.length > 0 && this.#failedAt === undefined && !this.#closed) await this.#busy;
   }
 
-  /** Counts the log no longer, because it is dropped or left to other nodes. */
+  /** Stops counting the log towards the limits, because it is dropped or left to other nodes. */
   uncount(): void {
     this.#count(-this.#length);
     this.#uncounted = true;
@@ -269,34 +272,34 @@ export class StreamLog {
   #begin(entry: StreamEntry): void {
     this.isEmpty = false;
     this.#push(entry, false);
-    this.#space.storing(1);
+    this.#space.countStoring(1);
   }
 
   #push(entry: StreamEntry, sent: boolean): void {
-    this.#waiting.push({ entry, sent, passed: false });
-    this.#waitingLength += entry.stored.length;
+    this.#queue.push({ entry, sent, read: false });
+    this.#queueLength += entry.stored.length;
   }
 
-  #wait(entry: StreamEntry): void {
-    const length = this.#waitingLength + entry.stored.length;
-    const isFull = this.#waiting.length >= MAX_WAITING || length > this.#space.limits.maxBytes;
-    // The client must not get this one before those that wait.
+  #enqueue(entry: StreamEntry): void {
+    const length = this.#queueLength + entry.stored.length;
+    const isFull = this.#queue.length >= MAX_QUEUED_ENTRIES || length > this.#space.limits.maxBytes;
+    // The client must not receive this entry before the queued ones.
     if (isFull) this.overdue();
-    const sent = this.#behind && this.#waiting.at(-1)?.sent === true && this.#reader.sendNow(entry);
+    const sent = this.#behind && this.#queue.at(-1)?.sent === true && this.#reader.sendNow(entry);
     if (isFull) this.#skip(entry, sent);
     else this.#push(entry, sent);
   }
 
-  /** An entry that will not be stored. */
+  /** Records the gap that an unstored entry leaves. */
   #skip(entry: StreamEntry, sent: boolean): void {
     if (entry.isOpening) return;
     this.#gap = true;
-    if (!sent) this.#reader.lost();
+    if (!sent) this.#reader.entryLost();
   }
 
-  #giveUp({ entry, sent, after }: Waiting): void {
+  #giveUp({ entry, sent, whenStored }: QueuedEntry): void {
     this.#skip(entry, sent || this.#reader.sendNow(entry));
-    after?.();
+    whenStored?.();
   }
 
   #append(entry: StreamEntry): number | Promise<number> {
@@ -312,23 +315,23 @@ export class StreamLog {
     return this.#gap ? AFTER_GAP + stored : stored;
   }
 
-  /** A storage that failed may have stored the entry all the same. */
+  /** Finds the entry in the log, or appends it. A failed write may have stored it nevertheless. */
   async #storedOrAppend(entry: StreamEntry): Promise<number> {
-    const read = await this.#space.log.read(this.#name, this.#lastStored, PAGE);
+    const read = await this.#space.log.read(this.#name, this.#lastStored, PAGE_SIZE);
     const text = this.#textOf(entry);
     const found = read.evicted ? undefined : read.entries.find((known) => known.entry === text);
     return found?.id ?? this.#append(entry);
   }
 
-  #follow(storing: Promise<number>): void {
+  #awaitAppend(storing: Promise<number>): void {
     this.#space.late.touch(this);
     this.#busy = storing.then(
-      (id) => this.#done(id),
-      (error) => this.#refused(error),
+      (id) => this.#appended(id),
+      (error) => this.#appendFailed(error),
     );
   }
 
-  #done(id: number): void {
+  #appended(id: number): void {
     this.#space.late.drop(this);
     if (this.#closed) return;
     this.#behind = false;
@@ -337,7 +340,7 @@ export class StreamLog {
     this.#next();
   }
 
-  /** How much longer the log gets; at its limit, older entries make room. */
+  /** Returns the growth of the log. At its limit, older entries make room. */
   #growth({ stored }: StreamEntry): number {
     return this.#uncounted ? 0 : Math.min(stored.length, this.#space.limits.maxBytes - this.#length);
   }
@@ -351,37 +354,37 @@ export class StreamLog {
   #storedFirst(id: number): void {
     const item = this.#shift();
     if (item === undefined) return;
-    this.#took(id, item.entry, item.sent);
-    item.after?.();
+    this.#recordStored(id, item.entry, item.sent);
+    item.whenStored?.();
   }
 
-  #took(id: number, entry: StreamEntry, sent: boolean): void {
+  #recordStored(id: number, entry: StreamEntry, sent: boolean): void {
     this.#count(this.#growth(entry));
     this.#lastStored = id;
     const afterGap = this.#gap;
     this.#gap = false;
-    this.#reader.stored(id, entry, sent, afterGap);
+    this.#reader.entryStored(id, entry, sent, afterGap);
   }
 
   #next(): void {
-    for (let first = this.#waiting[0]; first !== undefined && !this.#closed; first = this.#waiting[0]) {
+    for (let first = this.#queue[0]; first !== undefined && !this.#closed; first = this.#queue[0]) {
       try {
         const id = this.#append(first.entry);
-        if (isThenable(id)) return this.#follow(id);
+        if (isThenable(id)) return this.#awaitAppend(id);
         this.#storedFirst(id);
       } catch (error) {
-        return this.#refused(error);
+        return this.#appendFailed(error);
       }
     }
-    if (!this.#closed) this.#drained();
+    if (!this.#closed) this.#emptied();
   }
 
-  #refused(error: unknown): void {
+  #appendFailed(error: unknown): void {
     this.#space.late.drop(this);
     if (this.#closed) return;
     this.#space.failed(error);
     if (error instanceof StorageError) {
-      // Waiting does not make room.
+      // Retrying does not make room.
       const item = this.#shift();
       if (item !== undefined) this.#giveUp(item);
       return this.#next();
@@ -389,30 +392,30 @@ export class StreamLog {
     const now = this.#space.monotonic();
     this.#failedAt ??= now;
     if (now - this.#failedAt > this.#space.limits.maxAgeMs) {
-      for (const item of this.#waiting) this.#giveUp(item);
-      return this.#end();
+      for (const item of this.#queue) this.#giveUp(item);
+      return this.#clearQueue();
     }
     this.overdue();
     this.#space.retries.touch(this);
   }
 
-  #shift(): Waiting | undefined {
-    const item = this.#waiting.shift();
-    this.#waitingLength -= item?.entry.stored.length ?? 0;
+  #shift(): QueuedEntry | undefined {
+    const item = this.#queue.shift();
+    this.#queueLength -= item?.entry.stored.length ?? 0;
     return item;
   }
 
-  #end(): void {
-    this.#waiting.length = 0;
-    this.#waitingLength = 0;
+  #clearQueue(): void {
+    this.#queue.length = 0;
+    this.#queueLength = 0;
     this.#space.late.drop(this);
     this.#space.retries.drop(this);
-    this.#drained();
+    this.#emptied();
   }
 
-  #drained(): void {
+  #emptied(): void {
     this.isEmpty = true;
-    this.#space.storing(-1);
-    this.#reader.drained();
+    this.#space.countStoring(-1);
+    this.#reader.queueEmptied();
   }
 }

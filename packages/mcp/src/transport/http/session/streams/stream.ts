@@ -21,61 +21,61 @@ import {
 /** A position in one stream of one session. */
 export interface EventPosition {
   readonly stream: string;
-  /** The id in the log of the last event that the client has; 0 is the position before the first one. */
+  /** The log id of the last event that the client has. 0 is the position before the first event. */
   readonly after: number;
   /** True for the event that ended its stream. */
   readonly last: boolean;
 }
 
 /**
- * The id of one event. It includes its stream, so that a client that reconnects finds the right one; it need not be
- * secret, because streams are looked up within their session.
+ * Builds the id of one event. It contains the stream id, so that a client that reconnects finds the right stream. It
+ * need not be secret, because streams are looked up within their session.
  */
 export function eventId(stream: string, id: number, last = false): string {
   return last ? `${stream}.${id}.last` : `${stream}.${id}`;
 }
 
-/** Parses an event id; undefined for anything that `eventId` does not return. */
+/** Parses an event id. Returns undefined for anything that `eventId` does not return. */
 export function parseEventId(value: string): EventPosition | undefined {
   const [, stream, digits, last] = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value) ?? [];
   const after = Number(digits);
   return stream === undefined || !Number.isSafeInteger(after) ? undefined : { stream, after, last: last !== undefined };
 }
 
-/** What the streams of all sessions of a node share. */
-export interface StreamHost extends LogSpace {
+/** The functions and limits that the streams of all sessions of a node share. */
+export interface StreamServices extends LogSpace {
   /** True if no other process can serve the sessions. */
   readonly alone: boolean;
-  /** False if other nodes may take this one for gone, and may have ended its streams. */
-  leads(): boolean;
-  /** Has the name of a stream's log; it includes the session, so that no other session can read it. */
+  /** False if other nodes may treat this one as gone and may have ended its streams. */
+  holdsLease(): boolean;
+  /** Builds the name of a stream's log. It contains the session, so that no other session can read it. */
   readonly keys: { log(session: string, stream: string): string };
-  /** Tells other nodes of new entries on a stream that has no connection here. */
-  hint(session: string, stream: string): void;
-  /** Tells other nodes that entries of a stream were lost. */
-  lost(session: string, stream: string): void;
+  /** Notifies other nodes about new entries on a stream without a connection here. */
+  notifyNewEntries(session: string, stream: string): void;
+  /** Notifies other nodes that entries of a stream were lost. */
+  notifyLostEntries(session: string, stream: string): void;
 }
 
 /** The session of a stream. */
 export interface StreamOwner extends LogOwner {
-  readonly host: StreamHost;
+  readonly services: StreamServices;
   readonly sessionId: string;
   /** The id of this node. */
   readonly node: string;
-  /** Whether its client understands events without data. */
+  /** True if the client understands events without data. */
   readonly primes: boolean;
-  /** A stream is only needed by a client that resumes it, or again by others. */
-  setOver(stream: SessionStream, isOver: boolean): void;
-  /** A stream has lost or given up its connection. */
-  released(stream: SessionStream): void;
+  /** Marks or unmarks a stream that only a resuming client needs. */
+  setReplayOnly(stream: SessionStream, isReplayOnly: boolean): void;
+  /** Called when a stream has lost or closed its connection. */
+  connectionEnded(stream: SessionStream): void;
 }
 
-/** How many entries are read at once; bounds the memory for a client that reconnects. */
-const PAGE = 64;
+/** Number of entries in one read. Limits the memory for a client that reconnects. */
+const PAGE_SIZE = 64;
 
 /**
- * One stream of a session: its events in order, whether or not a client is reading. The log is authoritative; a
- * connection on any node follows it from where its client stopped reading, up to the first entry that ends it.
+ * One stream of a session: its events in order, even while no client reads. The log is authoritative. A connection on
+ * any node follows it from the position of its client up to the first entry that ends it.
  * `docs/internals/session-streams.md` has the rules.
  *
  * Spec: Transports, "Resumability and Redelivery",
@@ -83,54 +83,57 @@ const PAGE = 64;
  */
 export class SessionStream implements ReplyStream, LogReader {
   readonly id: string;
-  /** True if no other node writes messages to it, so that new entries can be sent without reading the log. */
+  /** True if no other node writes messages to the stream, so that new entries can be sent without reading the log. */
   readonly soleWriter: boolean;
   readonly #owner: StreamOwner;
-  readonly #host: StreamHost;
+  readonly #services: StreamServices;
   readonly #log: StreamLog;
   #connection: SseConnection | undefined;
-  /** The id of the last entry that the client has with all before it; a connection without `Last-Event-ID` continues here. */
+  /**
+   * The id of the last entry up to which the client has everything. A connection without `Last-Event-ID` continues
+   * here.
+   */
   position = 0;
-  /** Ids of later entries that the client has, because it got them before they were stored. */
+  /** Ids of later entries that the client already has, because they were sent before they were stored. */
   #sent: Set<number> | undefined;
   #reading = false;
   #readAgain = false;
-  /** The id of an entry before which others were lost, as the client of the connection knows. */
+  /** The id of the entry after a gap that the client of the connection knows about. */
   #knownGap = 0;
   /** True if no more events will follow. */
   ended = false;
-  /** True if an entry was neither stored nor sent: a client that resumes must learn of the gap. */
+  /** True if an entry was neither stored nor sent. A client that resumes must learn about the gap. */
   hasGap = false;
-  /** Opened by a GET, for messages that belong to no request. */
+  /** True if a GET opened the stream, for messages outside requests. */
   byGet = false;
   /** True if a client may resume from the position before the first entry, so that no later stream may have this id. */
   startKnown = false;
-  /** Requests without an answer, of a stream whose requests another node runs; undefined if they are not known. */
+  /** Requests without an answer, for a stream whose requests another node runs. Undefined if they are not known. */
   unanswered: Id[] | undefined;
   /** True if the session has ended. */
   #abandoned = false;
 
   constructor(owner: StreamOwner, id: string, soleWriter: boolean) {
-    const { host, sessionId } = owner;
+    const { services, sessionId } = owner;
     this.#owner = owner;
-    this.#host = host;
+    this.#services = services;
     this.id = id;
     this.soleWriter = soleWriter;
-    this.#log = new StreamLog(host, owner, host.keys.log(sessionId, id), this);
+    this.#log = new StreamLog(services, owner, services.keys.log(sessionId, id), this);
   }
 
   get attached(): boolean {
     return this.#connection !== undefined;
   }
 
-  /** Adds an event without data, which gives the client an id to reconnect with before the first message. */
+  /** Adds an event without data, whose id the client can resume from before the first message. */
   prime(): void {
     if (!this.ended) this.#log.add(openingEntry(true));
   }
 
   message(text: string): void {
     if (this.ended && !this.#abandoned) return;
-    const writer = this.soleWriter || this.#host.alone ? undefined : this.#owner.node;
+    const writer = this.soleWriter || this.#services.alone ? undefined : this.#owner.node;
     this.#log.add(messageEntry(text, writer));
   }
 
@@ -139,12 +142,12 @@ export class SessionStream implements ReplyStream, LogReader {
     this.#log.add(lastEntry(text));
     if (this.ended) return;
     this.ended = true;
-    this.#changed();
+    this.#updateReplayOnly();
   }
 
   pause(retryMs: number): void {
     const connection = this.#connection;
-    // A client that has events without an id would get them again.
+    // A client that has events without an id would receive them again.
     this.#log.whenStored(() => {
       if (connection === undefined || connection !== this.#connection) return;
       connection.write(encodeEvent({ retry: Math.max(0, Math.round(retryMs)) }));
@@ -152,16 +155,19 @@ export class SessionStream implements ReplyStream, LogReader {
     });
   }
 
-  /** Begins the reply to these requests. The log is empty, and a storage that fails must not end the connection. */
+  /** Begins the reply to these requests. The log is empty, and a storage failure must not end the connection. */
   begin(connection: SseConnection, requests: readonly Id[]): void {
     this.#connect(connection);
-    // Older clients try to parse an event without data as a message, and a single process ends its streams itself.
-    const { alone } = this.#host;
+    // Older clients try to parse an event without data as a message. A single process ends its streams itself.
+    const { alone } = this.#services;
     const { primes } = this.#owner;
     if (primes || !alone) this.#log.add(openingEntry(primes, alone ? undefined : requests));
   }
 
-  /** Replaces the connection. The new one gets everything after `position`; its client knows of a gap before `knownGap`. */
+  /**
+   * Replaces the connection. The new one receives everything after `position`. Its client knows about the gap before
+   * the entry `knownGap`.
+   */
   attach(connection: SseConnection, position: number, knownGap = 0): void {
     const former = this.#connection;
     this.#connection = undefined;
@@ -171,25 +177,27 @@ export class SessionStream implements ReplyStream, LogReader {
     this.#knownGap = knownGap;
     this.#sent = undefined;
     this.#log.restart();
-    this.#changed();
+    this.#updateReplayOnly();
     this.follow();
   }
 
-  /** Ends the connection, if there is one, without ending the stream. */
+  /** Closes the connection, if any, without ending the stream. */
   disconnect(): void {
     const connection = this.#connection;
     this.#lose(connection);
     connection?.end();
   }
 
-  /** Sends further entries to the client alone, because the session has ended and its logs are dropped. */
+  /** Sends further entries only to the client, because the session has ended and its logs are dropped. */
   abandon(): void {
     this.#log.abandon();
     this.#abandoned = true;
     this.#reading = false;
   }
 
-  /** Takes no more entries, and stores none if `discard` is set. Resolves when nothing is being stored. */
+  /**
+   * Accepts no more entries. `discard` also drops those that are not stored yet. Resolves when nothing is being stored.
+   */
   close(discard: boolean): Promise<void> {
     this.ended = true;
     if (!discard) this.#log.overdue();
@@ -206,18 +214,19 @@ export class SessionStream implements ReplyStream, LogReader {
     }
     if (this.#connection === undefined) return;
     this.#reading = true;
-    this.#readOn();
+    this.#readPages();
   }
 
-  stored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void {
+  entryStored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void {
     if (afterGap) this.#knownGap = id;
-    const host = this.#host;
+    const services = this.#services;
     if (this.#connection === undefined) {
-      if (!host.alone) host.hint(this.#owner.sessionId, this.id);
+      if (!services.alone) services.notifyNewEntries(this.#owner.sessionId, this.id);
     } else if (id > this.position) {
-      // Where several nodes write, or others may have ended the stream, the log may have more than this node has stored.
-      const mustRead = !host.alone && (!this.soleWriter || !host.leads());
-      if (!mustRead && !this.#reading) return this.#pass(id, entry, sent);
+      // If several nodes write, or others may have ended the stream, the log may have more entries than this node
+      // stored.
+      const mustRead = !services.alone && (!this.soleWriter || !services.holdsLease());
+      if (!mustRead && !this.#reading) return this.#sendEntry(id, entry, sent);
       if (sent) {
         this.#sent ??= new Set();
         this.#sent.add(id);
@@ -235,19 +244,19 @@ export class SessionStream implements ReplyStream, LogReader {
     return true;
   }
 
-  lost(): void {
+  entryLost(): void {
     this.hasGap = true;
-    if (!this.#host.alone) this.#host.lost(this.#owner.sessionId, this.id);
+    if (!this.#services.alone) this.#services.notifyLostEntries(this.#owner.sessionId, this.id);
   }
 
-  drained(): void {
-    if (this.ended) this.#changed();
+  queueEmptied(): void {
+    if (this.ended) this.#updateReplayOnly();
   }
 
-  #changed(): void {
+  #updateReplayOnly(): void {
     const isEnded = this.ended && this.#log.isEmpty;
-    const isOver = this.#connection === undefined && (isEnded || (this.byGet && this.id !== GET_STREAM_ID));
-    this.#owner.setOver(this, isOver);
+    const isReplayOnly = this.#connection === undefined && (isEnded || (this.byGet && this.id !== GET_STREAM_ID));
+    this.#owner.setReplayOnly(this, isReplayOnly);
   }
 
   #connect(connection: SseConnection): void {
@@ -258,18 +267,18 @@ export class SessionStream implements ReplyStream, LogReader {
   #lose(connection: SseConnection | undefined): void {
     if (connection === undefined || connection !== this.#connection) return;
     this.#connection = undefined;
-    this.#changed();
-    if (!this.#host.alone) this.#owner.released(this);
+    this.#updateReplayOnly();
+    if (!this.#services.alone) this.#owner.connectionEnded(this);
   }
 
-  /** Gives the client an id to resume from, although nothing is stored: the position before the first entry. */
+  /** Sends an id to resume from although nothing is stored: the position before the first entry. */
   #sendStart({ data }: StreamEntry, connection: SseConnection): void {
     if (data === undefined || this.#abandoned) return;
     this.startKnown = true;
     connection.write(encodeEvent({ id: eventId(this.id, 0), data }));
   }
 
-  #readOn(): void {
+  #readPages(): void {
     do {
       this.#readAgain = false;
       const read = this.#read();
@@ -277,14 +286,14 @@ export class SessionStream implements ReplyStream, LogReader {
       if (isThenable(read)) {
         read.then(
           (settled) => {
-            if (this.#take(settled)) this.#readOn();
+            if (this.#sendPage(settled)) this.#readPages();
             else this.#doneReading();
           },
-          (error) => this.#broken(error),
+          (error) => this.#readFailed(error),
         );
         return;
       }
-      if (!this.#take(read)) break;
+      if (!this.#sendPage(read)) break;
     } while (this.#connection !== undefined);
     this.#doneReading();
   }
@@ -295,27 +304,27 @@ export class SessionStream implements ReplyStream, LogReader {
   }
 
   #read(): LogRead | Promise<LogRead> | undefined {
-    const { log, keys } = this.#host;
+    const { log, keys } = this.#services;
     try {
-      return log.read(keys.log(this.#owner.sessionId, this.id), this.position, PAGE);
+      return log.read(keys.log(this.#owner.sessionId, this.id), this.position, PAGE_SIZE);
     } catch (error) {
-      this.#broken(error);
+      this.#readFailed(error);
       return undefined;
     }
   }
 
-  #broken(error: unknown): void {
-    this.#host.failed(error);
+  #readFailed(error: unknown): void {
+    this.#services.failed(error);
     this.#doneReading();
     // The client can resume from its last event id.
     this.disconnect();
   }
 
-  /** Sends what was read; true when there may be more. */
-  #take(read: LogRead): boolean {
+  /** Sends the entries of one read. Returns true if there may be more. */
+  #sendPage(read: LogRead): boolean {
     if (this.#connection === undefined) return false;
     if (read.evicted) {
-      // Continuing would hide a gap; a client that reconnects learns about it.
+      // Continuing would hide the gap. A client that reconnects learns about it.
       this.disconnect();
       return false;
     }
@@ -325,14 +334,14 @@ export class SessionStream implements ReplyStream, LogReader {
         this.disconnect();
         return false;
       }
-      const isSent = this.#sent?.delete(id) === true || this.#log.passed(id, entry.stored);
-      this.#pass(id, entry, isSent);
+      const isSent = this.#sent?.delete(id) === true || this.#log.readFromLog(id, entry.stored);
+      this.#sendEntry(id, entry, isSent);
     }
-    return this.#connection !== undefined && (read.entries.length === PAGE || this.#readAgain);
+    return this.#connection !== undefined && (read.entries.length === PAGE_SIZE || this.#readAgain);
   }
 
-  /** Passes the next entry of the log: the client gets it with its id, or only the id if it has the entry already. */
-  #pass(id: number, entry: StreamEntry, isSent: boolean): void {
+  /** Sends the next entry of the log with its id, or only the id if the client already has the entry. */
+  #sendEntry(id: number, entry: StreamEntry, isSent: boolean): void {
     const connection = this.#connection;
     if (connection === undefined || id <= this.position) return;
     this.position = id;
@@ -350,6 +359,6 @@ export class SessionStream implements ReplyStream, LogReader {
     this.ended = true;
     this.#connection = undefined;
     connection.end();
-    this.#changed();
+    this.#updateReplayOnly();
   }
 }

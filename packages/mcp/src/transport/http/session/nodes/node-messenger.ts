@@ -5,11 +5,11 @@ import type { Platform } from "../../../../platform/platform.js";
 import type { PubSub, Unsubscribe } from "../../../../storage/storage.js";
 import type { EndReason } from "../../../transport.js";
 
-/** How long a question to the other nodes waits for an answer. */
+/** Time to wait for other nodes to reply. */
 const CONFIRM_MS = 1000;
 
-/** The messages between the nodes that serve one session. */
-export class NodeTalk {
+/** Sends and receives the messages between the nodes that serve one session. */
+export class NodeMessenger {
   readonly #platform: Platform;
   /** Absent if no other node can serve the sessions. */
   readonly #pubsub: PubSub | undefined;
@@ -33,48 +33,55 @@ export class NodeTalk {
     this.#failed = failed;
   }
 
-  /** `gap`: messages may have been lost. */
+  /** Subscribes to the messages about a session. `onGap` is called when messages may have been lost. */
   subscribe(
     session: string,
-    hear: (message: NodeMessage) => void,
-    gap: () => void,
+    onMessage: (message: NodeMessage) => void,
+    onGap: () => void,
   ): MaybePromise<Unsubscribe | undefined> {
-    return this.#pubsub?.subscribe(this.#topic(session), (text) => this.#receive(text, hear), gap);
+    return this.#pubsub?.subscribe(this.#topic(session), (text) => this.#receive(text, onMessage), onGap);
   }
 
-  /** Sends a message that may be lost. */
-  tell(session: string, message: NodeMessage): void {
+  /** Sends a message that may be lost. Reports failures instead of throwing. */
+  notify(session: string, message: NodeMessage): void {
     guarded(() => this.send(session, message), this.#failed);
   }
 
-  /** Sends a message; throws or rejects if the storage does not take it. */
+  /** Sends a message. Throws or rejects if the storage does not accept it. */
   send(session: string, message: NodeMessage): MaybePromise<void> {
     return this.#pubsub?.publish(this.#topic(session), encodeNodeMessage(this.#node(), message));
   }
 
-  /** Tells of a change of a session. Resolves when the node that speaks for it has read it; with false if none says so in time. */
+  /**
+   * Announces a change of a session. Resolves with true when the node whose endpoint serves the session has read the
+   * change, and with false if none confirms in time.
+   */
   confirm(session: string): Promise<boolean> {
     const token = randomName(this.#platform, 6);
-    const confirmed = this.#answerTo(token);
-    this.tell(session, { kind: "changed", token });
+    const confirmed = this.#awaitReply(token);
+    this.notify(session, { kind: "changed", token });
     return confirmed;
   }
 
   /**
-   * Asks whether another node runs something of a session, or has served it within the last `forMs` milliseconds. Resolves with
-   * those of `nodes` that have not answered in time; with undefined if one uses it, or this node is closed meanwhile. Rejects if
-   * the storage does not take the question. This node must be subscribed to the session.
+   * Asks whether another node runs a request or stream of the session, or has served it within the last `forMs`
+   * milliseconds. Resolves with those of `nodes` that did not reply in time, or with undefined if one uses it or this
+   * node closes meanwhile. Rejects if the storage does not accept the message. This node must be subscribed to the
+   * session.
    */
-  async unanswered(session: string, forMs: number, nodes: readonly string[]): Promise<Iterable<string> | undefined> {
+  async silentNodes(session: string, forMs: number, nodes: readonly string[]): Promise<Iterable<string> | undefined> {
     const token = randomName(this.#platform, 6);
     const silent = new Set(nodes);
-    const used = this.#answerTo(token, silent);
+    const used = this.#awaitReply(token, silent);
     await this.send(session, { kind: "idle", token, forMs });
     return (await used) || this.#closed ? undefined : silent;
   }
 
-  /** Resolves with true when a node answers with this token; with false if none does in time, or all of `silent` do not use it. */
-  #answerTo(token: string, silent?: Set<string>): Promise<boolean> {
+  /**
+   * Resolves with true when a node confirms this token. Resolves with false if none does in time, or all of `silent`
+   * report the session as unused.
+   */
+  #awaitReply(token: string, silent?: Set<string>): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (confirmed: boolean, idle?: string) => {
         if (idle !== undefined && (silent?.delete(idle) !== true || silent.size > 0)) return;
@@ -92,11 +99,11 @@ export class NodeTalk {
     for (const settle of [...this.#unconfirmed.values()]) settle(false);
   }
 
-  #receive(text: string, hear: (message: NodeMessage) => void): void {
+  #receive(text: string, onMessage: (message: NodeMessage) => void): void {
     const message = decodeNodeMessage(this.#node(), text);
     if (message?.kind === "read" || message?.kind === "used") this.#unconfirmed.get(message.token)?.(true);
     else if (message?.kind === "unused") this.#unconfirmed.get(message.token)?.(false, message.node);
-    else if (message !== undefined) hear(message);
+    else if (message !== undefined) onMessage(message);
   }
 }
 
@@ -110,21 +117,26 @@ export type NodeMessage =
   | { kind: "answer"; message: ResultMessage | ErrorMessage }
   /** The client cancelled a request that some node runs. */
   | { kind: "abort"; id: Id; reason: string }
-  /** Entries of a stream were lost: whoever resumes it must learn of that. */
+  /** Entries of a stream were lost. A client that resumes it must learn about the gap. */
   | { kind: "lost"; stream: string }
-  /** The stored session changed; the node that speaks for it confirms with the token that it has read the change. */
+  /**
+   * The stored session changed. The node whose endpoint serves it confirms with the token that it has read the change.
+   */
   | { kind: "changed"; token: string }
   | { kind: "read"; token: string }
-  /** Asks who speaks for the session, after messages may have been lost. */
+  /** Asks which node serves the session, after messages may have been lost. */
   | { kind: "whose" }
-  /** Asks whether another node runs something of the session, or has served it within `forMs`. Each answers with the token. */
+  /**
+   * Asks whether another node runs a request or stream of the session, or has served it within `forMs`. Each node
+   * replies with the token.
+   */
   | { kind: "idle"; token: string; forMs: number }
   | { kind: "used"; token: string }
   | { kind: "unused"; token: string; node: string }
-  /** The session ended. */
+  /** The session has ended. */
   | { kind: "ended"; reason: EndReason };
 
-/** Each message names its sender, because a publisher also receives its own messages. */
+/** Every message names its sender, because a publisher also receives its own messages. */
 interface Envelope {
   from: string;
   message: NodeMessage;
@@ -135,7 +147,10 @@ function encodeNodeMessage(from: string, message: NodeMessage): string {
   return JSON.stringify(envelope);
 }
 
-/** The message of another node; undefined for a node's own. Trusts its input, because only our nodes publish there. */
+/**
+ * Decodes the message of another node. Returns undefined for a node's own. Trusts its input, because only our nodes
+ * publish there.
+ */
 function decodeNodeMessage(ownNode: string, text: string): NodeMessage | undefined {
   const { from, message } = JSON.parse(text) as Envelope;
   return from === ownNode ? undefined : message;
