@@ -101,7 +101,7 @@ describe("parley doctor of a server that wants a login", () => {
       "no_authorization_server",
       { resource: { authorization_servers: [] } },
       "names no authorization server",
-      "List it",
+      "List one",
     ],
     [
       "refused_address",

@@ -109,7 +109,7 @@ describe("a document about a server that no client may use", () => {
   ])("P8, AUTHC-14: code_challenge_methods_supported that is %s", async (_name, methods) => {
     const target = await ClientTarget.start({}, { metadata: { code_challenge_methods_supported: methods } });
     const result = await attempt(target);
-    expectRefusal(result, "does not announce PKCE with S256");
+    expectRefusal(result, "does not support PKCE with S256");
     expect(result.visits).toEqual([]);
     expect(target.issuer.to("/register")).toEqual([]);
   });

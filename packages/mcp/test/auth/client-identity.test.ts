@@ -65,7 +65,7 @@ describe("AUTHC-28: who the client is", () => {
     const target = await ClientTarget.start();
     const client = { clientId: "canary-client", clientSecret: "canary-secret", issuer: "https://other.example" };
     const result = await attempt(target, { oauth: { client } });
-    expectRefusal(result, "where none of the configured clients is registered");
+    expectRefusal(result, "but no configured client belongs to it");
     expect(result.visits).toEqual([]);
     expect(target.issuer.to("/register")).toEqual([]);
     expect(JSON.stringify(target.issuer.requests)).not.toContain("canary");

@@ -140,7 +140,7 @@ describe("a secret without an issuer", () => {
     const options = { client: { clientId: "app", clientSecret: SECRET }, store: memoryTokenStore() };
     expect((await attempt(first, { oauth: options })).error).toBeUndefined();
     const result = await attempt(second, { oauth: options });
-    expectRefusal(result, "with which it was used before");
+    expectRefusal(result, "the issuer that it was first used with");
     expect(result.visits).toEqual([]);
     expect(second.issuer.to("/token")).toEqual([]);
   });

@@ -23,7 +23,7 @@ export interface OAuthOptions {
   grant?: Grant | undefined;
   /**
    * Clients that were registered with authorization servers beforehand. If any are passed, only these are used, and a
-   * server that wants tokens of another issuer is refused.
+   * server that requires tokens of another issuer is refused.
    */
   client?: OAuthClient | readonly OAuthClient[] | undefined;
   /**
