@@ -3,44 +3,47 @@ import { type AuthorizationStep, oauth } from "@parley/mcp/auth";
 import type { Invocation } from "../commands/command.js";
 import { grantedAccess, savedLogins } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { saidIn } from "./browser-steps.js";
-import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
+import { errorMessageIn } from "./browser-steps.js";
+import { CheckFailure, type Checkup, type Finding, type StepContext } from "./checkup.js";
 import { type ExaminedConnection, openExamined } from "./examined-connection.js";
 import { sendProbe } from "./http-probe.js";
 import type { HttpFindings } from "./http-steps.js";
 
-/** What the step about logins works with. */
-export interface AuthWalk {
+/** The input of the auth step. */
+export interface AuthCheckOptions {
   readonly found: HttpFindings;
   readonly headers: Readonly<Record<string, string>>;
-  /** The server as the command line names it. */
+  /** The server, as named on the command line. */
   readonly name: string;
   readonly checkup: Checkup;
   readonly invocation: Invocation;
 }
 
-/** Looks at whether the server wants a login, and at the documents that lead to one. Gives a connection if a saved login opened it. */
-export async function walkAuth(walk: AuthWalk): Promise<ExaminedConnection | undefined> {
-  const { found, headers, checkup, invocation } = walk;
+/**
+ * Checks if the server requires a login, and the metadata that leads to one. Returns a connection if a saved login or a
+ * grant opened it.
+ */
+export async function checkAuth(options: AuthCheckOptions): Promise<ExaminedConnection | undefined> {
+  const { found, headers, checkup, invocation } = options;
   const { status } = found.answer;
   let connection: ExaminedConnection | undefined;
   await checkup.step(
     "auth",
     async (context) => {
       const own = Object.hasOwn(headers, "authorization");
-      if (status === 403) throw new BrokenLink(forbidden(found));
+      if (status === 403) throw new CheckFailure(forbidden(found));
       if (status !== 401) return own ? "the credentials are accepted" : "no login is needed";
       try {
         const { authorization: _refused, ...rest } = headers;
         const isGranted = invocation.options.text("grant") !== undefined;
         const kept = own ? undefined : savedLogins(headers, invocation.terminal.io);
-        // Without a saved login this asks nobody; it reads the documents and says what it found.
+        // Without a saved login, this does not start one. It reads the metadata and reports what it found.
         const auth = isGranted ? grantedAccess(invocation) : (kept ?? oauth({ registration: false }));
         connection = await openExamined(found.url, checkup, invocation, { headers: rest, auth });
-        return isGranted ? "the grant gave a token that is accepted" : "the saved login is accepted";
+        return isGranted ? "the token of --grant is accepted" : "the saved login is accepted";
       } catch (error) {
         if (context.signal.aborted || !McpError.is(error)) throw error;
-        throw new BrokenLink(await refusal(walk, error, context));
+        throw new CheckFailure(await refusal(options, error, context));
       }
     },
     { exit: EXIT.unauthorized },
@@ -51,24 +54,24 @@ export async function walkAuth(walk: AuthWalk): Promise<ExaminedConnection | und
 function forbidden({ answer: { body, headers }, url }: HttpFindings): Finding {
   const challenge = headers["www-authenticate"] ?? "";
   const scope = /scope="([^"]{1,200})"/.exec(challenge)?.[1];
-  const reason = saidIn(body);
+  const reason = errorMessageIn(body);
   if (challenge.includes("insufficient_scope")) {
     return {
       code: "insufficient_scope",
-      cause: `the credentials are accepted, but lack rights${scope === undefined ? "" : `: ${scope}`}`,
-      fix: "Log in again with these scopes.",
+      cause: `the credentials are valid, but lack ${scope === undefined ? "a scope" : `the scope ${scope}`}`,
+      fix: "Log in again and request it with --scope.",
     };
   }
   return {
     code: "forbidden",
     cause: `${url} refuses these requests (403)${reason === "" ? "" : `: ${reason}`}`,
-    fix: "Check the rights of the credentials, and whether a firewall or proxy refuses this program.",
+    fix: "Check the permissions of the credentials. A firewall or proxy may refuse this program, too.",
   };
 }
 
-/** What stands between a client and a token for this server. */
-async function refusal(walk: AuthWalk, error: McpError, context: StepContext): Promise<Finding> {
-  const { found, headers, name } = walk;
+/** Explains what keeps a client from getting a token for this server. */
+async function refusal(options: AuthCheckOptions, error: McpError, context: StepContext): Promise<Finding> {
+  const { found, headers, name } = options;
   const { url, answer } = found;
   const challenge = answer.headers["www-authenticate"];
   const { steps, reason } = authorizationData(error);
@@ -76,7 +79,7 @@ async function refusal(walk: AuthWalk, error: McpError, context: StepContext): P
   if (Object.hasOwn(headers, "authorization")) return { ...refusedToken(url, challenge, name), tried };
   if (challenge !== undefined && !/\b(?:bearer|dpop)\b/i.test(challenge)) return otherScheme(url, challenge);
   const hasDocument = steps.some(({ outcome }) => outcome === "found");
-  if (!hasDocument && reason === "login_needed") return { ...nothingSaid(url, challenge), tried };
+  if (!hasDocument && reason === "login_needed") return { ...noMetadata(url, challenge), tried };
   if (reason !== "login_needed") {
     const [cause = error.message] = error.message.split(". Tried:");
     const more = reason === "wrong_resource" ? " Behind a proxy, set `publicUrl`." : "";
@@ -85,11 +88,11 @@ async function refusal(walk: AuthWalk, error: McpError, context: StepContext): P
   if (challenge === undefined) {
     context.warn(
       "no_challenge",
-      "the 401 has no WWW-Authenticate header, without which many clients do not find the login",
+      "the 401 has no WWW-Authenticate header, which many clients need to find the login",
       'Send WWW-Authenticate: Bearer resource_metadata="…" with every 401.',
     );
   }
-  const problem = await serverProblem(steps, walk, context);
+  const problem = await serverProblem(steps, options, context);
   return { ...(problem ?? loginNeeded(url, name)), tried };
 }
 
@@ -108,7 +111,7 @@ function authorizationData({ data }: McpError): AuthorizationData {
 function loginNeeded(url: string, name: string): Finding {
   return {
     code: "login_needed",
-    cause: `${url} wants a login, and everything that leads to one is in place`,
+    cause: `${url} requires a login, and its login metadata is complete`,
     fix: `Run \`parley login ${name}\`, or pass a token: --header "Authorization: Bearer …".`,
   };
 }
@@ -117,35 +120,38 @@ function refusedToken(url: string, challenge: string | undefined, name: string):
   const description = /error_description="([^"]{1,200})"/.exec(challenge ?? "")?.[1];
   return {
     code: "token_refused",
-    cause: `${url} does not accept the token of the Authorization header${description === undefined ? "" : `: ${description}`}`,
-    fix: `Pass another token, one for this server, or log in: \`parley login ${name}\`.`,
+    cause: `${url} does not accept the token in the Authorization header${description === undefined ? "" : `: ${description}`}`,
+    fix: `Pass a token that was issued for this server, or log in: \`parley login ${name}\`.`,
   };
 }
 
 function otherScheme(url: string, challenge: string): Finding {
   return {
     code: "other_scheme",
-    cause: `${url} wants credentials of another kind than MCP has: ${challenge.slice(0, 100)}`,
+    cause: `${url} requires credentials that MCP does not define: ${challenge.slice(0, 100)}`,
     fix: 'Pass them yourself: --header "Authorization: …".',
   };
 }
 
-function nothingSaid(url: string, challenge: string | undefined): Finding {
+function noMetadata(url: string, challenge: string | undefined): Finding {
   const header = challenge === undefined ? "its 401 has no WWW-Authenticate header, and " : "";
   return {
     code: "no_auth_metadata",
-    cause: `${url} wants a login, but does not say where: ${header}it publishes no protected-resource metadata (RFC 9728)`,
+    cause: `${url} requires a login, but does not say where: ${header}it publishes no protected-resource metadata (RFC 9728)`,
     fix: 'Publish /.well-known/oauth-protected-resource, and name it in WWW-Authenticate. Until then pass a token: --header "Authorization: Bearer …".',
   };
 }
 
-/** How long the metadata may take a second time. */
+/** Time for reading the metadata once more. */
 const DOCUMENT_MS = 5_000;
 
-/** What is missing in the metadata of the authorization server; the client has read it before, so its address may be contacted. */
+/**
+ * Finds what is missing in the metadata of the authorization server. The client has read this URL before, so it may be
+ * contacted.
+ */
 async function serverProblem(
   steps: readonly AuthorizationStep[],
-  { checkup }: AuthWalk,
+  { checkup }: AuthCheckOptions,
   { signal, warn }: StepContext,
 ): Promise<Finding | undefined> {
   const at = steps.find(({ step, outcome }) => step === "authorization server metadata" && outcome === "found")?.url;
@@ -158,7 +164,7 @@ async function serverProblem(
   if (!Array.isArray(methods) || !methods.includes("S256")) {
     return {
       code: "no_pkce",
-      cause: `the authorization server does not announce PKCE with S256 (${at}), so that clients refuse to log in there`,
+      cause: `the authorization server does not announce PKCE with S256 (${at}): clients refuse to log in there`,
       fix: "List S256 in `code_challenge_methods_supported` of its metadata.",
     };
   }
@@ -166,8 +172,8 @@ async function serverProblem(
   if (!registers && document["client_id_metadata_document_supported"] !== true) {
     warn(
       "no_registration",
-      "the authorization server registers no clients by itself",
-      "Register a client there by hand, and pass its id to `parley login`.",
+      "the authorization server does not let clients register themselves",
+      "Register a client there manually, and pass its id: `parley login --client-id <id>`.",
     );
   }
   return undefined;
@@ -176,7 +182,7 @@ async function serverProblem(
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // An object that is no list; each member is checked where it is read.
+    // May be an array. Each member is checked where it is read.
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

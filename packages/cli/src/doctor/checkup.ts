@@ -1,33 +1,33 @@
 import { McpError } from "@parley/mcp";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 
-/** What became of one step; a step with warnings works. */
+/** The outcome of one step. A step with warnings works. */
 export type StepStatus = "ok" | "warning" | "failed" | "skipped";
 
-/** Something that a step found: `code` is stable, for programs. */
+/** A problem that a step found. `code` is stable, for programs. */
 export interface Finding {
   readonly code: string;
   readonly cause: string;
   readonly fix: string;
-  /** What the server printed, oldest first. */
+  /** The server's output on stderr, oldest line first. */
   readonly stderr?: readonly string[];
-  /** What was tried on the way to a login, in order. */
+  /** The requests made on the way to a login, in order. */
   readonly tried?: readonly string[];
 }
 
-/** One step of the way to a server. */
+/** One step of a checkup. */
 export interface Step {
   readonly step: string;
   readonly status: StepStatus;
-  /** What was seen, or why it was not looked at. */
+  /** The observation, or the reason for skipping the step. */
   readonly detail: string;
   readonly ms?: number;
   readonly findings: readonly Finding[];
 }
 
-/** Ends a step: the link is broken. */
-export class BrokenLink extends Error {
-  override readonly name = "BrokenLink";
+/** Thrown by a step that failed. */
+export class CheckFailure extends Error {
+  override readonly name = "CheckFailure";
   readonly finding: Finding;
   readonly exit: ExitCode | undefined;
 
@@ -38,62 +38,63 @@ export class BrokenLink extends Error {
   }
 }
 
-/** Ends a step for which this server gives no occasion. */
+/** Thrown by a step that does not apply to this server. */
 export class NotApplicable extends Error {
   override readonly name = "NotApplicable";
 }
 
-/** What the work of a step may do while it runs. */
+/** The context of a running step. */
 export interface StepContext {
-  /** Aborted when the time is over or the user interrupts. */
+  /** Aborted when the time is up or the user interrupts. */
   readonly signal: AbortSignal;
-  /** Notes something that should be better but breaks nothing. */
+  /** Records a problem that does not make the step fail. */
   warn(code: string, cause: string, fix: string): void;
 }
 
-/** Looks at one thing, and says in a few words what it saw. Throws `BrokenLink` or `NotApplicable`. */
+/** Runs one check and describes the result in a few words. Throws `CheckFailure` or `NotApplicable`. */
 export type StepWork = (context: StepContext) => string | Promise<string>;
 
-/** How a step counts. */
+/** The effect of a failed step on the rest of the checkup. */
 export interface StepRules {
-  /** The exit code of a command whose first broken link is here. Default: the server cannot be reached. */
+  /** The exit code if this is the first step that fails. Default: `EXIT.unreachable`. */
   readonly exit?: ExitCode;
-  /** Whether later steps are looked at although this one is broken. Default: false. */
-  readonly goesOn?: boolean;
+  /** True if later steps run even if this one fails. Default: false. */
+  readonly continues?: boolean;
 }
 
-/** Who is told of an examination. */
+/** Receives the steps of a checkup. */
 export interface CheckupListener {
-  /** Called with each step when it is done. */
+  /** Called with each finished step. */
   onStep(step: Step): void;
-  /** Takes what is secret out of a text. */
-  hide(text: string): string;
+  /** Removes secrets from a text. */
+  redact(text: string): string;
 }
 
-/** A server may cause any number of warnings; these are enough to see what is wrong. */
-const MOST_FINDINGS = 20;
+/** Warnings recorded per step. A server may cause any number, and these show what is wrong. */
+const MAX_FINDINGS = 20;
 
-/** The steps of one examination, in order, and the time that is left for them. */
+/** Runs the steps of one diagnosis in order, within a total time. */
 export class Checkup {
   readonly steps: Step[] = [];
   readonly signal: AbortSignal;
   readonly #interrupted: AbortSignal;
   readonly #onStep: (step: Step) => void;
-  readonly #hide: CheckupListener["hide"];
+  readonly #redact: CheckupListener["redact"];
   readonly #release: () => void;
   readonly #totalMs: number;
   readonly #began = performance.now();
-  #isOver = false;
+  #hasEnded = false;
   #exit: ExitCode = EXIT.ok;
 
-  constructor(totalMs: number, interrupted: AbortSignal, { onStep, hide }: CheckupListener) {
+  constructor(totalMs: number, interrupted: AbortSignal, { onStep, redact }: CheckupListener) {
     this.#onStep = onStep;
-    this.#hide = hide;
+    this.#redact = redact;
     this.#totalMs = totalMs;
     this.#interrupted = interrupted;
     const ended = new AbortController();
     this.signal = ended.signal;
-    // A timer of its own: `AbortSignal.timeout` keeps no process alive, and Node 20 may collect one that is part of `any`.
+    // Not `AbortSignal.timeout`: its timer does not keep the process alive, and Node 20 may garbage-collect it inside
+    // `AbortSignal.any`.
     const timer = setTimeout(() => ended.abort(), totalMs);
     const interrupt = () => ended.abort(interrupted.reason);
     if (interrupted.aborted) interrupt();
@@ -104,38 +105,45 @@ export class Checkup {
     };
   }
 
-  /** Ends the measuring of time, which keeps the process alive. */
+  /** Stops the timer, which keeps the process alive. */
   [Symbol.dispose](): void {
     this.#release();
   }
 
-  /** Zero if nothing is broken, else the code of the first broken link. */
+  /** The exit code of the first failed step, or 0. */
   get exit(): ExitCode {
     return this.#exit;
   }
 
-  /** The first broken link. */
+  /** The first failed step. */
   get broken(): { readonly step: string; readonly finding: Finding } | undefined {
     const step = this.steps.find(({ status }) => status === "failed");
     const finding = step?.findings.at(-1);
     return step === undefined || finding === undefined ? undefined : { step: step.step, finding };
   }
 
-  /** Milliseconds that one step may take: most of what is left, at most `most`, so that it can say itself why it gave up. */
+  /**
+   * Milliseconds that one step may take: 80 % of the remaining time, at most `most`. The rest lets the step report why
+   * it gave up.
+   */
   budget(most = Number.POSITIVE_INFINITY): number {
     const left = this.#totalMs - (performance.now() - this.#began);
     return Math.max(1, Math.min(most, Math.floor(left * 0.8)));
   }
 
-  /** Runs one step, unless an earlier link is broken. Rejects only when the user interrupts. */
-  async step(name: string, work: StepWork, { exit = EXIT.unreachable, goesOn = false }: StepRules = {}): Promise<void> {
-    if (this.#isOver) {
+  /** Runs one step, or skips it after a failure. Rejects only when the user interrupts. */
+  async step(
+    name: string,
+    work: StepWork,
+    { exit = EXIT.unreachable, continues = false }: StepRules = {},
+  ): Promise<void> {
+    if (this.#hasEnded) {
       return this.#record({ step: name, status: "skipped", detail: "not reached", findings: [] });
     }
     const began = performance.now();
     const findings: Finding[] = [];
     const warn = (code: string, cause: string, fix: string) => {
-      if (findings.length < MOST_FINDINGS) findings.push({ code, cause, fix });
+      if (findings.length < MAX_FINDINGS) findings.push({ code, cause, fix });
     };
     const record = (status: StepStatus, detail: string) =>
       this.#record({ step: name, status, detail, ms: Math.round(performance.now() - began), findings });
@@ -145,26 +153,26 @@ export class Checkup {
     } catch (reason) {
       if (this.#interrupted.aborted) throw reason;
       if (reason instanceof NotApplicable) return void record("skipped", reason.message);
-      const link = brokenLink(reason);
-      findings.push(link.finding);
-      record("failed", link.finding.code.replaceAll("_", " "));
-      if (this.#exit === EXIT.ok) this.#exit = link.exit ?? exit;
-      this.#isOver = !goesOn || this.signal.aborted;
+      const failure = toCheckFailure(reason);
+      findings.push(failure.finding);
+      record("failed", failure.finding.code.replaceAll("_", " "));
+      if (this.#exit === EXIT.ok) this.#exit = failure.exit ?? exit;
+      this.#hasEnded = !continues || this.signal.aborted;
     }
   }
 
   #record({ findings, detail, ...rest }: Step): void {
     const shown = findings.map(({ cause, fix, ...more }) => ({
       ...more,
-      cause: this.#hide(cause),
-      fix: this.#hide(fix),
+      cause: this.#redact(cause),
+      fix: this.#redact(fix),
     }));
-    const step: Step = { ...rest, detail: this.#hide(detail), findings: shown };
+    const step: Step = { ...rest, detail: this.#redact(detail), findings: shown };
     this.steps.push(step);
     this.#onStep(step);
   }
 
-  /** Settles with the work, or when the time of the whole examination is over. */
+  /** Settles with the work, or rejects when the time of the whole checkup is up. */
   #inTime<T>(name: string, work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const end = () => reject(this.#interrupted.aborted ? this.#interrupted.reason : outOfTime(name, this.#totalMs));
@@ -177,25 +185,25 @@ export class Checkup {
   }
 }
 
-function outOfTime(name: string, ms: number): BrokenLink {
-  return new BrokenLink(
+function outOfTime(name: string, ms: number): CheckFailure {
+  return new CheckFailure(
     {
       code: "out_of_time",
-      cause: `the time of ${ms} ms was over before "${name}" was done`,
-      fix: "Give more time, such as --timeout 2m; if that does not help, the server does not answer.",
+      cause: `the time limit of ${ms} ms was reached during the step "${name}"`,
+      fix: "Allow more time: --timeout 2m. If that does not help, the server does not answer.",
     },
     EXIT.unreachable,
   );
 }
 
-/** Anything that a step threw, as what is broken. */
-function brokenLink(reason: unknown): BrokenLink {
-  if (reason instanceof BrokenLink) return reason;
-  if (McpError.is(reason)) return new BrokenLink({ code: reason.kind, cause: reason.message, fix: reason.fix });
+/** Converts anything that a step threw. */
+function toCheckFailure(reason: unknown): CheckFailure {
+  if (reason instanceof CheckFailure) return reason;
+  if (McpError.is(reason)) return new CheckFailure({ code: reason.kind, cause: reason.message, fix: reason.fix });
   const cause = reason instanceof Error ? reason.message : String(reason);
-  return new BrokenLink({
+  return new CheckFailure({
     code: "internal_error",
     cause,
-    fix: "Run the command again with --debug, and report what it shows.",
+    fix: "Run the command again with --debug, and report its output.",
   });
 }

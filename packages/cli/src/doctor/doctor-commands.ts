@@ -1,33 +1,36 @@
 import type { CommandDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
-/** Options of other commands that mean something else here, or nothing. */
-const NOT_HERE = /--(?:timeout|record|redact|no-redact)\b/;
+/** Target options that `doctor` replaces or does not support. */
+const UNSUPPORTED_OPTIONS = /--(?:timeout|record|redact|no-redact)\b/;
 
-/** Commands that find out why a server does not work. */
+/** Commands that diagnose a server. */
 export const DOCTOR_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "doctor",
     words: "<target>",
     summary: "find out why a server does not work",
     description:
-      "Walks the way to a server step by step (program or name, connection, certificate, HTTP, login, handshake, lists, schemas), and shows the first broken link with its cause and its fix. Warnings do not fail.",
+      "Checks the way to a server step by step (program or name, connection, certificate, HTTP, login, handshake, lists, schemas), and shows the first failure with its cause and a fix. Warnings do not change the exit code.",
     options: [
-      { flags: "--timeout <time>", summary: "how long the whole may take: 500ms, 30s, 5m; 30s unless given" },
+      { flags: "--timeout <time>", summary: "time limit for all steps together (default: 30s): 500ms, 5m" },
       {
         flags: "--origin <origin>",
-        summary: "the origin of the pages that are to use the server: https://app.example",
+        summary: "the origin of web pages that should use the server: https://app.example",
       },
-      ...TARGET_OPTIONS.filter(({ flags }) => !NOT_HERE.test(flags)),
+      ...TARGET_OPTIONS.filter(({ flags }) => !UNSUPPORTED_OPTIONS.test(flags)),
       ...OUTPUT_OPTIONS,
     ],
     examples: [
       {
         line: "parley doctor https://example.com/mcp",
-        does: "Examines a server at a URL, from its name to its schemas.",
+        does: "Checks a server at a URL, from its host name to its schemas.",
       },
-      { line: "parley doctor -e API_KEY=k -- npx -y some-server", does: "Starts a program and examines it." },
-      { line: "parley doctor ./server.ts --json", does: "Gives the steps of a module's server as data." },
+      { line: "parley doctor -e API_KEY=k -- npx -y some-server", does: "Starts a program and checks it." },
+      {
+        line: "parley doctor ./server.ts --json",
+        does: "Checks the server of a module, and prints the steps as JSON.",
+      },
     ],
     load: async () => (await import("./doctor.js")).doctor,
   },

@@ -8,27 +8,27 @@ import { joinShown, Shown, show, showBlock } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { BrokenLink, Checkup, type Finding, type Step, type StepStatus } from "./checkup.js";
+import { CheckFailure, Checkup, type Finding, type Step, type StepStatus } from "./checkup.js";
 import { connectionFinding, type ExaminedConnection, openExamined } from "./examined-connection.js";
 
-/** How long the whole may take: enough for a program that is installed first. */
+/** Default time for the whole checkup: 30 s, enough for a program that is installed first. */
 const DEFAULT_MS = 30_000;
 
-/** `parley doctor`: walks the way to a server, and shows the first broken link. */
+/** `parley doctor`: checks the way to a server step by step, and shows the first failure. */
 export const doctor: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target, [extra]] = await takeTarget(invocation);
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server.");
   const totalMs = options.duration("timeout") ?? DEFAULT_MS;
-  const hide = hidingValues(target);
-  const report = new DoctorReport(terminal, hide(target.name));
-  using checkup = new Checkup(totalMs, terminal.io.signal, { onStep: (step) => report.step(step), hide });
+  const redact = queryRedactor(target);
+  const report = new DoctorReport(terminal, redact(target.name));
+  using checkup = new Checkup(totalMs, terminal.io.signal, { onStep: (step) => report.step(step), redact });
   const connection = await reach(target, checkup, invocation);
   try {
     await checkup.step("era", () => eraOf(connection));
-    const { walkOffers } = await import("./offer-steps.js");
-    await walkOffers(connection, checkup);
-    await connection?.lookAgain?.();
+    const { checkOffers } = await import("./offer-steps.js");
+    await checkOffers(connection, checkup);
+    await connection?.recheck?.();
     const { serverInfo, protocolVersion } = connection?.client ?? {};
     const server = { name: serverInfo?.name, version: serverInfo?.version, revision: protocolVersion };
     report.end(checkup, server);
@@ -38,8 +38,8 @@ export const doctor: CommandRun = async (invocation) => {
   return checkup.exit;
 };
 
-/** Hides the values in the query of an address, which are often keys. */
-function hidingValues(target: ServerTarget): (text: string) => string {
+/** Hides the values in the query of a URL, which are often keys. */
+function queryRedactor(target: ServerTarget): (text: string) => string {
   const { search } = target.kind === "url" ? new URL(target.entry.url) : { search: "" };
   if (search.length < 2) return (text) => text;
   const shown = search.replace(/=[^&]+/g, "=…");
@@ -47,15 +47,15 @@ function hidingValues(target: ServerTarget): (text: string) => string {
 }
 
 function eraOf(connection: ExaminedConnection | undefined): string {
-  if (connection === undefined) throw new Error("there is no connection");
+  if (connection === undefined) throw new Error("not connected");
   const { client } = connection;
-  // The agreed revision, not the last request: a program that starts slowly gets both kinds of handshake.
+  // The agreed revision, not that of the last request: a program that starts slowly receives both kinds of handshake.
   const { protocolVersion, era } = shownRevision(client.protocolVersion);
-  const { name = "a server without a name", version = "" } = client.serverInfo ?? {};
+  const { name = "unnamed server", version = "" } = client.serverInfo ?? {};
   return `${protocolVersion}, ${era === "stateful" ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();
 }
 
-/** The steps up to an open connection, by the kind of the target. */
+/** Runs the steps up to an open connection, depending on the kind of target. */
 async function reach(
   target: ServerTarget,
   checkup: Checkup,
@@ -78,7 +78,7 @@ async function reachModule(
   let server: Awaited<ReturnType<typeof loadServerModule>> | undefined;
   await checkup.step("module", async () => {
     server = await loadServerModule(path).catch((error: unknown) => {
-      throw new BrokenLink(moduleFinding(error));
+      throw new CheckFailure(moduleFinding(error));
     });
     return path;
   });
@@ -91,7 +91,7 @@ async function reachModule(
 function moduleFinding(error: unknown) {
   if (error instanceof UsageError) return { code: "no_server_exported", cause: error.message, fix: error.fix };
   const cause = error instanceof Error ? error.message : String(error);
-  const fix = McpError.is(error) ? error.fix : "Correct the module; run it with Node to see the whole error.";
+  const fix = McpError.is(error) ? error.fix : "Correct the module. Run it with Node to see the whole error.";
   return { code: "module_failed", cause, fix };
 }
 
@@ -110,23 +110,23 @@ async function reachUrl(
     return handshake(checkup, () => openExamined(entry.url, checkup, invocation));
   }
   // Loaded only here: a program that is started needs no TLS.
-  const [{ walkNetwork }, { walkHttp }, { walkBrowserRules }, { walkAuth }] = await Promise.all([
+  const [{ checkNetwork }, { checkHttp }, { checkBrowserRules }, { checkAuth }] = await Promise.all([
     import("./network-steps.js"),
     import("./http-steps.js"),
     import("./browser-steps.js"),
     import("./auth-steps.js"),
   ]);
-  await walkNetwork(url, checkup, io.env["NODE_TLS_REJECT_UNAUTHORIZED"] !== "0");
-  const found = await walkHttp(entry.url, headers, checkup);
-  const known = found ?? { answer: NOTHING, url: entry.url, isLegacySse: false };
-  await walkBrowserRules(known, headers, checkup, invocation.options.text("origin"));
-  const opened = await walkAuth({ found: known, headers, name, checkup, invocation });
+  await checkNetwork(url, checkup, io.env["NODE_TLS_REJECT_UNAUTHORIZED"] !== "0");
+  const found = await checkHttp(entry.url, headers, checkup);
+  const known = found ?? { answer: NO_ANSWER, url: entry.url, isLegacySse: false };
+  await checkBrowserRules(known, headers, checkup, invocation.options.text("origin"));
+  const opened = await checkAuth({ found: known, headers, name, checkup, invocation });
   const where = known.isLegacySse ? { url: entry.url, transport: "sse" as const } : entry.url;
   return handshake(checkup, async () => opened ?? openExamined(where, checkup, invocation, { headers }));
 }
 
-/** Stands for an answer in steps that are not reached. */
-const NOTHING = { status: 0, headers: {}, body: "", type: "" };
+/** Placeholder for the answer in steps that are skipped. */
+const NO_ANSWER = { status: 0, headers: {}, body: "", type: "" };
 
 async function handshake(
   checkup: Checkup,
@@ -139,25 +139,27 @@ async function handshake(
     } catch (error) {
       if (signal.aborted) throw error;
       const isLogin = McpError.is(error) && (error.kind === "auth_required" || error.kind === "authorization_failed");
-      throw new BrokenLink(connectionFinding(error), isLogin ? EXIT.unauthorized : undefined);
+      throw new CheckFailure(connectionFinding(error), isLogin ? EXIT.unauthorized : undefined);
     }
     return "the server answered";
   });
   return connection;
 }
 
-/** The name and version that the server declares. */
+/** The name and version that the server declares, and the agreed revision. */
 interface ExaminedServer {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly revision?: string | undefined;
 }
 
-/** A text of a server may be of any length; the beginning says what it is. */
-const LONGEST_TEXT = 600;
-const LONGEST_DETAIL = 200;
+/** Lengths at which texts of servers are cut: they may be of any length. */
+const MAX_TEXT_LENGTH = 600;
+const MAX_DETAIL_LENGTH = 200;
 
-/** Prints an examination: for people each step when it is done, and what was found at the end; for programs one document. */
+/**
+ * Prints a checkup. People see each step when it is done, and the findings at the end. Programs get one JSON document.
+ */
 class DoctorReport {
   readonly #terminal: Terminal;
   readonly #target: string;
@@ -166,7 +168,7 @@ class DoctorReport {
     this.#terminal = terminal;
     this.#target = target;
     if (terminal.json) return;
-    terminal.print(terminal.style.bold(target.slice(0, LONGEST_DETAIL)));
+    terminal.print(terminal.style.bold(target.slice(0, MAX_DETAIL_LENGTH)));
     terminal.print();
   }
 
@@ -175,7 +177,7 @@ class DoctorReport {
     if (!this.#terminal.json) this.#terminal.printTable([stepRow(step, this.#terminal.style)]);
   }
 
-  /** Prints the first broken link with its cause and fix, then the warnings. */
+  /** Prints the first failure with its cause and fix, then the other findings. */
   end({ steps, broken }: Checkup, server: ExaminedServer): void {
     const terminal = this.#terminal;
     const { style } = terminal;
@@ -186,7 +188,7 @@ class DoctorReport {
     }
     if (broken !== undefined) {
       terminal.print();
-      terminal.print(show`${style.red("broken at ")}${style.bold(broken.step)} (${broken.finding.code})`);
+      terminal.print(show`${style.red("failed at ")}${style.bold(broken.step)} (${broken.finding.code})`);
       printFinding(terminal, broken.finding);
     }
     for (const { step, finding, mark } of others(steps, broken?.finding)) {
@@ -196,7 +198,7 @@ class DoctorReport {
     }
     if (broken !== undefined) return;
     terminal.print();
-    terminal.print(style.green("All is well."));
+    terminal.print(style.green("The server works."));
   }
 }
 
@@ -207,7 +209,7 @@ const MARKS: Record<StepStatus, (style: Style) => Shown> = {
   skipped: (style) => style.dim("skipped"),
 };
 
-/** The widest mark and the longest name of a step: lines are printed one by one, and still are a table. */
+/** The widths of the longest mark and the longest name. Rows are printed one by one and must still align. */
 const MARK_WIDTH = "skipped".length;
 const NAME_WIDTH = "handshake".length;
 
@@ -215,7 +217,7 @@ function stepRow({ step, status, detail, ms }: Step, style: Style): Shown[] {
   const name =
     status === "failed" ? style.bold(style.red(step)) : status === "skipped" ? style.dim(step) : show`${step}`;
   const took = ms === undefined || ms < SLOW_MS ? "" : ` (${ms} ms)`;
-  const text = `${detail.slice(0, LONGEST_DETAIL)}${took}`;
+  const text = `${detail.slice(0, MAX_DETAIL_LENGTH)}${took}`;
   const mark = padded(MARKS[status](style), MARK_WIDTH);
   return [show`  ${mark}`, padded(name, NAME_WIDTH), status === "skipped" ? style.dim(text) : show`${text}`];
 }
@@ -224,7 +226,7 @@ function padded(shown: Shown, width: number): Shown {
   return show`${shown}${" ".repeat(Math.max(0, width - shown.plain.length))}`;
 }
 
-/** Steps that take less are printed without their time. */
+/** Shorter times are not printed. */
 const SLOW_MS = 100;
 
 interface OtherFinding {
@@ -233,14 +235,14 @@ interface OtherFinding {
   mark(style: Style): Shown;
 }
 
-/** Every finding but the first broken link. */
+/** Every finding except the first failure. */
 function others(steps: readonly Step[], first: Finding | undefined): OtherFinding[] {
   return steps.flatMap(({ step, status, findings }) =>
     findings
       .filter((finding) => finding !== first)
       .map((finding) => {
         const isBroken = status === "failed" && finding === findings.at(-1);
-        const mark = (style: Style) => (isBroken ? style.red("also at ") : style.yellow("warning at "));
+        const mark = (style: Style) => (isBroken ? style.red("also failed at ") : style.yellow("warning at "));
         return { step, finding, mark };
       }),
   );
@@ -248,22 +250,22 @@ function others(steps: readonly Step[], first: Finding | undefined): OtherFindin
 
 function printFinding(terminal: Terminal, { cause, fix, stderr = [], tried = [] }: Finding): void {
   const { dim } = terminal.style;
-  const edge = terminal.io.stdout.isTTY === true ? Math.max(NARROWEST, terminal.width) : Number.POSITIVE_INFINITY;
+  const edge = terminal.io.stdout.isTTY === true ? Math.max(MIN_WRAP_WIDTH, terminal.width) : Number.POSITIVE_INFINITY;
   terminal.print(joinShown([dim("cause: "), indented(cause, edge)]));
   terminal.print(joinShown([dim("fix:   "), indented(fix, edge)]));
   for (const [title, lines] of [["stderr:", stderr] as const, ["tried:", tried] as const]) {
     if (lines.length > 0) terminal.print(dim(title));
-    for (const line of lines) terminal.print(show`       ${line.slice(0, LONGEST_DETAIL)}`);
+    for (const line of lines) terminal.print(show`       ${line.slice(0, MAX_DETAIL_LENGTH)}`);
   }
 }
 
-/** Narrower terminals break lines as they like. */
-const NARROWEST = 40;
+/** Narrower terminals wrap lines themselves. */
+const MIN_WRAP_WIDTH = 40;
 const INDENT = "\n       ";
 
-/** Further lines are indented, so that none of them looks like a line of this program; no line goes beyond `edge`. */
+/** Wraps lines at `edge`, and indents further lines, so that none of them looks like output of this program. */
 function indented(text: string, edge: number): Shown {
-  const { text: inert } = showBlock(text.slice(0, LONGEST_TEXT));
+  const { text: inert } = showBlock(text.slice(0, MAX_TEXT_LENGTH));
   const lines = inert.split("\n").flatMap((line) => wrapped(line, edge - INDENT.length));
   return new Shown(lines.join(INDENT));
 }

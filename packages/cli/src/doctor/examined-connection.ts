@@ -12,19 +12,22 @@ import type { Invocation } from "../commands/command.js";
 import { show } from "../terminal/shown.js";
 import type { Checkup, Finding } from "./checkup.js";
 
-/** A server that answers, and what the client noticed about it since. */
+/** An open connection and the warnings that the client collects. */
 export interface ExaminedConnection {
   readonly client: Client;
-  /** What the client could work around; a step takes what it caused. */
-  takeWarnings(): string[];
-  /** Looks again at what may go wrong at any time, when everything else has been looked at. */
-  lookAgain?(): Promise<void>;
+  /** Returns and clears the warnings since the last call. */
+  drainWarnings(): string[];
+  /** Repeats a check of something that can fail at any time, after all other steps. */
+  recheck?(): Promise<void>;
 }
 
-/** Warnings that are kept; a server may cause any number. */
-const MOST_WARNINGS = 100;
+/** Warnings stored. A server may cause any number. */
+const MAX_WARNINGS = 100;
 
-/** Connects like every command, but keeps what the client would print, and never waits longer than the examination. */
+/**
+ * Connects like every command, but stores the warnings that the client would print, and never waits longer than the
+ * checkup.
+ */
 export async function openExamined(
   where: Target | Parameters<typeof connect>[0],
   checkup: Checkup,
@@ -41,7 +44,7 @@ export async function openExamined(
     timeouts: { connectMs: ms, idleMs: ms },
     ...(revision === undefined ? {} : { revisions: [revision] }),
     onWarning: (message) => {
-      if (warnings.length < MOST_WARNINGS) warnings.push(message);
+      if (warnings.length < MAX_WARNINGS) warnings.push(message);
     },
     ...(debug
       ? {
@@ -51,10 +54,10 @@ export async function openExamined(
       : {}),
     ...more,
   });
-  return { client, takeWarnings: () => warnings.splice(0) };
+  return { client, drainWarnings: () => warnings.splice(0) };
 }
 
-/** The finding about a server that was reached, but to which no connection could be made. */
+/** Describes why no connection to a server was established, although it was reached. */
 export function connectionFinding(error: unknown): Finding {
   if (!McpError.is(error)) {
     const cause = error instanceof Error ? error.message : String(error);
@@ -64,15 +67,15 @@ export function connectionFinding(error: unknown): Finding {
   return { code, cause: error.message, fix };
 }
 
-/** Codes and advice for a person at a shell, where the library's are for programs. */
+/** Codes and advice for a person at a shell. The library's own advice is for programs. */
 const KINDS: Partial<Record<ErrorKind, readonly [code: string, fix: string]>> = {
   unsupported_version: [
     "unsupported_revision",
     `Update the server, or leave out --revision; this client speaks ${REVISIONS.join(", ")}.`,
   ],
-  timeout: ["no_answer", "Look at the server's log; one that starts slowly needs more time, such as --timeout 2m."],
+  timeout: ["no_answer", "Check the server's log. If the server starts slowly, allow more time: --timeout 2m."],
   invalid_response: ["not_mcp", "Report it to the author of the server; --debug shows the messages."],
   decode_error: ["not_mcp", "Check that the address is an MCP server; --debug shows the messages."],
-  oversized_frame: ["oversized_answer", "Report it to the author of the server: nothing in a handshake is that long."],
-  connection_closed: ["connection_lost", "Look at the server's log: it closed the connection during the handshake."],
+  oversized_frame: ["oversized_answer", "Report it to the author of the server: no handshake message is that long."],
+  connection_closed: ["connection_lost", "Check the server's log: it closed the connection during the handshake."],
 };

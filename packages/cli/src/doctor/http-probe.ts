@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { META, REVISIONS } from "@parley/mcp/protocol";
 
-/** One HTTP request of the examination. */
+/** One HTTP request of a checkup. */
 export interface Probe {
   readonly url: string;
   readonly method: "GET" | "POST" | "OPTIONS";
@@ -11,22 +11,24 @@ export interface Probe {
   readonly body?: string;
 }
 
-/** What was answered. */
+/** The answer to a probe. */
 export interface ProbeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The beginning of the body. */
   readonly body: string;
-  /** The media type, in lower case and without parameters; empty if there is none. */
+  /** The media type in lower case, without parameters. Empty if absent. */
   readonly type: string;
 }
 
-/** Enough of a body to see what it is; a hostile one may never end. */
-const MOST_BYTES = 64 * 1024;
-/** How long the body may take once the answer has begun. */
+/** Body bytes that are read: enough to recognize the content. A hostile body may never end. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Time for the body, once the headers have arrived. */
 const BODY_MS = 1_000;
 
-/** Sends one request without following redirects. Rejects with the error of the network, or after `ms`. */
+/**
+ * Sends one request without following redirects. Rejects with the network error, or with a `ProbeTimeout` after `ms`.
+ */
 export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promise<ProbeAnswer> {
   const { url, method, headers, body } = probe;
   const start = url.startsWith("https:") ? httpsRequest : httpRequest;
@@ -41,7 +43,7 @@ export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promis
         resolve(answerOf(incoming, text));
       });
     });
-    const timer = setTimeout(() => sent.destroy(new SilentServer(ms)), ms);
+    const timer = setTimeout(() => sent.destroy(new ProbeTimeout(ms)), ms);
     sent.on("error", (error) => {
       clearTimeout(timer);
       reject(error);
@@ -50,34 +52,34 @@ export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promis
   });
 }
 
-/** Nothing was answered in time. */
-export class SilentServer extends Error {
-  override readonly name = "SilentServer";
+/** Thrown if the server does not answer in time. */
+export class ProbeTimeout extends Error {
+  override readonly name = "ProbeTimeout";
 
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
 }
 
-/** Reads until the body ends, is long enough, or takes too long; what came until then is the result. */
+/** Reads until the body ends, is long enough, or takes too long. Passes on the bytes received by then. */
 function readStart(incoming: IncomingMessage, done: (text: string) => void): void {
   const parts: Buffer[] = [];
   let bytes = 0;
   const finish = () => {
     clearTimeout(timer);
-    incoming.off("data", take);
-    done(Buffer.concat(parts).subarray(0, MOST_BYTES).toString());
+    incoming.off("data", collect);
+    done(Buffer.concat(parts).subarray(0, MAX_BODY_BYTES).toString());
   };
-  const take = (chunk: Buffer) => {
+  const collect = (chunk: Buffer) => {
     parts.push(chunk);
     bytes += chunk.length;
     const isFirstEvent = /^text\/event-stream/i.test(incoming.headers["content-type"] ?? "");
-    if (bytes >= MOST_BYTES || isFirstEvent) finish();
+    if (bytes >= MAX_BODY_BYTES || isFirstEvent) finish();
   };
   const timer = setTimeout(finish, BODY_MS);
-  incoming.on("data", take);
+  incoming.on("data", collect);
   incoming.on("end", finish);
-  // What came before a broken connection still says something.
+  // Bytes received before the connection broke are still useful.
   incoming.on("error", finish);
 }
 
@@ -86,7 +88,7 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, body: string): P
   return { status: statusCode, headers, body, type: type.trim().toLowerCase() };
 }
 
-/** The name that the certificate must have. Node would take it from a `Host` header, which is another's in some probes. */
+/** The name that the certificate must have. Node would use the `Host` header, which some probes forge. */
 function nameOf(url: string): string {
   const { hostname } = new URL(url);
   return isIP(hostname.replace(/^\[(.*)\]$/, "$1")) === 0 ? hostname : "";
@@ -96,10 +98,12 @@ function hasHost(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "host");
 }
 
-/** The newest revision: what the client asks in first. */
+/** The newest revision, which clients try first. */
 const NEWEST = REVISIONS.at(-1) ?? "";
 
-/** The request with which a client begins: it changes nothing, and servers of every revision answer it, if only with an error. */
+/**
+ * The first request of a client. It changes nothing, and servers of every revision answer it, if only with an error.
+ */
 export function discoverProbe(url: string, headers: Readonly<Record<string, string>>): Probe {
   const meta = {
     [META.protocolVersion]: NEWEST,
@@ -120,7 +124,7 @@ export function discoverProbe(url: string, headers: Readonly<Record<string, stri
   };
 }
 
-/** Whether a body is a JSON-RPC message. */
+/** True if the body is a JSON-RPC message. */
 export function isJsonRpc({ body }: ProbeAnswer): boolean {
   try {
     const value: unknown = JSON.parse(body);

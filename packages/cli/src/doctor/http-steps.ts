@@ -1,80 +1,80 @@
-import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
-import { discoverProbe, isJsonRpc, type Probe, type ProbeAnswer, SilentServer, sendProbe } from "./http-probe.js";
-import { codeOf, placeOf, speaksTls } from "./network-steps.js";
+import { CheckFailure, type Checkup, type Finding, type StepContext } from "./checkup.js";
+import { discoverProbe, isJsonRpc, type Probe, type ProbeAnswer, ProbeTimeout, sendProbe } from "./http-probe.js";
+import { codeOf, hostAndPort, speaksTls } from "./network-steps.js";
 
-/** What is known of a server at a URL once it has answered. */
+/** The result of the HTTP step. */
 export interface HttpFindings {
   readonly answer: ProbeAnswer;
-  /** The address that answered, after redirects that a client follows. */
+  /** The address that answered, after redirects that clients follow. */
   readonly url: string;
-  /** Whether it only has HTTP with SSE, the transport of the first revision. */
+  /** True if the server offers only HTTP with SSE, the transport of the first revision. */
   readonly isLegacySse: boolean;
 }
 
-/** How long one answer may take. */
+/** Time for one answer. */
 const ANSWER_MS = 10_000;
-/** As many as a client follows. */
-const MOST_REDIRECTS = 5;
+/** The number of redirects that clients follow. */
+const MAX_REDIRECTS = 5;
 
-/** Asks the server what a client asks first, and judges the answer as HTTP. Undefined where the link is broken. */
-export async function walkHttp(
+/** Sends the first request of a client, and checks the answer as HTTP. Undefined if the step failed. */
+export async function checkHttp(
   url: string,
   headers: Readonly<Record<string, string>>,
   checkup: Checkup,
 ): Promise<HttpFindings | undefined> {
   let found: HttpFindings | undefined;
   await checkup.step("http", async (context) => {
-    const { answer, at } = await followed(url, headers, checkup, context);
+    const { answer, at } = await followRedirects(url, headers, checkup, context);
     const isLegacySse = await isOldTransport(at, answer, headers, checkup, context);
-    if (!isLegacySse) await judge(at, answer, headers, checkup, context);
+    if (!isLegacySse) await checkAnswer(at, answer, headers, checkup, context);
     found = { answer, url: at, isLegacySse };
     if (!isLegacySse) return `POST answered with ${answer.status}${answer.type === "" ? "" : ` ${answer.type}`}`;
     context.warn(
       "legacy_sse",
-      "the server has only HTTP with SSE, the transport of the first revision, which clients give up one after the other",
-      "Serve Streamable HTTP; an update of the server's library usually brings it.",
+      "the server offers only HTTP with SSE, the transport of the first revision, which more and more clients drop",
+      "Serve Streamable HTTP. Updating the server's library usually adds it.",
     );
     return "GET opened an event stream of the old transport";
   });
   return found;
 }
 
-async function followed(
+async function followRedirects(
   url: string,
   headers: Readonly<Record<string, string>>,
   checkup: Checkup,
   context: StepContext,
 ): Promise<{ answer: ProbeAnswer; at: string }> {
   let at = url;
-  for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
-    const answer = await sent(at, headers, checkup, context);
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const answer = await sendDiscover(at, headers, checkup, context);
     if (answer.status < 300 || answer.status > 399) return { answer, at };
-    at = redirected(at, answer);
+    at = redirectTarget(at, answer);
   }
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "redirect_loop",
-    cause: `${url} redirects more than ${MOST_REDIRECTS} times, at last to ${at}`,
+    cause: `${url} redirects more than ${MAX_REDIRECTS} times, last to ${at}`,
     fix: "Connect to the final address, or correct the redirects of the server or its proxy.",
   });
 }
 
-/** Where a redirect leads that a client follows: 307 and 308 to the same origin. */
-function redirected(from: string, { status, headers: { location = "" } }: ProbeAnswer): string {
+/** Returns the target of a redirect that clients follow: 307 or 308 to the same origin. Throws for any other. */
+function redirectTarget(from: string, { status, headers: { location = "" } }: ProbeAnswer): string {
   const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
   const isFollowed = (status === 307 || status === 308) && to?.origin === new URL(from).origin;
   if (isFollowed) return to.href;
-  const where = to === undefined ? "nowhere" : `to ${to.href.slice(0, 200)}`;
+  const where = to === undefined ? "without a target" : `to ${to.href.slice(0, 200)}`;
   const isLogin = /log-?in|sign-?in|auth/i.test(to?.pathname ?? "");
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "redirected",
-    cause: `${from} redirects (${status}) ${where}, and clients do not follow that with a POST`,
+    cause: `${from} redirects (${status}) ${where}, which clients do not follow with a POST`,
     fix: isLogin
-      ? "Let the server answer 401 in place of a page for logging in."
+      ? "Let the server answer 401 instead of redirecting to a login page."
       : "Connect to the final address, or let the server redirect with 307 or 308 within its origin.",
   });
 }
 
-async function sent(
+async function sendDiscover(
   url: string,
   headers: Readonly<Record<string, string>>,
   checkup: Checkup,
@@ -86,48 +86,48 @@ async function sent(
   } catch (error) {
     if (signal.aborted) throw error;
     const target = new URL(url);
-    if (target.protocol === "http:" && (await speaksTls(placeOf(target), checkup.budget(ANSWER_MS), signal))) {
-      throw new BrokenLink(httpsNeeded(target));
+    if (target.protocol === "http:" && (await speaksTls(hostAndPort(target), checkup.budget(ANSWER_MS), signal))) {
+      throw new CheckFailure(httpsNeeded(target));
     }
-    throw new BrokenLink(requestFinding(target, error, ms));
+    throw new CheckFailure(requestFinding(target, error, ms));
   }
 }
 
 function httpsNeeded({ host }: URL): Finding {
   return {
     code: "https_needed",
-    cause: `${host} speaks TLS on this port, and was asked in plain http`,
-    fix: "Write https:// in place of http://.",
+    cause: `${host} expects TLS on this port, but the URL says plain http`,
+    fix: "Write https:// instead of http://.",
   };
 }
 
 function requestFinding({ host }: URL, error: unknown, ms: number): Finding {
-  if (error instanceof SilentServer) {
+  if (error instanceof ProbeTimeout) {
     return {
       code: "http_no_answer",
-      cause: `${host} took the request, and did not answer within ${ms} ms`,
-      fix: "Look at the server's log; a proxy in front of it may wait for a server that is down.",
+      cause: `${host} accepted the request, but did not answer within ${ms} ms`,
+      fix: "Check the server's log. A proxy in front of it may be waiting for a server that is down.",
     };
   }
   const code = codeOf(error);
   if (code.startsWith("HPE_")) {
     return {
       code: "not_http",
-      cause: `what ${host} answers is not HTTP (${code})`,
+      cause: `${host} does not answer with HTTP (${code})`,
       fix: "Check the port: another kind of service listens there.",
     };
   }
   return {
     code: "connection_lost",
     cause: `${host} closed the connection without an answer (${code})`,
-    fix: "Look at the server's log; check that the port is right, and that no proxy ends the connection.",
+    fix: "Check the server's log and the port, and that no proxy closes the connection.",
   };
 }
 
-/** Statuses with which servers of the old transport refuse a POST. */
+/** Statuses with which servers of the old transport reject a POST. */
 const OLD_REFUSALS: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** Whether the address opens an event stream of the old transport, as a client asks where a POST is refused. */
+/** True if a GET opens an event stream of the old transport. Clients try that if a POST is rejected. */
 async function isOldTransport(
   url: string,
   answer: ProbeAnswer,
@@ -142,7 +142,7 @@ async function isOldTransport(
 }
 
 /** Throws for an answer that shows that no MCP server is at this address. Logins and hosts have their own steps. */
-async function judge(
+async function checkAnswer(
   url: string,
   answer: ProbeAnswer,
   headers: Readonly<Record<string, string>>,
@@ -155,18 +155,19 @@ async function judge(
     status === 400 &&
     /plain HTTP request was sent to HTTPS port|client sent an HTTP request to an HTTPS/i.test(answer.body)
   ) {
-    throw new BrokenLink(httpsNeeded(new URL(url)));
+    throw new CheckFailure(httpsNeeded(new URL(url)));
   }
   if (status === 404 || status === 405 || status === 410) {
     const other = status === 405 ? undefined : await otherPath(url, headers, checkup, context);
-    throw new BrokenLink(wrongPath(url, status, other));
+    throw new CheckFailure(wrongPath(url, status, other));
   }
-  if (status >= 500 || status === 429) throw new BrokenLink(failing(url, status, answer.body));
-  if (type === "text/html" || /^\s*<(?:!doctype html|html)/i.test(answer.body)) throw new BrokenLink(page(url, status));
-  if (status === 200 && type !== "text/event-stream") throw new BrokenLink(notMcp(url, answer));
+  if (status >= 500 || status === 429) throw new CheckFailure(failing(url, status, answer.body));
+  if (type === "text/html" || /^\s*<(?:!doctype html|html)/i.test(answer.body))
+    throw new CheckFailure(page(url, status));
+  if (status === 200 && type !== "text/event-stream") throw new CheckFailure(notMcp(url, answer));
 }
 
-/** The usual path of MCP servers, or of those with the old transport, if one answers there. */
+/** Tries `/mcp` and `/sse`, the usual paths of MCP servers, and returns the one that answers. */
 async function otherPath(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -201,37 +202,37 @@ function failing(url: string, status: number, body: string): Finding {
   if (status === 429 || status === 503) {
     return {
       code: "overloaded",
-      cause: `${host} takes no requests at the moment (${status})${details}`,
-      fix: "Wait and try again; if it stays so, look at the server's log and its limits.",
+      cause: `${host} accepts no requests at the moment (${status})${details}`,
+      fix: "Wait and try again. If that does not help, check the server's log and its limits.",
     };
   }
   if (status === 502 || status === 504) {
     return {
       code: "bad_gateway",
-      cause: `the proxy at ${host} does not reach the server behind it (${status})`,
+      cause: `the proxy at ${host} cannot reach the server behind it (${status})`,
       fix: "Start the server, and check the address to which the proxy forwards.",
     };
   }
   return {
     code: "server_error",
     cause: `the server at ${host} failed (${status})${details}`,
-    fix: "Look at the server's log: the fault is there.",
+    fix: "Check the server's log for the error.",
   };
 }
 
 function page(url: string, status: number): Finding {
   return {
     code: "html_page",
-    cause: `${url} answers with a page for people (HTML, ${status}), not with messages`,
+    cause: `${url} answers with an HTML page (${status}), not with MCP messages`,
     fix: "Use the address of the MCP endpoint, often the same host with the path /mcp.",
   };
 }
 
 function notMcp(url: string, { type, body }: ProbeAnswer): Finding {
-  const what = type === "" ? "something without a type" : type;
+  const what = type === "" ? "content without a type" : type;
   return {
     code: "not_mcp",
-    cause: `${url} answers with ${what} that is no message of MCP: ${JSON.stringify(body.trim().slice(0, 80))}`,
-    fix: "Check that the URL is that of an MCP endpoint, and that no proxy answers in its place.",
+    cause: `${url} answers with ${what} that is not an MCP message: ${JSON.stringify(body.trim().slice(0, 80))}`,
+    fix: "Check that the URL is an MCP endpoint, and that no proxy answers instead.",
   };
 }

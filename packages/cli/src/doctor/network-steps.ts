@@ -1,17 +1,17 @@
 import { lookup } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type PeerCertificate, type TLSSocket } from "node:tls";
-import { BrokenLink, type Checkup, type Finding, NotApplicable } from "./checkup.js";
+import { CheckFailure, type Checkup, type Finding, NotApplicable } from "./checkup.js";
 
-/** How long one connection may take to open. */
+/** Time for opening one connection. */
 const OPEN_MS = 10_000;
 
-/** Finds the host, opens a connection and checks its certificate. */
-export async function walkNetwork(url: URL, checkup: Checkup, checksCertificates: boolean): Promise<void> {
-  const place = placeOf(url);
+/** Resolves the host, opens a connection and checks its certificate. */
+export async function checkNetwork(url: URL, checkup: Checkup, checksCertificates: boolean): Promise<void> {
+  const place = hostAndPort(url);
   await checkup.step("dns", () => resolveName(place.host));
   await checkup.step("tcp", async ({ signal }) => {
-    const socket = await opened(place, checkup.budget(OPEN_MS), signal);
+    const socket = await openTcp(place, checkup.budget(OPEN_MS), signal);
     socket.destroy();
     return `${place.host} port ${place.port}`;
   });
@@ -20,43 +20,43 @@ export async function walkNetwork(url: URL, checkup: Checkup, checksCertificates
       if (isLoopback(place.host)) throw new NotApplicable("plain http on this machine");
       warn(
         "plain_http",
-        `${url.host} is reached by plain http, so that everybody on the way can read and change the messages`,
+        `${url.host} is reached over plain http: anyone on the network path can read and change the messages`,
         "Use https for a server on another machine.",
       );
       return "plain http";
     }
-    const socket = await secured(place, checkup.budget(OPEN_MS), signal);
+    const socket = await openTls(place, checkup.budget(OPEN_MS), signal);
     const finding = certificateFinding(socket, place.host);
     const protocol = socket.getProtocol() ?? "TLS";
     socket.destroy();
     if (finding === undefined) return protocol;
-    if (checksCertificates) throw new BrokenLink(finding);
+    if (checksCertificates) throw new CheckFailure(finding);
     warn("certificate_ignored", `${finding.cause}; NODE_TLS_REJECT_UNAUTHORIZED=0 hides it`, finding.fix);
     return `${protocol}, certificate not checked`;
   });
 }
 
-/** Where the server of a URL listens. */
-interface Place {
+/** The host and port of a server. */
+interface HostAndPort {
   readonly host: string;
   readonly port: number;
 }
 
-/** The host without the brackets of an IPv6 address, and the port. */
-export function placeOf(url: URL): Place {
+/** Returns the host, without the brackets of an IPv6 address, and the port. */
+export function hostAndPort(url: URL): HostAndPort {
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
 }
 
-/** Whether a host is this machine, by the way it is written. */
+/** True if the host is written as a loopback name or address. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Whether something at this place speaks TLS, whatever its certificate is worth. */
-export async function speaksTls(place: Place, ms: number, signal: AbortSignal): Promise<boolean> {
+/** True if the server speaks TLS, with any certificate. */
+export async function speaksTls(place: HostAndPort, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    (await secured(place, ms, signal)).destroy();
+    (await openTls(place, ms, signal)).destroy();
     return true;
   } catch {
     return false;
@@ -64,12 +64,12 @@ export async function speaksTls(place: Place, ms: number, signal: AbortSignal): 
 }
 
 async function resolveName(host: string): Promise<string> {
-  if (isIP(host) !== 0) return `${host} is an address`;
+  if (isIP(host) !== 0) return `${host} is an IP address`;
   try {
     const found = await lookup(host, { all: true });
     return found.map(({ address }) => address).join(", ");
   } catch (error) {
-    throw new BrokenLink(nameFinding(host, codeOf(error)));
+    throw new CheckFailure(nameFinding(host, codeOf(error)));
   }
 }
 
@@ -77,31 +77,31 @@ function nameFinding(host: string, code: string): Finding {
   return code === "EAI_AGAIN"
     ? {
         code: "dns_unavailable",
-        cause: `the name ${host} could not be looked up: no name server answered (${code})`,
-        fix: "Check the network of this machine and its name servers, and the spelling of the name.",
+        cause: `the name ${host} could not be resolved: no DNS server answered (${code})`,
+        fix: "Check the network and the DNS settings of this machine, and the spelling of the name.",
       }
     : {
         code: "unknown_host",
-        cause: `there is no host named ${host} (${code})`,
+        cause: `the host ${host} does not exist (${code})`,
         fix: "Correct the host in the URL, or add the name to your DNS.",
       };
 }
 
-function opened({ host, port }: Place, ms: number, signal: AbortSignal): Promise<Socket> {
+function openTcp({ host, port }: HostAndPort, ms: number, signal: AbortSignal): Promise<Socket> {
   return waitFor(connectTcp({ host, port, signal }), "connect", ms).catch((error: unknown) => {
-    throw new BrokenLink(tcpFinding({ host, port }, codeOf(error), ms));
+    throw new CheckFailure(tcpFinding({ host, port }, codeOf(error), ms));
   });
 }
 
-function tcpFinding({ host, port }: Place, code: string, ms: number): Finding {
+function tcpFinding({ host, port }: HostAndPort, code: string, ms: number): Finding {
   if (code === "ECONNREFUSED") {
     return {
       code: "refused",
-      cause: `nothing listens at ${host} port ${port}: the connection was refused`,
-      fix: "Start the server, or correct the port; a server in a container must listen on 0.0.0.0 and publish its port.",
+      cause: `nothing is listening at ${host} port ${port} (${code})`,
+      fix: "Start the server, or check the port. A server in a container must listen on 0.0.0.0 and publish its port.",
     };
   }
-  if (code === SILENT) {
+  if (code === TIMED_OUT) {
     return {
       code: "tcp_timeout",
       cause: `${host} port ${port} did not accept a connection within ${ms} ms`,
@@ -115,42 +115,42 @@ function tcpFinding({ host, port }: Place, code: string, ms: number): Finding {
   };
 }
 
-async function secured({ host, port }: Place, ms: number, signal: AbortSignal): Promise<TLSSocket> {
+async function openTls({ host, port }: HostAndPort, ms: number, signal: AbortSignal): Promise<TLSSocket> {
   const tcp = connectTcp({ host, port, signal });
-  // A bad certificate is looked at, and then refused with its reason.
+  // Accepts any certificate, so that a bad one can be reported with its reason.
   const name = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ socket: tcp, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...name });
   tcp.on("error", (error) => socket.destroy(error));
   try {
     return await waitFor(socket, "secureConnect", ms);
   } catch (error) {
-    throw new BrokenLink(tlsFinding({ host, port }, error, ms));
+    throw new CheckFailure(tlsFinding({ host, port }, error, ms));
   }
 }
 
-function tlsFinding({ host, port }: Place, error: unknown, ms: number): Finding {
+function tlsFinding({ host, port }: HostAndPort, error: unknown, ms: number): Finding {
   const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
   if (/wrong.version.number|packet length too long|http request/i.test(text)) {
     return {
       code: "not_tls",
       cause: `${host} port ${port} does not speak TLS; it is likely plain http`,
-      fix: "Write http:// in place of https://, or use the port that has TLS.",
+      fix: "Write http:// instead of https://, or use the port that has TLS.",
     };
   }
   return {
     code: "tls_failed",
-    cause: `the TLS handshake with ${host} port ${port} failed: ${code === SILENT ? `no answer within ${ms} ms` : `${text.trim().slice(0, 200)} (${code})`}`,
-    fix: "Check that this port serves https, and which versions of TLS and which client certificates the server wants.",
+    cause: `the TLS handshake with ${host} port ${port} failed: ${code === TIMED_OUT ? `no answer within ${ms} ms` : `${text.trim().slice(0, 200)} (${code})`}`,
+    fix: "Check that this port serves https, and which TLS versions and client certificates the server requires.",
   };
 }
 
-const SILENT = "silent";
+const TIMED_OUT = "silent";
 
-/** Waits for one event of a socket. The socket is destroyed if another comes first. */
+/** Waits for one event of a socket. Rejects if the socket fails, closes or times out first. */
 function waitFor<S extends Socket>(socket: S, event: string, ms: number): Promise<S> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(Object.assign(new Error("no answer"), { code: SILENT })), ms);
+    const timer = setTimeout(() => socket.destroy(Object.assign(new Error("no answer"), { code: TIMED_OUT })), ms);
     socket.once(event, () => {
       clearTimeout(timer);
       resolve(socket);
@@ -163,19 +163,19 @@ function waitFor<S extends Socket>(socket: S, event: string, ms: number): Promis
   });
 }
 
-/** The code of an error of the network; of several attempts, that of the first. */
+/** The code of a network error. Of several attempts, the code of the first. */
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
   return error instanceof Error ? error.name : "unknown";
 }
 
-/** Finds the fault of a connection's certificate; undefined if it is good. */
+/** Describes the problem of a connection's certificate. Undefined if it is valid. */
 export function certificateFinding(socket: TLSSocket, host: string): Finding | undefined {
   const certificate = socket.getPeerCertificate();
   const error = socket.authorized ? undefined : codeOfAuthorization(socket.authorizationError);
   if (error === undefined || error === "ERR_TLS_CERT_ALTNAME_INVALID") return wrongName(host, certificate);
-  // An expired certificate has to be replaced in any case, so it is reported before an unknown signer.
+  // An expired certificate must be replaced in any case, so report that before an unknown issuer.
   if (Date.parse(certificate.valid_to) < Date.now()) return expired(certificate, host);
   return (UNTRUSTED[error] ?? otherwise(error))(certificate, host);
 }
@@ -190,21 +190,21 @@ const expired: Describe = ({ valid_to }, host) => ({
 
 const selfSigned: Describe = (certificate, host) => ({
   code: "certificate_self_signed",
-  cause: `the certificate of ${host} is signed by itself (${nameOf(certificate)}), and nobody vouches for it`,
+  cause: `the certificate of ${host} is self-signed (${nameOf(certificate)})`,
   fix: "Use a certificate of a known authority, or trust this one: NODE_EXTRA_CA_CERTS=<file.pem> parley …",
 });
 
 const unknownIssuer: Describe = ({ issuer }, host) => ({
   code: "certificate_untrusted",
-  cause: `the certificate of ${host} is signed by an authority that this machine does not know (${oneName(issuer?.CN) ?? "unnamed"})`,
-  fix: "Let the server send the certificates in between, or trust the authority: NODE_EXTRA_CA_CERTS=<file.pem> parley …",
+  cause: `the certificate of ${host} was issued by an authority that this machine does not trust (${firstName(issuer?.CN) ?? "unnamed"})`,
+  fix: "Let the server send the intermediate certificates, or trust the authority: NODE_EXTRA_CA_CERTS=<file.pem> parley …",
 });
 
 const UNTRUSTED: Readonly<Record<string, Describe>> = {
   CERT_HAS_EXPIRED: expired,
   CERT_NOT_YET_VALID: ({ valid_from }, host) => ({
     code: "certificate_not_yet_valid",
-    cause: `the certificate of ${host} is valid from ${valid_from} on`,
+    cause: `the certificate of ${host} is not valid before ${valid_from}`,
     fix: "Check the clock of this machine, and the certificate of the server.",
   }),
   DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
@@ -232,18 +232,18 @@ function wrongName(host: string, certificate: PeerCertificate): Finding | undefi
   };
 }
 
-/** Node gives the code as a text or as an error, whatever its types say. */
+/** Node returns a string or an error here, regardless of its types. */
 function codeOfAuthorization(error: unknown): string {
   if (typeof error === "string") return error;
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }
 
 function nameOf({ subject }: PeerCertificate): string {
-  return oneName(subject?.CN) ?? "without a name";
+  return firstName(subject?.CN) ?? "without a name";
 }
 
-/** A name may be there several times, or not at all. */
-function oneName(name: unknown): string | undefined {
+/** Returns the first of several names. Undefined if there is none. */
+function firstName(name: unknown): string | undefined {
   const first: unknown = Array.isArray(name) ? name[0] : name;
   return typeof first === "string" ? first.slice(0, 100) : undefined;
 }

@@ -1,18 +1,18 @@
 import { type Client, McpError, Server } from "@parley/mcp";
 import type { Tool } from "@parley/mcp/protocol";
 import { EXIT } from "../terminal/exit-code.js";
-import { BrokenLink, type Checkup, NotApplicable, type StepContext } from "./checkup.js";
+import { CheckFailure, type Checkup, NotApplicable, type StepContext } from "./checkup.js";
 import type { ExaminedConnection } from "./examined-connection.js";
 
-/** Entries of one list that are read; a server may have lists without end. */
-const MOST_ENTRIES = 10_000;
-/** Problems that are named one by one. */
-const MOST_NAMED = 5;
+/** Entries read per list. A hostile list may never end. */
+const MAX_ENTRIES = 10_000;
+/** Problems named in one finding. */
+const MAX_NAMED = 5;
 
-/** Reads every list that the server says it has, and checks the schemas of its tools. */
-export async function walkOffers(connection: ExaminedConnection | undefined, checkup: Checkup): Promise<void> {
+/** Reads every list that the server declares, and checks the schemas of its tools. */
+export async function checkOffers(connection: ExaminedConnection | undefined, checkup: Checkup): Promise<void> {
   const tools: Tool[] = [];
-  const rules = { exit: EXIT.findings, goesOn: true };
+  const rules = { exit: EXIT.findings, continues: true };
   const list = (name: string, offers: (client: Client) => boolean, read: ReadList) =>
     checkup.step(
       name,
@@ -27,7 +27,7 @@ export async function walkOffers(connection: ExaminedConnection | undefined, che
     "tools",
     ({ serverCapabilities }) => serverCapabilities.tools !== undefined,
     async (client, { signal }) => {
-      for await (const tool of client.tools({ signal })) if (tools.push(tool) >= MOST_ENTRIES) break;
+      for await (const tool of client.tools({ signal })) if (tools.push(tool) >= MAX_ENTRIES) break;
       return counted(tools.length, "tool");
     },
   );
@@ -42,56 +42,61 @@ export async function walkOffers(connection: ExaminedConnection | undefined, che
 
 type ReadList = (client: Client, context: StepContext) => Promise<string>;
 
-/** Reads a list, and takes what the client had to leave out of it as a fault of the server. */
+/** Reads a list. Entries that the client had to leave out are a fault of the server. */
 async function readWhole(
   name: string,
   connection: ExaminedConnection,
   context: StepContext,
   read: ReadList,
 ): Promise<string> {
-  connection.takeWarnings();
+  connection.drainWarnings();
   const detail = await read(connection.client, context).catch((error: unknown) => {
     throw context.signal.aborted ? error : listFailure(name, error);
   });
-  const flaws = connection.takeWarnings();
+  const flaws = connection.drainWarnings();
   if (flaws.length === 0) return detail;
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "invalid_list",
-    cause: `the list of ${name} has ${counted(flaws.length, "flaw")}: ${named(flaws)}`,
-    fix: "Correct these entries on the server; clients leave them out, and some refuse the whole list.",
+    cause: `the list of ${name} has ${counted(flaws.length, "problem")}: ${named(flaws)}`,
+    fix: "Correct these entries on the server. Clients leave them out, and some refuse the whole list.",
   });
 }
 
-/** Failures after which there is no connection any more. */
+/** Kinds of errors after which the connection is gone. */
 const LOST: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "session_lost", "transport_error"]);
 
-function listFailure(name: string, error: unknown): BrokenLink {
-  if (!McpError.is(error)) return new BrokenLink({ code: "list_failed", cause: String(error), fix: "Report it." });
+function listFailure(name: string, error: unknown): CheckFailure {
+  if (!McpError.is(error))
+    return new CheckFailure({
+      code: "list_failed",
+      cause: String(error),
+      fix: "Run the command again with --debug, and report its output.",
+    });
   if (LOST.has(error.kind)) {
-    return new BrokenLink(
+    return new CheckFailure(
       {
         code: "connection_lost",
         cause: `the connection ended while ${name} were listed: ${error.message}`,
-        fix: "Look at the server's log: it likely crashed at this request.",
+        fix: "Check the server's log: it probably crashed during this request.",
       },
       EXIT.unreachable,
     );
   }
   if (error.kind === "timeout") {
-    return new BrokenLink(
+    return new CheckFailure(
       {
         code: "no_answer",
-        cause: `the server did not answer for its list of ${name}: ${error.message}`,
-        fix: "Look at the server's log; a list that takes long needs more time, such as --timeout 2m.",
+        cause: `the server did not answer ${name}/list: ${error.message}`,
+        fix: "Check the server's log. If the list takes long, allow more time: --timeout 2m.",
       },
       EXIT.unreachable,
     );
   }
   const advice =
     error.kind === "method_not_found"
-      ? `Let the server answer ${name}/list, or no longer declare \`${name}\` in its capabilities.`
-      : "Look at the server's log: it declares this list, and must answer for it.";
-  return new BrokenLink({
+      ? `Implement ${name}/list on the server, or remove \`${name}\` from its capabilities.`
+      : "Check the server's log: it declares this list, so it must answer.";
+  return new CheckFailure({
     code: "list_failed",
     cause: `the list of ${name} could not be read: ${error.message}`,
     fix: advice,
@@ -108,7 +113,7 @@ async function readResources(client: Client, { signal, warn }: StepContext): Pro
     warn(
       "no_templates",
       "the server offers resources, but does not answer resources/templates/list",
-      "Answer it with an empty list.",
+      "Let the server answer with an empty list.",
     );
     return counted(resources, "resource");
   }
@@ -116,7 +121,7 @@ async function readResources(client: Client, { signal, warn }: StepContext): Pro
 
 async function count(entries: AsyncIterable<unknown>): Promise<number> {
   let number = 0;
-  for await (const _entry of entries) if (++number >= MOST_ENTRIES) break;
+  for await (const _entry of entries) if (++number >= MAX_ENTRIES) break;
   return number;
 }
 
@@ -127,19 +132,19 @@ function checkTools(tools: readonly Tool[], { warn }: StepContext): string {
     warn(
       "no_description",
       `${counted(silent.length, "tool")} without a description: ${named(silent)}`,
-      "Describe what the tool does and when to use it: models choose by that.",
+      "Describe what the tool does and when to use it: models choose tools by their descriptions.",
     );
   }
   const problems = tools.flatMap((tool) => schemaProblem(tool) ?? []);
   if (problems.length === 0) return `${counted(tools.length, "tool")} with usable schemas`;
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "invalid_schema",
     cause: `${counted(problems.length, "tool")} cannot be used as described: ${named(problems.map(({ cause }) => cause))}`,
     fix: problems[0]?.fix ?? "Correct the schemas.",
   });
 }
 
-/** What is wrong with the schemas of a tool, by the rules by which servers and clients of the library use them. */
+/** Finds what is wrong with the schemas of a tool, by the rules that servers and clients of the library apply. */
 function schemaProblem({
   name,
   inputSchema,
@@ -162,11 +167,11 @@ function schemaProblem({
 }
 
 function counted(number: number, noun: string): string {
-  return `${number >= MOST_ENTRIES ? "at least " : ""}${number} ${noun}${number === 1 ? "" : "s"}`;
+  return `${number >= MAX_ENTRIES ? "at least " : ""}${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Some of many, so that no server fills the screen. */
+/** Joins the first texts only, so that a server cannot fill the screen. */
 function named(texts: readonly string[]): string {
-  const shown = texts.slice(0, MOST_NAMED).map((text) => text.slice(0, 160));
-  return `${shown.join("; ")}${texts.length > MOST_NAMED ? "; …" : ""}`;
+  const shown = texts.slice(0, MAX_NAMED).map((text) => text.slice(0, 160));
+  return `${shown.join("; ")}${texts.length > MAX_NAMED ? "; …" : ""}`;
 }

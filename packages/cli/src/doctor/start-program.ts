@@ -7,16 +7,16 @@ import type { Transport } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
-import { BrokenLink, type Checkup, type Finding } from "./checkup.js";
+import { CheckFailure, type Checkup, type Finding } from "./checkup.js";
 import { connectionFinding, type ExaminedConnection, openExamined } from "./examined-connection.js";
 
-/** A program that serves on stdio. */
+/** A server that is started as a program and speaks on stdio. */
 type ProgramEntry = HostServer & { readonly command: string };
 
-/** Reasons that the handshake is blamed for: the program runs. */
-const RUNS: ReadonlySet<string> = new Set(["no_answer", "stdin_closed", "stdout_closed"]);
+/** Failures that belong to the handshake: the program itself runs. */
+const HANDSHAKE_REASONS: ReadonlySet<string> = new Set(["no_answer", "stdin_closed", "stdout_closed"]);
 
-/** Starts a program, step by step, and connects to it. Undefined where a link is broken. */
+/** Starts a program step by step, and connects to it. Undefined if a step failed. */
 export async function startProgram(
   entry: ProgramEntry,
   checkup: Checkup,
@@ -29,39 +29,39 @@ export async function startProgram(
   const noise = new NoiseListener();
   let outcome: { readonly connection: ExaminedConnection } | { readonly error: unknown } | undefined;
   await checkup.step("start", async () => {
-    outcome = await connected(entry, noise, checkup, invocation);
+    outcome = await tryConnect(entry, noise, checkup, invocation);
     const report = "error" in outcome ? launchReportOf(outcome.error) : undefined;
     if (report === undefined) return "the program runs";
-    if (RUNS.has(report.reason) || report.reason === "stdout_noise") return "the program runs";
-    throw new BrokenLink(launchFinding(report));
+    if (HANDSHAKE_REASONS.has(report.reason) || report.reason === "stdout_noise") return "the program runs";
+    throw new CheckFailure(launchFinding(report));
   });
   const answers = outcome !== undefined && "connection" in outcome;
   await checkup.step(
     "stdout",
     () => {
       const report = outcome !== undefined && "error" in outcome ? launchReportOf(outcome.error) : undefined;
-      if (report?.reason === "stdout_noise") throw new BrokenLink(launchFinding(report));
+      if (report?.reason === "stdout_noise") throw new CheckFailure(launchFinding(report));
       if (noise.count === 0) return "messages only";
-      throw noise.found();
+      throw noise.failure();
     },
-    // Other clients may not get so far, but what follows can still be examined.
-    answers ? { exit: EXIT.findings, goesOn: true } : {},
+    // Other clients may give up here, but the later steps can still be checked.
+    answers ? { exit: EXIT.findings, continues: true } : {},
   );
   await checkup.step("handshake", () => {
     if (outcome !== undefined && "connection" in outcome) return "the server answered";
     const error = outcome?.error;
     const report = launchReportOf(error);
-    throw new BrokenLink(report === undefined ? connectionFinding(error) : launchFinding(report));
+    throw new CheckFailure(report === undefined ? connectionFinding(error) : launchFinding(report));
   });
   if (outcome === undefined || !("connection" in outcome)) return undefined;
-  const lookAgain = async () => {
-    if (noise.isKnown || noise.count === 0) return;
-    await checkup.step("stdout", () => Promise.reject(noise.found()), { exit: EXIT.findings, goesOn: true });
+  const recheck = async () => {
+    if (noise.isReported || noise.count === 0) return;
+    await checkup.step("stdout", () => Promise.reject(noise.failure()), { exit: EXIT.findings, continues: true });
   };
-  return { ...outcome.connection, lookAgain };
+  return { ...outcome.connection, recheck };
 }
 
-async function connected(entry: ProgramEntry, noise: NoiseListener, checkup: Checkup, invocation: Invocation) {
+async function tryConnect(entry: ProgramEntry, noise: NoiseListener, checkup: Checkup, invocation: Invocation) {
   const { command, args, env, cwd, inheritEnv } = entry;
   const makeTransport = () => noise.listen(stdioTransport({ command, args, env, cwd, inheritEnv }));
   try {
@@ -72,18 +72,18 @@ async function connected(entry: ProgramEntry, noise: NoiseListener, checkup: Che
   }
 }
 
-/** Counts what a program prints on stdout beside messages. */
+/** Counts the lines on stdout that are not messages. */
 class NoiseListener {
   count = 0;
   first = "";
-  isKnown = false;
+  isReported = false;
 
-  found(): BrokenLink {
-    this.isKnown = true;
-    return new BrokenLink({
+  failure(): CheckFailure {
+    this.isReported = true;
+    return new CheckFailure({
       code: "stdout_noise",
-      cause: `the server prints text on stdout where messages belong: ${JSON.stringify(this.first)}`,
-      fix: "Let it log to stderr; this client skips such lines, others lose the connection.",
+      cause: `the server prints text on stdout, which is reserved for messages: ${JSON.stringify(this.first)}`,
+      fix: "Let the server log to stderr. This client skips such lines, but others lose the connection.",
     });
   }
 
@@ -110,7 +110,7 @@ class NoiseListener {
   }
 }
 
-/** The line that was no message, where the transport knows it. */
+/** The line that is not a message, if the transport reports it. */
 function printedLine(error: Error): string {
   const { data } = McpError.from(error);
   const line = typeof data === "object" && data !== null && "line" in data ? data.line : undefined;
@@ -119,14 +119,14 @@ function printedLine(error: Error): string {
 
 function checkFolder(folder: string): string {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder;
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "bad_cwd",
     cause: `the folder ${folder} does not exist, or is a file`,
     fix: "Correct --cwd, or `cwd` in the configuration.",
   });
 }
 
-/** Where the system will find the program; it does its own search, so a doubt is left to the start. */
+/** Finds the file of the program. The start itself reports a file that cannot be run. */
 function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): string {
   const isPath = isAbsolute(command) || /[/\\]/.test(command);
   const path = env?.["PATH"] ?? io.env["PATH"] ?? "";
@@ -138,27 +138,27 @@ function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): st
   if (found !== undefined) return found;
   const where = isPath ? `at ${places[0]}` : `in the ${folders.length} folders of PATH`;
   const { fix } = launchFinding({ reason: "missing_binary", command, stderr: [], nonJsonLines: 0 });
-  throw new BrokenLink({
+  throw new CheckFailure({
     code: "missing_binary",
-    cause: `there is no program ${JSON.stringify(command)} ${where}`,
+    cause: `the program ${JSON.stringify(command)} was not found ${where}`,
     fix,
   });
 }
 
-/** Lines of a server's stderr that are shown. */
+/** Lines of the server's stderr that are shown. */
 const SHOWN_LINES = 10;
 
-/** The report of a program that an error carries; undefined for other errors. */
+/** The launch report that an error carries. Undefined for other errors. */
 function launchReportOf(error: unknown): LaunchReportData | undefined {
   if (!McpError.is(error) || typeof error.data !== "object" || error.data === null) return undefined;
-  // Only errors about a process have both members.
+  // Only launch reports have both members.
   return "reason" in error.data && "nonJsonLines" in error.data ? (error.data as LaunchReportData) : undefined;
 }
 
 /** Explains why a program did not become a server, and what to change in the command. */
 function launchFinding(data: LaunchReportData): Finding {
   const { reason } = data;
-  // The inner frames of a stack say nothing about the server.
+  // Internal frames of a stack trace tell nothing about the server.
   const lines = data.stderr.filter((line) => !/^\s+at .*\bnode:internal/.test(line)).slice(-SHOWN_LINES);
   return {
     code: reason,
@@ -171,16 +171,16 @@ function launchFinding(data: LaunchReportData): Finding {
 const quoted = (text: string) => JSON.stringify(text);
 
 function ending({ command, exitCode, signal }: LaunchReportData): string {
-  if (signal !== undefined) return `${quoted(command)} was ended by ${signal}`;
+  if (signal !== undefined) return `${quoted(command)} was killed by ${signal}`;
   return exitCode === undefined ? `${quoted(command)} ended` : `${quoted(command)} exited with code ${exitCode}`;
 }
 
-/** The line that explains the most: the first that speaks of an error, else the last. */
-function lastWords({ stderr }: LaunchReportData): string {
+/** The most useful line of stderr: the first that mentions an error, else the last. */
+function stderrHint({ stderr }: LaunchReportData): string {
   const line =
     stderr.find((one) => /error|missing|required|must be|not set|cannot/i.test(one) && !/^\s+at /.test(one)) ??
     stderr.at(-1);
-  return line === undefined ? ", without a word on stderr" : `: ${line.trim().slice(0, 300)}`;
+  return line === undefined ? ", without output on stderr" : `: ${line.trim().slice(0, 300)}`;
 }
 
 function noise({ firstNonJsonLine = "" }: LaunchReportData): string {
@@ -188,18 +188,19 @@ function noise({ firstNonJsonLine = "" }: LaunchReportData): string {
 }
 
 const CAUSES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
-  missing_binary: ({ command }) => `there is no program ${quoted(command)}`,
+  missing_binary: ({ command }) => `the program ${quoted(command)} was not found`,
   not_executable: ({ command, resolvedPath = command }) => `${resolvedPath} cannot be run`,
   bad_cwd: ({ cwd = "" }) => `the folder ${cwd} does not exist or cannot be entered`,
-  missing_env: (data) => `${ending(data)} because a variable is missing${lastWords(data)}`,
-  missing_module: (data) => `${ending(data)} because a file or package is missing${lastWords(data)}`,
-  syntax_error: (data) => `${ending(data)} because its code has a syntax error${lastWords(data)}`,
-  stdout_noise: (data) => `${quoted(data.command)} prints text on stdout where messages belong: ${noise(data)}`,
-  exited: (data) => `${ending(data)} before it answered${lastWords(data)}`,
-  killed: (data) => `${ending(data)} before it answered${lastWords(data)}`,
+  missing_env: (data) => `${ending(data)} because an environment variable is missing${stderrHint(data)}`,
+  missing_module: (data) => `${ending(data)} because a file or package is missing${stderrHint(data)}`,
+  syntax_error: (data) => `${ending(data)} because its code has a syntax error${stderrHint(data)}`,
+  stdout_noise: (data) =>
+    `${quoted(data.command)} prints text on stdout, which is reserved for messages: ${noise(data)}`,
+  exited: (data) => `${ending(data)} before it answered${stderrHint(data)}`,
+  killed: (data) => `${ending(data)} before it answered${stderrHint(data)}`,
   stdin_closed: ({ command }) => `${quoted(command)} runs, but closed its stdin`,
   stdout_closed: ({ command }) => `${quoted(command)} runs, but closed its stdout`,
-  no_answer: ({ command }) => `${quoted(command)} runs, but answers nothing`,
+  no_answer: ({ command }) => `${quoted(command)} runs, but does not answer`,
 };
 
 const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
@@ -216,12 +217,13 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   missing_module: () => "Check the path of the script, and install the server's dependencies.",
   syntax_error: () =>
     "Correct the line that stderr shows, or use the version of the interpreter that it was written for.",
-  stdout_noise: () => "Start it in its stdio mode, and let it write everything but messages to stderr.",
-  exited: () => "Run the same command in a terminal to see why it ends; a server runs until its stdin is closed.",
-  killed: () => "Find out who sends the signal: often the memory limit of the system.",
+  stdout_noise: () => "Start the server in its stdio mode, and let it log to stderr.",
+  exited: () => "Run the same command in a terminal to see why it exits. A server must run until its stdin is closed.",
+  killed: () => "Find out what sends the signal. Often it is the memory limit of the system.",
   stdin_closed: () => "Let the server read its stdin as long as it runs.",
   stdout_closed: () => "Let the server keep its stdout open as long as it runs.",
-  no_answer: () => "Check that it is an MCP server in its stdio mode; one that starts slowly needs --timeout 2m.",
+  no_answer: () =>
+    "Check that it is an MCP server in its stdio mode. If it starts slowly, allow more time: --timeout 2m.",
 };
 
 /** The variable that stderr names: capitals with an underscore, as such names are written. */

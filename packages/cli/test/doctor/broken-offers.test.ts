@@ -56,7 +56,7 @@ describe("parley doctor of what a server offers", () => {
     expect(seen.broken).toMatchObject({
       step: "tools",
       code: "invalid_list",
-      cause: expect.stringMatching(/^the list of tools has 1 flaw: .*tools\[1\]/),
+      cause: expect.stringMatching(/^the list of tools has 1 problem: .*tools\[1\]/),
       fix: expect.stringContaining("Correct these entries"),
     });
     expect(statuses(seen)).toMatchObject({ tools: "failed", resources: "skipped", prompts: "ok", schemas: "ok" });
@@ -70,7 +70,7 @@ describe("parley doctor of what a server offers", () => {
       step: "prompts",
       code: "list_failed",
       cause: expect.stringContaining("unknown method prompts/list"),
-      fix: "Let the server answer prompts/list, or no longer declare `prompts` in its capabilities.",
+      fix: "Implement prompts/list on the server, or remove `prompts` from its capabilities.",
     });
   });
 
@@ -91,7 +91,7 @@ describe("parley doctor of what a server offers", () => {
     expect(seen.broken).toMatchObject({
       step: "tools",
       code: "no_answer",
-      cause: expect.stringContaining("the server did not answer for its list of tools"),
+      cause: expect.stringContaining("the server did not answer tools/list"),
       fix: expect.stringContaining("--timeout 2m"),
     });
   });
@@ -142,7 +142,7 @@ describe("parley doctor of what a server offers", () => {
     const url = await serveAnswers({ "tools/list": { tools: [TOOL] }, "server/discover": refuse });
     const seen = await examine([url]);
     expect(seen).toMatchObject({ code: 0, ok: true });
-    expect(seen.steps.find(({ step }) => step === "host")?.detail).toBe("every Host and Origin is accepted");
+    expect(seen.steps.find(({ step }) => step === "host")?.detail).toBe("any Host and Origin is accepted");
   });
 
   it("warns of plain http to another machine", async () => {
@@ -157,7 +157,7 @@ describe("parley doctor of what a server offers", () => {
   it("breaks long lines of a terminal between words", async () => {
     const url = await serveAnswers({});
     const { stdout } = await runParley(["doctor", url], { tty: true, columns: 60, env: { NO_COLOR: "1" } });
-    expect(stdout).toContain("\nbroken at ");
+    expect(stdout).toContain("\nfailed at ");
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
     expect(stdout).toMatch(/^cause: .+\n {7}\S/m);
   });

@@ -35,7 +35,7 @@ describe("parley doctor of a program", () => {
     expect(seen.broken).toMatchObject({
       step: "command",
       code: "missing_binary",
-      cause: 'there is no program "no-such-program" in the 2 folders of PATH',
+      cause: 'the program "no-such-program" was not found in the 2 folders of PATH',
       fix: "Install it, write its full path, or add its folder to PATH.",
     });
     expect(statuses(seen)).toMatchObject({ folder: "ok", command: "failed", start: "skipped", schemas: "skipped" });
@@ -70,7 +70,9 @@ describe("parley doctor of a program", () => {
     expect(seen.broken).toMatchObject({
       step: "start",
       code: "missing_env",
-      cause: expect.stringMatching(/exited with code 1 because a variable is missing: Error: SHOP_TOKEN is required$/),
+      cause: expect.stringMatching(
+        /exited with code 1 because an environment variable is missing: Error: SHOP_TOKEN is required$/,
+      ),
       fix: "Pass it: --env SHOP_TOKEN=…, or in `env` of the configuration.",
       stderr: ["Error: SHOP_TOKEN is required"],
     });
@@ -106,7 +108,7 @@ describe("parley doctor of a program", () => {
     expect(statuses(seen)).toMatchObject({ stdout: "failed", handshake: "ok", era: "ok" });
     const [finding] = seen.steps.find(({ step }) => step === "stdout")?.findings ?? [];
     expect(finding?.cause).toContain("Welcome to my server v1");
-    expect(finding?.fix).toContain("Let it log to stderr");
+    expect(finding?.fix).toContain("Let the server log to stderr");
   });
 
   it("finds text on stdout that comes with the lists", async () => {
@@ -133,8 +135,8 @@ describe("parley doctor of a program", () => {
     expect(seen.broken).toMatchObject({
       step: "stdout",
       code: "stdout_noise",
-      cause: expect.stringContaining('prints text on stdout where messages belong: "Listening on port 3000"'),
-      fix: "Start it in its stdio mode, and let it write everything but messages to stderr.",
+      cause: expect.stringContaining('prints text on stdout, which is reserved for messages: "Listening on port 3000"'),
+      fix: "Start the server in its stdio mode, and let it log to stderr.",
     });
   });
 
@@ -144,7 +146,7 @@ describe("parley doctor of a program", () => {
     expect(broken).toMatchObject({
       step: "start",
       code: "exited",
-      cause: expect.stringMatching(/exited with code 7 before it answered, without a word on stderr$/),
+      cause: expect.stringMatching(/exited with code 7 before it answered, without output on stderr$/),
       fix: expect.stringContaining("Run the same command in a terminal"),
     });
   });
@@ -156,7 +158,7 @@ describe("parley doctor of a program", () => {
     expect(seen.broken).toMatchObject({
       step: "handshake",
       code: "no_answer",
-      cause: expect.stringContaining("runs, but answers nothing"),
+      cause: expect.stringContaining("runs, but does not answer"),
       fix: expect.stringContaining("Check that it is an MCP server in its stdio mode"),
       stderr: ["starting"],
     });
@@ -170,7 +172,7 @@ describe("parley doctor of a program", () => {
     expect(stdout).toMatch(/^ {2}ok {7}command {4}\S+node$/m);
     expect(stdout).toMatch(/^ {2}failed {3}start {6}missing env/m);
     expect(stdout).toMatch(/^ {2}skipped {2}tools {6}not reached$/m);
-    expect(stdout).toContain("\nbroken at start (missing_env)\ncause: ");
+    expect(stdout).toContain("\nfailed at start (missing_env)\ncause: ");
     expect(stdout).toContain("\nfix:   Pass it: --env DATABASE_URL=…");
     expect(stdout).toContain("\nstderr:\n       DATABASE_URL must be set\n");
   });

@@ -23,8 +23,8 @@ describe("parley doctor of a URL", () => {
     expect(seen.broken).toMatchObject({
       step: "tcp",
       code: "refused",
-      cause: `nothing listens at 127.0.0.1 port ${port}: the connection was refused`,
-      fix: expect.stringContaining("Start the server, or correct the port"),
+      cause: `nothing is listening at 127.0.0.1 port ${port} (ECONNREFUSED)`,
+      fix: expect.stringContaining("Start the server, or check the port"),
     });
     expect(statuses(seen)).toMatchObject({ dns: "ok", tcp: "failed", tls: "skipped", schemas: "skipped" });
   });
@@ -51,7 +51,7 @@ describe("parley doctor of a URL", () => {
     expect(broken).toMatchObject({
       step: "tls",
       code: "certificate_self_signed",
-      cause: "the certificate of 127.0.0.1 is signed by itself (doctor-test), and nobody vouches for it",
+      cause: "the certificate of 127.0.0.1 is self-signed (doctor-test)",
       fix: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
     });
   });
@@ -76,7 +76,7 @@ describe("parley doctor of a URL", () => {
       step: "tls",
       code: "not_tls",
       cause: expect.stringContaining("does not speak TLS"),
-      fix: "Write http:// in place of https://, or use the port that has TLS.",
+      fix: "Write http:// instead of https://, or use the port that has TLS.",
     });
   });
 
@@ -87,8 +87,8 @@ describe("parley doctor of a URL", () => {
     expect(broken).toMatchObject({
       step: "http",
       code: "https_needed",
-      cause: `127.0.0.1:${port} speaks TLS on this port, and was asked in plain http`,
-      fix: "Write https:// in place of http://.",
+      cause: `127.0.0.1:${port} expects TLS on this port, but the URL says plain http`,
+      fix: "Write https:// instead of http://.",
     });
   });
 
@@ -109,19 +109,13 @@ describe("parley doctor of a URL", () => {
   });
 
   it.each([
-    [
-      "html_page",
-      200,
-      "text/html; charset=utf-8",
-      "<!doctype html><p>Hi</p>",
-      "answers with a page for people (HTML, 200)",
-    ],
-    ["not_mcp", 200, "application/json", '{"status":"up"}', 'no message of MCP: "{\\"status\\":\\"up\\"}"'],
+    ["html_page", 200, "text/html; charset=utf-8", "<!doctype html><p>Hi</p>", "answers with an HTML page (200)"],
+    ["not_mcp", 200, "application/json", '{"status":"up"}', 'not an MCP message: "{\\"status\\":\\"up\\"}"'],
     ["no_post", 405, "text/plain", "", "does not accept a POST at /mcp (405)"],
     ["server_error", 500, "text/plain", "boom", "failed (500): boom"],
-    ["bad_gateway", 502, "text/html", "<html>", "does not reach the server behind it (502)"],
-    ["overloaded", 503, "text/plain", "later", "takes no requests at the moment (503): later"],
-    ["redirected", 302, "text/plain", "", "to https://login.example/, and clients do not follow"],
+    ["bad_gateway", 502, "text/html", "<html>", "cannot reach the server behind it (502)"],
+    ["overloaded", 503, "text/plain", "later", "accepts no requests at the moment (503): later"],
+    ["redirected", 302, "text/plain", "", "to https://login.example/, which clients do not follow"],
   ])("tells %s by its answer", async (expected, status, type, body, cause) => {
     const origin = await serveRequests((_request, response) => {
       response.writeHead(status, { "content-type": type, location: "https://login.example/" }).end(body);

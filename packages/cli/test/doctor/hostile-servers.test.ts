@@ -71,7 +71,7 @@ describe("parley doctor of a hostile server", () => {
       step: "http",
       code: "http_no_answer",
       cause: expect.stringContaining("did not answer within"),
-      fix: expect.stringContaining("Look at the server's log"),
+      fix: expect.stringContaining("Check the server's log"),
     });
   });
 
@@ -131,7 +131,7 @@ describe("parley doctor of a hostile server", () => {
     expect(seen.broken).toMatchObject({
       step: "module",
       code: "out_of_time",
-      cause: 'the time of 1000 ms was over before "module" was done',
+      cause: 'the time limit of 1000 ms was reached during the step "module"',
       fix: expect.stringContaining("--timeout 2m"),
     });
   });

@@ -35,7 +35,7 @@ describe.skipIf(!isBuilt)("parley doctor of a server with https", () => {
     expect(answer.broken).toBeUndefined();
     expect(code).toBe(0);
     expect(answer.steps.find(({ step }) => step === "tls")).toMatchObject({ status: "ok", detail: "TLSv1.3" });
-    expect(answer.steps.find(({ step }) => step === "host")?.detail).toBe("strange hosts and origins are refused");
+    expect(answer.steps.find(({ step }) => step === "host")?.detail).toBe("unknown hosts and origins are refused");
   });
 
   it("warns where the user lets every certificate pass", async () => {
