@@ -6,32 +6,32 @@ import { Script } from "node:vm";
 import { McpError } from "@parley/mcp";
 import { createJiti, type Jiti } from "jiti";
 
-/** What a module exports, by name. */
+/** The exports of a module, by name. */
 export type Exports = Record<string, unknown>;
 
-/** One file that was evaluated. */
+/** One evaluated file. */
 interface LoadedFile {
-  /** What it exports so far: files that import each other see it before it is complete. */
+  /** Returns the exports so far. Files that import each other see an incomplete object. */
   exports(): Exports;
-  /** Resolves when the file is evaluated. */
+  /** Resolves when the file has been evaluated. */
   readonly ready: Promise<void>;
   /** The files whose evaluation this one awaits. */
   readonly awaits: Set<LoadedFile>;
 }
 
 /**
- * A module of the user and the files that it imports, evaluated once. Another graph evaluates all of them anew, which is how a
- * changed file comes into effect; packages are loaded by Node, once for the process.
+ * A module of the user and the files that it imports, evaluated once. A new graph evaluates all of them again, so that
+ * changed files take effect. Node loads packages, once per process.
  *
- * Files are compiled one by one, TypeScript and JavaScript alike, with the lines of the source.
+ * Files are compiled one by one, TypeScript and JavaScript alike, and keep their line numbers.
  */
 export class ModuleGraph {
   readonly #root: string;
   readonly #jiti: Jiti;
   readonly #files = new Map<string, LoadedFile>();
-  /** Files that are in Node's cache for this graph. */
+  /** Files of this graph in Node's CommonJS cache. */
   readonly #commonJs = new Set<string>();
-  /** How each file was before it was read. */
+  /** The state of each file before it was read. */
   readonly #states = new Map<string, string>();
 
   constructor(path: string) {
@@ -40,8 +40,8 @@ export class ModuleGraph {
   }
 
   /**
-   * The files that were read, and those that an import looked for in vain, with the state that each had: when one has another
-   * state, the module may have changed.
+   * The files that were read, and the files that unresolved imports looked for, each with its state at that time. If a
+   * state differs later, the module may have changed.
    */
   get files(): ReadonlyMap<string, string> {
     return this.#states;
@@ -56,7 +56,7 @@ export class ModuleGraph {
     });
   }
 
-  /** Runs code of the module. What it throws gets the file and line of the user's from which it comes. */
+  /** Runs code of the module. An error gets the file and line of the user's code that threw it. */
   async locate<T>(run: () => T | Promise<T>): Promise<T> {
     try {
       return await run();
@@ -71,7 +71,7 @@ export class ModuleGraph {
     if (known !== undefined) return known;
     const file = this.#evaluate(path);
     this.#files.set(path, file);
-    // Whoever imports it awaits it; one that fails beside another must not count as unhandled.
+    // Importers await this promise. If another import fails first, its rejection must not count as unhandled.
     file.ready.catch(() => {});
     return file;
   }
@@ -85,7 +85,7 @@ export class ModuleGraph {
     let file: LoadedFile | undefined;
     const importing = (specifier: string) => this.#import(specifier, path, source, () => file);
     const resolving = (specifier: string) => this.#jiti.esmResolve(specifier, pathToFileURL(path).href);
-    // Evaluation begins in the next turn, when the file is known to those that it imports.
+    // Evaluate in the next turn, when the file is registered for the files that it imports.
     const ready = Promise.resolve().then(async () => {
       const run = this.#compiled(path, source);
       await run(module.exports, createRequire(path), module, path, dirname(path), importing, resolving);
@@ -95,13 +95,15 @@ export class ModuleGraph {
   }
 
   #read(path: string): string {
-    // Before it is read: one that changes meanwhile is seen to have changed.
+    // Before reading, so that a change during the read is noticed.
     this.#states.set(path, fileState(path));
     try {
       return readFileSync(path, "utf8");
     } catch (reason) {
       const why = fileState(path) === ABSENT ? "the file does not exist" : "the file cannot be read";
-      throw located(moduleFailure({ file: path, line: 0 }, why, "Check the path and the rights of the file.", reason));
+      throw located(
+        moduleFailure({ file: path, line: 0 }, why, "Check the path and the permissions of the file.", reason),
+      );
     }
   }
 
@@ -112,7 +114,7 @@ export class ModuleGraph {
     if (broken !== undefined) throw syntaxFailure(path, broken);
     const prefix = `(async function (${PARAMETERS}) {`;
     const script = new Script(`${prefix}${code}\n})`, { filename: path, columnOffset: -prefix.length });
-    // The text above is a function with these parameters.
+    // The script above is a function with these parameters.
     return script.runInThisContext() as Evaluate;
   }
 
@@ -125,14 +127,14 @@ export class ModuleGraph {
     const found = findImport(specifier, importer, this.#jiti);
     if (found.kind === "package") return this.#jiti.import(found.id);
     if (found.kind === "missing") {
-      // A package that is installed later counts as a change too.
+      // Installing the package later counts as a change, too.
       const awaited = isPath(specifier) ? found.tried : [join(installedFolder(specifier, importer), "package.json")];
       for (const path of awaited) this.#states.set(path, fileState(path));
       throw missingFailure(specifier, importer, source);
     }
     const file = this.#file(found.path);
     const by = importing();
-    // Files that import each other would wait for each other for ever.
+    // Files that import each other would deadlock: do not wait in a cycle.
     if (by !== undefined && !reaches(file, by)) {
       by.awaits.add(file);
       await file.ready;
@@ -141,7 +143,7 @@ export class ModuleGraph {
     return file.exports();
   }
 
-  /** CommonJS, by Node's own loader, whose cache must not have the file from an earlier graph. */
+  /** Loads CommonJS with Node's own loader, after removing files of earlier graphs from its cache. */
   #required(path: string): Exports {
     const require = createRequire(path);
     for (const [id, module] of Object.entries(require.cache)) {
@@ -162,16 +164,16 @@ type Evaluate = (...values: readonly unknown[]) => Promise<void>;
 /** The names that compiled code uses. */
 const PARAMETERS = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
 
-/** Failures that name their place already. */
+/** Failures whose message names a file and line already. */
 const LOCATED = new WeakSet<McpError>();
-/** CommonJS files of the user that Node's cache may still have. */
+/** CommonJS files of the user that may still be in Node's cache. */
 const EVALUATED = new Set<string>();
 
 function complete(exports: Exports): LoadedFile {
   return { exports: () => exports, ready: Promise.resolve(), awaits: new Set() };
 }
 
-/** Whether `file` waits, directly or through others, for `other`. */
+/** True if `file` waits for `other`, directly or through others. */
 function reaches(file: LoadedFile, other: LoadedFile, seen: Set<LoadedFile> = new Set()): boolean {
   if (file === other) return true;
   if (seen.has(file)) return false;
@@ -190,7 +192,10 @@ interface MetaPath {
   replaceWithSourceString(text: string): void;
 }
 
-/** `import.meta` without a member that is known, such as `import.meta.main`, is an object without members. */
+/**
+ * Replaces `import.meta` by an empty object, except for the members that the compiler knows. `import.meta.main` becomes
+ * undefined.
+ */
 const plainMeta = () => ({
   visitor: {
     MetaProperty(path: MetaPath) {
@@ -200,7 +205,7 @@ const plainMeta = () => ({
 });
 
 function syntaxFailure(path: string, broken: string): McpError {
-  // Safe: the compiler writes this object itself.
+  // Safe: the compiler itself writes this object.
   const { line, column, message } = JSON.parse(broken) as { line: number; column: number; message: string };
   const [first = "a syntax error"] = message.replace(/^.*?: /, "").split("\n");
   return located(
@@ -211,13 +216,21 @@ function syntaxFailure(path: string, broken: string): McpError {
 function missingFailure(specifier: string, importer: string, source: string): McpError {
   const place = { file: importer, line: lineOfImport(source, specifier) };
   if (isPath(specifier)) {
-    return located(moduleFailure(place, `there is no file ${specifier}`, "Check the path of this import."));
+    return located(moduleFailure(place, `the file ${specifier} does not exist`, "Check the path of this import."));
   }
   const name = packageName(specifier);
   return located(
     existsSync(installedFolder(specifier, importer))
-      ? moduleFailure(place, `the package ${name} has no entry "${specifier}"`, "Check the path behind its name.")
-      : moduleFailure(place, `the package ${name} is not installed`, `Run \`npm install ${name}\` beside the module.`),
+      ? moduleFailure(
+          place,
+          `the package ${name} has no entry "${specifier}"`,
+          "Check the path after the name of the package.",
+        )
+      : moduleFailure(
+          place,
+          `the package ${name} is not installed`,
+          `Run \`npm install ${name}\` in the folder of the module.`,
+        ),
   );
 }
 
@@ -225,17 +238,17 @@ function isPath(specifier: string): boolean {
   return /^[./]/.test(specifier);
 }
 
-/** `@scope/name/part` is a part of `@scope/name`. */
+/** Returns the package of a specifier: `@scope/name/part` belongs to `@scope/name`. */
 function packageName(specifier: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 }
 
-/** Where a package would be installed for a file. */
+/** The folder in which a package would be installed for a file. */
 function installedFolder(specifier: string, importer: string): string {
   return join(packageFolder(importer), "node_modules", packageName(specifier));
 }
 
-/** The folder of the nearest package.json above a file, or the file's own. */
+/** The folder of the nearest package.json above a file, else the file's own folder. */
 function packageFolder(path: string): string {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "package.json"))) return folder;
@@ -248,7 +261,7 @@ function jsonOf(path: string, source: string): Exports {
     return { default: JSON.parse(source) };
   } catch (reason) {
     const why = reason instanceof Error ? reason.message : "it cannot be read";
-    throw located(moduleFailure({ file: path, line: 0 }, `not JSON: ${why}`, "Correct the file.", reason));
+    throw located(moduleFailure({ file: path, line: 0 }, `invalid JSON: ${why}`, "Correct the file.", reason));
   }
 }
 
@@ -269,7 +282,7 @@ function ownModules(module: NodeJS.Module | undefined, found: Set<string> = new 
 /** The state of a file that does not exist. */
 const ABSENT = "absent";
 
-/** What tells two states of a file apart: when it was written, its length, and which file it is. */
+/** Identifies the version of a file by its times, size and inode. */
 export function fileState(path: string): string {
   try {
     const { mtimeMs, ctimeMs, size, ino } = statSync(path);
@@ -279,16 +292,18 @@ export function fileState(path: string): string {
   }
 }
 
-/** What an import means: a file of the user, which is evaluated anew by every load, or a package, which Node loads once. */
+/**
+ * The target of an import: a file of the user, which every graph evaluates again, or a package, which Node loads once.
+ */
 type FoundImport =
   | { readonly kind: "own"; readonly path: string }
   | { readonly kind: "package"; readonly id: string }
-  /** `tried` has the files that would have been it. */
+  /** `tried` lists the paths that would have matched. */
   | { readonly kind: "missing"; readonly tried: readonly string[] };
 
 const TYPESCRIPT = /\.[cm]?tsx?$/;
 
-/** Finds what `specifier` means in the file `importer`, as Node and TypeScript do. */
+/** Resolves `specifier` in the file `importer`, as Node and TypeScript do. */
 function findImport(specifier: string, importer: string, jiti: Jiti): FoundImport {
   if (isBuiltin(specifier) || specifier.startsWith("data:")) return { kind: "package", id: specifier };
   const path = pathOf(specifier, importer);
@@ -296,7 +311,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
   try {
     const found = jiti.esmResolve(specifier, { parentURL: pathToFileURL(importer).href });
     const file = realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
-    // A package that is linked into a workspace as TypeScript is the user's own code; one that is built is a package.
+    // A linked workspace package in TypeScript is the user's own code. A built one is a package.
     const isOwn = TYPESCRIPT.test(file) && !isInPackage(file);
     return isOwn || (specifier.startsWith("#") && !isInPackage(file))
       ? { kind: "own", path: file }
@@ -308,7 +323,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
 
 function pathOf(specifier: string, importer: string): string | undefined {
   if (specifier.startsWith("file:")) return fileURLToPath(specifier);
-  // A query tells Node to load a file once more, which happens here anyway.
+  // A query makes Node load a file again, which every graph does anyway.
   const plain = specifier.replace(/[?#].*$/, "");
   return /^(?:\.{1,2}(?:\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier) ? resolve(dirname(importer), plain) : undefined;
 }
@@ -339,42 +354,45 @@ function isInPackage(path: string): boolean {
   return path.includes(`${sep}node_modules${sep}`);
 }
 
-/** Where something stands in a file, counted from 1. */
+/** A position in a file, counted from 1. `line` is 0 if it is unknown. */
 interface Place {
   readonly file: string;
   readonly line: number;
   readonly column?: number;
 }
 
-/** A module of the user that cannot be loaded: where, why, and what to change. */
+/** The error for a user's module that cannot be loaded: position, reason and fix. */
 function moduleFailure(place: Place, message: string, fix: string, cause?: unknown): McpError {
   const { file, line, column } = place;
   const at = line > 0 ? `${file}:${line}${column === undefined ? "" : `:${column}`}` : file;
   const failure = new McpError("invalid_definition", `${at}: ${message}`, { fix, cause });
-  // What --debug shows is where the module failed, and nothing of this program.
+  // `--debug` shows the stack of the module, not that of this program.
   if (cause instanceof Error && cause.stack !== undefined) failure.stack = cause.stack;
   return failure;
 }
 
-/** The error that a module threw, during its evaluation or later, with the innermost line of the user's own files. */
+/**
+ * Wraps an error that a module threw, during its evaluation or later, with the innermost position in the user's own
+ * files.
+ */
 export function thrownFailure(
   thrown: unknown,
   path: string,
   own: ReadonlySet<string>,
-  advice = "The module throws while it is loaded; correct this line.",
+  advice = "Correct this line: the module throws while it is loaded.",
 ): McpError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const fix = McpError.is(thrown) && thrown.fix !== "" ? thrown.fix : advice;
   const place = placeOf(thrown, own) ?? { file: path, line: 0 };
-  return moduleFailure(place, message === "" ? "the module throws an error without a message" : message, fix, thrown);
+  return moduleFailure(place, message === "" ? "the module threw an error without a message" : message, fix, thrown);
 }
 
 const FRAME = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()]+?):(\d+):(\d+)\)?$/;
 
 function placeOf(thrown: unknown, own: ReadonlySet<string>): Place | undefined {
   if (!(thrown instanceof Error)) return undefined;
-  const lines = (thrown.stack ?? "").split("\n").slice(0, MOST_FRAMES);
-  // An error of syntax names its place in the first line: `/folder/file.js:3`.
+  const lines = (thrown.stack ?? "").split("\n").slice(0, MAX_FRAMES);
+  // A syntax error names its position in the first line: `/folder/file.js:3`.
   const [, first, firstLine] = /^(.+):(\d+)$/.exec(lines[0] ?? "") ?? [];
   if (first !== undefined && own.has(first)) return { file: first, line: Number(firstLine) };
   for (const frame of lines) {
@@ -384,9 +402,9 @@ function placeOf(thrown: unknown, own: ReadonlySet<string>): Place | undefined {
   return undefined;
 }
 
-const MOST_FRAMES = 100;
+const MAX_FRAMES = 100;
 
-/** The line of an import in the text of a file; 0 if it is not found. */
+/** The line of an import in a source text. 0 if it is not found. */
 function lineOfImport(source: string, specifier: string): number {
   const lines = source.split("\n");
   return lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`)) + 1;

@@ -5,7 +5,7 @@ import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
 import type { GatewayServers } from "./gateway-servers.js";
 
-/** Says what is wrong with the files before anything is started. */
+/** Prints the problems of the files before anything is started. */
 export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayServers): void {
   const { red, yellow, dim } = terminal.noteStyle;
   for (const { severity, path, message, fix } of problems) {
@@ -14,18 +14,18 @@ export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayS
     if (fix !== "") terminal.note(show`${dim("fix:    ")} ${shellAdvice(fix)}`);
   }
   for (const name of new Set(doubled))
-    terminal.note(show`${yellow("ignored ")} ${name}: an earlier file has a server of this name`);
+    terminal.note(show`${yellow("ignored ")} ${name}: an earlier file has a server with this name`);
 }
 
-/** Writes a line whenever a server comes or goes, with the cause and what to change. */
+/** Prints a line whenever the state of a server changes, with the cause and what to change. */
 export function noteStatus(terminal: Terminal, host: Host): () => void {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   return host.on("status", ({ server, status }) => {
     const { state, lastError } = status;
-    // A status is told for other reasons too, and a server may fail for the same reason again and again.
+    // A status has other causes, too, and a server may fail repeatedly for the same reason.
     const line = `${state} ${state === "ready" ? "" : lastError?.message}`;
-    if (told.get(server) === line) return;
-    told.set(server, line);
+    if (printed.get(server) === line) return;
+    printed.set(server, line);
     for (const one of statusLines(terminal.noteStyle, server, status)) terminal.note(one);
   });
 }
@@ -43,7 +43,7 @@ function statusLines(style: Style, server: string, status: ServerStatus): Shown[
   return [show`${head}: ${lastError.message}`, ...(fix === "" ? [] : [show`${style.dim("fix:      ")} ${fix}`])];
 }
 
-/** A state in its colour, as wide as the longest. */
+/** A state in its colour, padded to the longest one. */
 export function stateShown(style: Style, state: HostedState): Shown {
   const text = state.padEnd(10);
   if (state === "ready") return style.green(text);

@@ -9,31 +9,31 @@ import { pairsOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** The servers that a gateway stands for. */
+/** The servers of a gateway. */
 export interface GatewayServers {
   readonly servers: Record<string, HostServer>;
   readonly problems: readonly ConfigProblem[];
-  /** The files that they come from. */
+  /** The files that define them. */
   readonly files: readonly string[];
-  /** Names that a later file has too; the first file wins. */
+  /** Names that a later file has, too. The first file wins. */
   readonly doubled: readonly string[];
 }
 
-/** Whether a file holds settings of a program beside servers. */
+/** True if a file holds settings of a program besides servers. */
 export function isProgramConfig(file: string): boolean {
   return /(?:^|[\\/])parley\.config\.[^\\/]+$|\.[cm]?[jt]s$/.test(file);
 }
 
 /**
- * The servers of `--config`, of the applications of `--from`, of `parley.config.*`, or of the other files in this folder; of those,
- * the ones that `--name` names.
+ * Reads the servers of `--config`, of the applications of `--from`, of `parley.config.*`, or of the other files in this
+ * folder. `--name` selects some of them.
  */
 export function gatewayServers({ options, terminal }: Invocation, config: LoadedConfig): GatewayServers {
   const { io } = terminal;
   const [file, applications] = [options.text("config"), options.many("from")];
   const inputs = pairsOf(options.many("input"), "--input");
   if (file !== undefined && applications.length > 0) {
-    throw new UsageError("--config and --from exclude each other", "Give one of them.");
+    throw new UsageError("--config and --from cannot be combined", "Use one of them.");
   }
   const all =
     applications.length > 0
@@ -52,16 +52,16 @@ function ofProgram(
 ): GatewayServers {
   const files = [file ?? "parley.config"];
   if (Object.keys(servers).length > 0) return { servers, problems, files, doubled: [] };
-  if (file !== undefined) throw new UsageError(`${file} has no servers`, "Write them as an object under `servers`.");
+  if (file !== undefined) throw new UsageError(`${file} has no servers`, "Add them as an object under `servers`.");
   const found = usualPaths(io).filter(({ path }) => existsSync(path));
   const ofFolder = found.filter(({ scope }) => scope === "project");
   if (ofFolder.length > 0) return merged(ofFolder.map(({ path }) => readable(path, io, inputs)));
   const words = [...new Set(found.map(({ application }) => wordOf(application)))];
   throw new UsageError(
-    "no file with servers is named",
+    "no configuration with servers was found in this folder",
     words.length === 0
-      ? "Name one by --config."
-      : `Name one by --config, or an application: --from ${words.join(", --from ")}.`,
+      ? "Name a file with --config."
+      : `Name a file with --config, or an application: --from ${words.join(", --from ")}.`,
   );
 }
 
@@ -70,13 +70,16 @@ function wordOf(application: string): string {
   return application.toLowerCase().replace("vs code", "vscode").replace(" cli", "").replaceAll(" ", "-");
 }
 
-/** The files of an application, or of all whose names begin with the word: `claude` is Claude Desktop and Claude Code. */
+/**
+ * The files of an application, or of all whose names begin with the word: `claude` means Claude Desktop and Claude
+ * Code.
+ */
 function filesOf(word: string, io: Io, inputs: InputValues): ConfigFileServers[] {
   const meant = usualPaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
   const found = meant.filter(({ path }) => existsSync(path));
   if (found.length > 0) return found.map(({ path }) => readable(path, io, inputs));
   const paths = meant.map(({ path }) => path).join(", ");
-  throw new UsageError(`there is no file of ${word}: ${paths}`, "Name a file by --config, or another application.");
+  throw new UsageError(`no file of ${word} was found: ${paths}`, "Name a file with --config, or another application.");
 }
 
 function readable(path: string, io: Io, inputs: InputValues): ConfigFileServers {
@@ -106,7 +109,7 @@ function chosen(all: GatewayServers, names: readonly string[]): GatewayServers {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const listed = `${known.slice(0, 20).join(", ")}${known.length > 20 ? ", …" : ""}`;
-    throw new UsageError(`there is no server "${unknown}" in ${all.files.join(", ")}`, `Known are: ${listed}.`);
+    throw new UsageError(`no server "${unknown}" in ${all.files.join(", ")}`, `Use one of: ${listed}.`);
   }
   const servers = Object.fromEntries(
     Object.entries(all.servers).filter(([name]) => names.length === 0 || names.includes(name)),

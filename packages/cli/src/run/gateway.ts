@@ -15,19 +15,19 @@ import { UsageError } from "../terminal/usage-error.js";
 import { noteProblems, noteStatus } from "./gateway-notes.js";
 import { type GatewayServers, gatewayServers, isProgramConfig } from "./gateway-servers.js";
 import { programConfig } from "./program-config.js";
-import { beginServing, checkServing, servingOf } from "./serving.js";
-import { offerTree } from "./tree-socket.js";
+import { beginServing, checkServing, servingConfigOf } from "./serving.js";
+import { serveTree } from "./tree-socket.js";
 
-/** `parley gateway`: the servers of a file as one server. */
+/** `parley gateway`: serves the servers of a file as one server. */
 export const gateway: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io } = terminal;
   const [word] = wordsBesidePort(invocation);
-  if (word !== undefined) throw new UsageError(`there is a word too many: ${word}`, "Name a file by --config.");
+  if (word !== undefined) throw new UsageError(`unexpected argument "${word}"`, "Name a file with --config.");
   const config = await programConfig(ownConfig(invocation));
   const found = gatewayServers(invocation, config);
-  const serving = servingOf(invocation, config);
-  // Before any program is started: most mistakes are a port that is taken.
+  const serving = servingConfigOf(invocation, config);
+  // Before any program is started: a taken port is the most common mistake.
   await checkServing(serving);
   noteProblems(terminal, found);
   const name = options.text("as") ?? "parley-gateway";
@@ -39,12 +39,12 @@ export const gateway: CommandRun = async (invocation) => {
   });
   const silent = noteStatus(terminal, host);
   io.signal.addEventListener("abort", silent, { once: true });
-  await started(host, io.signal);
+  await startHost(host, io.signal);
   await using handle = await beginServing(front, serving);
   const where = handle.url ?? "stdin and stdout";
   const startedAt = new Date().toISOString();
   const about = { name, version: manifest.version, startedAt, serving: where, files: found.files };
-  await using tree = await offerTree(io, () => ({ ...about, tree: host.tree(), servers: host.status() }));
+  await using tree = await serveTree(io, () => ({ ...about, tree: host.tree(), servers: host.status() }));
   if (tree.problem !== undefined) terminal.note(show`parley tree cannot show this gateway: ${tree.problem}`);
   const { green, dim } = terminal.noteStyle;
   const count = Object.values(found.servers).filter(({ disabled }) => disabled !== true).length;
@@ -56,7 +56,7 @@ export const gateway: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** A file of `--config` with settings of a program stands for the one that would be found. */
+/** If `--config` names a file with program settings, it replaces the one that would be found. */
 function ownConfig({ options, terminal: { io } }: Invocation): Io {
   const file = options.text("config");
   return file !== undefined && isProgramConfig(file) ? { ...io, env: { ...io.env, PARLEY_CONFIG: file } } : io;
@@ -72,7 +72,7 @@ function hostOf({ servers, files }: GatewayServers, config: LoadedConfig, io: Io
   });
 }
 
-/** Where what these servers listed is kept for the next start. */
+/** The cache file for the lists of these servers, read at the next start. */
 function catalogueOf(what: readonly string[], { env, home, platform }: Io): string {
   const folder =
     platform === "win32"
@@ -84,7 +84,7 @@ function catalogueOf(what: readonly string[], { env, home, platform }: Io): stri
   return join(folder, "catalogues", `${digest}.json`);
 }
 
-async function started(host: Host, signal: AbortSignal): Promise<void> {
+async function startHost(host: Host, signal: AbortSignal): Promise<void> {
   const interrupted = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);

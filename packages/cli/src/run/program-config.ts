@@ -5,10 +5,13 @@ import { type ConfigFile, readConfigFile } from "@parley/mcp/node";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** Looked for in this order, as `readConfigFile` does. */
+/** The names of the file, in the order of `readConfigFile`. */
 const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
 
-/** The settings of `parley.config.*` in the current folder, or of the file that `PARLEY_CONFIG` names, and of the environment. */
+/**
+ * Loads the settings of `parley.config.*` in the current folder, or of the file in `PARLEY_CONFIG`, and those of the
+ * environment.
+ */
 export async function programConfig(io: Io): Promise<LoadedConfig> {
   const named = io.env["PARLEY_CONFIG"];
   const name = named === undefined || named === "" ? NAMES.find((one) => existsSync(join(io.cwd, one))) : named;
@@ -18,7 +21,7 @@ export async function programConfig(io: Io): Promise<LoadedConfig> {
 
 async function configFile(path: string): Promise<ConfigFile | undefined> {
   if (/\.jsonc?$/.test(path)) return readConfigFile({ file: path });
-  // Loaded only where the file is a module: it brings a compiler.
+  // Loaded only here: it imports a compiler.
   const { ModuleGraph } = await import("../modules/module-graph.js");
   const { default: content } = await new ModuleGraph(path).load();
   if (content !== undefined) return { path, folder: dirname(path), content };

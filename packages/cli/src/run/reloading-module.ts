@@ -8,15 +8,15 @@ import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 
 const NAME = "module";
-/** The events that would end the process, and every connection with it. */
-const STRAYS = ["unhandledRejection", "uncaughtException"] as const;
-const MOST_REPORTED = 100;
-/** How long calls may go on at a server that was replaced. */
-const LONGEST_CALL_MS = 5 * 60_000;
+/** Events that would end the process, and every connection with it. */
+const STRAY_EVENTS = ["unhandledRejection", "uncaughtException"] as const;
+const MAX_REPORTED = 100;
+/** Time that calls may still take at a replaced server. */
+const MAX_CALL_MS = 5 * 60_000;
 
 /**
- * A module whose server is replaced when its files change: clients stay connected, calls under way end at the old server. A module
- * that cannot be loaded leaves the old one serving.
+ * A module whose server is replaced when its files change. Clients stay connected, and running calls end at the old
+ * server. If the new version cannot be loaded, the old one continues to serve.
  */
 export class ReloadingModule {
   readonly #path: string;
@@ -28,10 +28,10 @@ export class ReloadingModule {
   readonly #retiring = new Set<Promise<void>>();
   #files: ReadonlyMap<string, string>;
   #server: ServedModule;
-  /** Counts loads: one that a later one overtakes is thrown away. */
+  /** The number of the latest load. The results of earlier loads are discarded. */
   #latest = 0;
 
-  /** Failures of the module that were reported since it was loaded last. */
+  /** Failures of the module that were reported since its last successful load. */
   readonly #reported = new Set<string>();
 
   constructor(path: string, graph: ModuleGraph, server: ServedModule, terminal: Terminal, debug: boolean) {
@@ -42,34 +42,34 @@ export class ReloadingModule {
     this.#files = graph.files;
     this.#registry.register(NAME, server);
     this.#watch.watch(graph.files);
-    for (const event of STRAYS) process.on(event, this.#stray);
+    for (const event of STRAY_EVENTS) process.on(event, this.#onStrayError);
   }
 
-  /** Reports what the module fails with outside of calls, such as in a timer, and goes on serving. A repeated failure is reported once. */
-  readonly #stray = (thrown: unknown): void => {
-    const failure = thrownFailure(
-      thrown,
-      this.#path,
-      new Set(this.#files.keys()),
-      "Handle this failure in the module.",
-    );
-    if (this.#reported.has(failure.message) || this.#reported.size >= MOST_REPORTED) return;
+  /**
+   * Reports an error that the module throws outside of calls, such as in a timer. The server continues to serve. A
+   * repeated error is reported once.
+   */
+  readonly #onStrayError = (thrown: unknown): void => {
+    const failure = thrownFailure(thrown, this.#path, new Set(this.#files.keys()), "Handle this error in the module.");
+    if (this.#reported.has(failure.message) || this.#reported.size >= MAX_REPORTED) return;
     this.#reported.add(failure.message);
     reportFailure(this.#terminal, failure, this.#debug);
-    this.#terminal.note(this.#terminal.noteStyle.yellow("it happened outside of a call; the server goes on serving"));
+    this.#terminal.note(
+      this.#terminal.noteStyle.yellow("the error happened outside of a call; the server continues to serve"),
+    );
   };
 
-  /** What a transport serves. */
+  /** Returns the binding that a transport serves. */
   bind(): Binding {
     return this.#registry.bind(NAME);
   }
 
-  /** Ends watching, and closes the server and those that were replaced. */
+  /** Stops watching, and closes the current server and the replaced ones. */
   async close(): Promise<void> {
     this.#latest++;
     this.#watch.close();
     this.#closing.abort();
-    for (const event of STRAYS) process.off(event, this.#stray);
+    for (const event of STRAY_EVENTS) process.off(event, this.#onStrayError);
     await Promise.all([...this.#retiring, this.#closeServer(this.#server)]);
   }
 
@@ -88,8 +88,8 @@ export class ReloadingModule {
     const { noteStyle } = this.#terminal;
     if ("reason" in outcome) {
       reportFailure(this.#terminal, outcome.reason, this.#debug);
-      this.#terminal.note(noteStyle.yellow("the version before this change goes on serving"));
-      // What the last version that worked consists of may be what has to come back.
+      this.#terminal.note(noteStyle.yellow("the previous version continues to serve"));
+      // Also watches the files of the last working version: restoring one of them may be the correction.
       this.#files = new Map([...this.#files, ...graph.files]);
     } else {
       this.#reported.clear();
@@ -99,7 +99,7 @@ export class ReloadingModule {
       const [first = this.#path] = changed;
       const more = changed.length > 1 ? ` and ${changed.length - 1} more` : "";
       const name = relative(this.#terminal.io.cwd, first);
-      this.#terminal.note(show`${noteStyle.green("reloaded")} after a change of ${name}${more}, in ${ms} ms`);
+      this.#terminal.note(show`${noteStyle.green("reloaded")} after a change to ${name}${more}, in ${ms} ms`);
     }
     this.#watch.watch(this.#files);
   }
@@ -108,14 +108,14 @@ export class ReloadingModule {
     const old = this.#server;
     if (next === old) return;
     this.#server = next;
-    // A server that closed itself has lost its name.
+    // A server that closed itself is no longer registered.
     const isNamed = this.#registry.find(NAME) !== undefined;
     const moved = isNamed ? this.#registry.replace(NAME, next) : this.#registry.register(NAME, next);
     const retired = this.#retire(old, Promise.resolve(moved)).finally(() => this.#retiring.delete(retired));
     this.#retiring.add(retired);
   }
 
-  /** Closes a server when its calls are over. */
+  /** Closes a server when its calls have ended. */
   async #retire(old: ServedModule, over: Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     let late: NodeJS.Timeout | undefined;
@@ -123,10 +123,10 @@ export class ReloadingModule {
     await new Promise<void>((resolve) => {
       end = resolve;
       const tooLong = () => {
-        this.#terminal.note(show`calls at the replaced server are ended: they took longer than ${LONGEST_CALL_MS} ms`);
+        this.#terminal.note(show`closing the replaced server: its calls took longer than ${MAX_CALL_MS} ms`);
         resolve();
       };
-      late = setTimeout(tooLong, LONGEST_CALL_MS);
+      late = setTimeout(tooLong, MAX_CALL_MS);
       signal.addEventListener("abort", end, { once: true });
       if (signal.aborted) resolve();
       void over.then(resolve, resolve);
@@ -146,17 +146,17 @@ export class ReloadingModule {
   }
 }
 
-/** A save may come as several events: a file beside, a rename, a change of rights. */
+/** Delay after an event: one save may cause several, such as a new file, a rename and a change of rights. */
 const SETTLE_MS = 25;
-/** Longest time that events which never cease can put off a look at the files. */
-const LONGEST_SETTLE_MS = 200;
-/** How often the files are looked at without an event: some file systems tell nothing, and a folder may have been replaced. */
-const LOOK_MS = 1_000;
-/** Each folder is a watch of the system; the other files are looked at by the clock. */
-const MOST_FOLDERS = 1_000;
+/** Longest delay if events never cease. */
+const MAX_SETTLE_MS = 200;
+/** Time between polls. Some file systems report no events, and a folder may have been replaced. */
+const POLL_MS = 1_000;
+/** Each folder uses a watch of the system. Files beyond this limit are only polled. */
+const MAX_WATCHED_FOLDERS = 1_000;
 
 /**
- * Watches a set of files by watching their folders, so that a file that an editor replaces, or that is deleted and comes back, is
+ * Watches files through their folders, so that a file that an editor replaces, or that is deleted and restored, is
  * still watched.
  */
 class FileWatch {
@@ -169,10 +169,10 @@ class FileWatch {
 
   constructor(changed: (files: readonly string[]) => void) {
     this.#changed = changed;
-    this.#clock = setInterval(() => this.#look(), LOOK_MS);
+    this.#clock = setInterval(() => this.#poll(), POLL_MS);
   }
 
-  /** Watches these files from now on, and tells at once if one has no longer the state that is given. */
+  /** Watches these files from now on, and reports those whose state differs already. */
   watch(states: ReadonlyMap<string, string>): void {
     this.#states = states;
     this.#watchFolders();
@@ -189,12 +189,12 @@ class FileWatch {
   #settle(): void {
     const now = performance.now();
     if (this.#settling === undefined) this.#firstEvent = now;
-    else if (now - this.#firstEvent > LONGEST_SETTLE_MS) return;
+    else if (now - this.#firstEvent > MAX_SETTLE_MS) return;
     clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => this.#look(), SETTLE_MS);
+    this.#settling = setTimeout(() => this.#poll(), SETTLE_MS);
   }
 
-  #look(): void {
+  #poll(): void {
     clearTimeout(this.#settling);
     this.#settling = undefined;
     const now = new Map([...this.#states.keys()].map((path) => [path, fileState(path)]));
@@ -212,7 +212,7 @@ class FileWatch {
       this.#folders.delete(folder);
     }
     for (const folder of wanted) {
-      if (!this.#folders.has(folder) && this.#folders.size < MOST_FOLDERS) this.#watchFolder(folder);
+      if (!this.#folders.has(folder) && this.#folders.size < MAX_WATCHED_FOLDERS) this.#watchFolder(folder);
     }
   }
 
@@ -223,7 +223,7 @@ class FileWatch {
     };
     try {
       const watcher = watch(folder, () => {
-        // A folder that was replaced has another number; its watch would be silent from now on.
+        // A replaced folder has another inode. Its old watch reports nothing from now on.
         if (fileState(folder).split(" ").at(-1) !== number) forget(watcher);
         this.#settle();
       });
@@ -231,7 +231,7 @@ class FileWatch {
       watcher.on("error", () => forget(watcher));
       this.#folders.set(folder, watcher);
     } catch {
-      // The clock looks at its files, and tries again to watch it.
+      // Polling covers its files, and tries again to watch it.
     }
   }
 }

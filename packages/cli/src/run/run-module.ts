@@ -10,14 +10,14 @@ import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { programConfig } from "./program-config.js";
 import { ReloadingModule } from "./reloading-module.js";
-import { beginServing, type Serving, servingOf } from "./serving.js";
+import { beginServing, type ServingConfig, servingConfigOf } from "./serving.js";
 
 /** `parley run`: serves the server that a module exports. */
 export const runModule: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io } = terminal;
   const path = modulePath(invocation);
-  const serving = servingOf(invocation, await programConfig(io));
+  const serving = servingConfigOf(invocation, await programConfig(io));
   const graph = new ModuleGraph(path);
   const load = () => Promise.race([loadServerModule(path, graph), interruption(io.signal)]);
   const server = await (serving.kind === "stdio" ? withStdoutGuarded(io, load) : load());
@@ -38,16 +38,16 @@ export const runModule: CommandRun = async (invocation) => {
 
 function modulePath(invocation: Invocation): string {
   const [word, ...others] = wordsBesidePort(invocation);
-  if (word === undefined) throw new UsageError("no module is named", "Give a path, such as ./server.ts.");
+  if (word === undefined) throw new UsageError("which module?", "Name its path, such as ./server.ts.");
   if (others.length > 0) {
-    throw new UsageError(`there is a word too many: ${others[0]}`, "Name one module, such as ./server.ts.");
+    throw new UsageError(`unexpected argument "${others[0]}"`, "Name one module, such as ./server.ts.");
   }
   const path = resolve(invocation.terminal.io.cwd, word);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
-  throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
+  throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
 }
 
-/** Rejects when the user interrupts, so that a module that never ends loading ends nevertheless. */
+/** Rejects when the user interrupts, so that a module that never finishes loading can be interrupted. */
 function interruption(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -55,7 +55,7 @@ function interruption(signal: AbortSignal): Promise<never> {
   });
 }
 
-function announce(terminal: Terminal, { kind }: Serving, url: string | undefined, module: string): void {
+function announce(terminal: Terminal, { kind }: ServingConfig, url: string | undefined, module: string): void {
   const { green, dim } = terminal.noteStyle;
   const where = kind === "stdio" ? "on stdin and stdout" : `at ${url}`;
   const line =

@@ -11,16 +11,18 @@ import type { Invocation } from "../commands/command.js";
 import { servingPlace } from "../serving/serving-place.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** How a command serves. */
-export type Serving =
+/** The transport of a command, and its options. */
+export type ServingConfig =
   | { readonly kind: "http"; readonly options: ServeHttpOptions }
   | { readonly kind: "stdio"; readonly options: ServeStdioOptions };
 
-/** What can be served. */
-export type Served = Parameters<typeof serveHttp>[0];
+/** A server, or anything else that `serveHttp` accepts. */
+export type ServableServer = Parameters<typeof serveHttp>[0];
 
-/** How to serve, by flags before settings: stdio if nobody sits at stdin, HTTP on loopback otherwise. */
-export function servingOf(invocation: Invocation, config: LoadedConfig): Serving {
+/**
+ * Chooses the transport by flags, then by settings. Default: stdio if stdin is not a terminal, else HTTP on loopback.
+ */
+export function servingConfigOf(invocation: Invocation, config: LoadedConfig): ServingConfig {
   const { options } = invocation;
   const [forHttp] = HTTP_FLAGS.filter((name) => options.text(name) !== undefined || options.many(name).length > 0);
   const place = servingPlace(invocation, forHttp !== undefined);
@@ -28,7 +30,7 @@ export function servingOf(invocation: Invocation, config: LoadedConfig): Serving
     const port = place.port === undefined ? {} : { port: place.port };
     return { kind: "http", options: { ...config.http, ...httpFlags(options), ...port } };
   }
-  if (forHttp !== undefined) throw new UsageError(`--${forHttp} is for HTTP`, "Leave it out, or give --http.");
+  if (forHttp !== undefined) throw new UsageError(`--${forHttp} works only with HTTP`, "Remove it, or add --http.");
   return { kind: "stdio", options: { ...config.stdio, exit: false } };
 }
 
@@ -47,22 +49,25 @@ function httpFlags(options: Invocation["options"]): ServeHttpOptions {
   };
 }
 
-/** Begins to serve. */
-export async function beginServing(served: Served, { kind, options }: Serving): Promise<ServeHandle> {
+/** Starts serving. */
+export async function beginServing(served: ServableServer, { kind, options }: ServingConfig): Promise<ServeHandle> {
   if (kind === "stdio") return serveStdio(served, options);
   try {
     return await serveHttp(served, options);
   } catch (reason) {
     if (!McpError.is(reason) || !/no `authenticate` option/.test(reason.message)) throw reason;
     throw new UsageError(
-      "other machines could call the server, and nothing checks who they are",
-      "Serve on loopback behind a proxy that checks, or add --allow-unauthenticated if everyone may use every tool.",
+      "other machines could call the server without authentication",
+      "Serve on loopback behind a proxy that authenticates, or add --allow-unauthenticated if anyone may use every tool.",
     );
   }
 }
 
-/** Throws if nothing can be served there, because the port is taken or the address forbidden. Listens there for a moment. */
-export async function checkServing(serving: Serving): Promise<void> {
+/**
+ * Throws if the address cannot be served, because the port is taken or the address not allowed. Listens there for a
+ * moment.
+ */
+export async function checkServing(serving: ServingConfig): Promise<void> {
   if (serving.kind === "stdio") return;
   const nothing = new Server({ name: "starting", version: "0" });
   const handle = await beginServing(nothing, serving);

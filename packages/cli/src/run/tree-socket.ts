@@ -8,41 +8,41 @@ import type { ServerStatus } from "@parley/mcp/host";
 import type { SupervisorTree } from "@parley/mcp/supervision";
 import type { Io } from "../terminal/io.js";
 
-/** What a gateway tells about itself. */
+/** The report of a gateway about itself. */
 export interface GatewayReport {
   readonly pid: number;
   readonly name: string;
   readonly version: string;
   readonly startedAt: string;
-  /** The address of its endpoint, or that it serves a pipe. */
+  /** The URL of its endpoint, or `stdin and stdout`. */
   readonly serving: string;
   readonly files: readonly string[];
   readonly tree: SupervisorTree;
   readonly servers: Readonly<Record<string, ServerStatus>>;
 }
 
-/** A gateway that can be looked at. */
-interface OfferedTree extends AsyncDisposable {
-  /** Why it cannot. */
+/** The socket on which a gateway answers `parley tree`. */
+interface TreeSocket extends AsyncDisposable {
+  /** The reason why the socket could not be opened. */
   readonly problem?: string;
 }
 
 const PIPES = "\\\\.\\pipe\\";
 const SOCKET = /^gateway-(\d{1,10})\.sock$/;
 const PIPE = /^parley-gateway-(\d{1,10})$/;
-/** Longest exchange: nobody keeps a gateway busy by reading slowly. */
+/** Longest exchange, so that a slow reader cannot occupy a gateway. */
 const READ_MS = 5_000;
-const MOST_READERS = 16;
-const MOST_GATEWAYS = 1_000;
+const MAX_READERS = 16;
+const MAX_GATEWAYS = 1_000;
 const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Lets `parley tree` of the same user look: whoever connects to a socket in the user's own folder gets one JSON document. What is
- * sent to it is not read. A gateway that cannot offer it serves nevertheless.
+ * Answers `parley tree` of the same user: each connection to a socket in the user's own folder receives one JSON
+ * document. Incoming data is ignored. If the socket cannot be opened, the gateway serves without it.
  */
-export async function offerTree(io: Io, describe: () => Omit<GatewayReport, "pid">): Promise<OfferedTree> {
+export async function serveTree(io: Io, describe: () => Omit<GatewayReport, "pid">): Promise<TreeSocket> {
   const server = createServer((socket) => answer(socket, () => JSON.stringify({ pid, ...describe() })));
-  server.maxConnections = MOST_READERS;
+  server.maxConnections = MAX_READERS;
   try {
     const path = await ownSocket(io);
     await new Promise<void>((resolve, reject) => {
@@ -56,11 +56,11 @@ export async function offerTree(io: Io, describe: () => Omit<GatewayReport, "pid
   return { [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())) };
 }
 
-/** Where this process offers it: a named pipe on Windows, elsewhere a socket that only the user can reach. */
+/** The address for this process: a named pipe on Windows, elsewhere a socket that only the user can reach. */
 async function ownSocket(io: Io): Promise<string> {
   if (io.platform === "win32") return `${PIPES}parley-gateway-${pid}`;
   const path = join(privateFolder(runtimeFolder(io)), `gateway-${pid}.sock`);
-  // One of this number is of a dead process, as are those that refuse to answer.
+  // A socket with this pid belongs to a dead process. `gatewayReports` removes the other dead ones.
   rmSync(path, { force: true });
   await gatewayReports(io);
   return path;
@@ -74,7 +74,7 @@ function answer(socket: Socket, document: () => string): void {
   socket.end(document());
 }
 
-/** The gateways of this user that run, in the order of their numbers. Sockets that nobody answers are removed. */
+/** Returns the running gateways of this user, sorted by pid. Removes the sockets of dead processes. */
 export async function gatewayReports(io: Io): Promise<GatewayReport[]> {
   const reports = await Promise.all(socketsOf(io).map((path) => reportAt(path, io.platform !== "win32")));
   return reports.filter((report) => report !== undefined).sort((a, b) => a.pid - b.pid);
@@ -88,7 +88,7 @@ function socketsOf(io: Io): string[] {
   }
   const pattern = io.platform === "win32" ? PIPE : SOCKET;
   const names = readdirSync(folder).filter((name) => pattern.test(name));
-  return names.slice(0, MOST_GATEWAYS).map((name) => (io.platform === "win32" ? PIPES + name : join(folder, name)));
+  return names.slice(0, MAX_GATEWAYS).map((name) => (io.platform === "win32" ? PIPES + name : join(folder, name)));
 }
 
 async function reportAt(path: string, removable: boolean): Promise<GatewayReport | undefined> {
@@ -96,7 +96,7 @@ async function reportAt(path: string, removable: boolean): Promise<GatewayReport
     const report: unknown = JSON.parse(await readAll(path));
     return isReport(report) ? report : undefined;
   } catch (reason) {
-    // Only a socket whose process is dead refuses; one that is slow or busy is left alone.
+    // Only the socket of a dead process refuses. A slow or busy one stays.
     if (removable && (reason as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(path, { force: true });
     return undefined;
   }
@@ -132,14 +132,17 @@ function isReport(value: unknown): value is GatewayReport {
   );
 }
 
-/** The folder of this user for sockets; it may not exist. */
+/** The user's folder for sockets. It may not exist. */
 function runtimeFolder({ env }: Pick<Io, "env">): string {
   const given = env["XDG_RUNTIME_DIR"];
   if (given !== undefined && given !== "" && existsSync(given)) return join(given, "parley");
   return join(tmpdir(), `parley-${getuid?.() ?? 0}`);
 }
 
-/** Makes the folder if it is missing. Throws if others could use it: whoever is first in a common folder chooses the names there. */
+/**
+ * Creates the folder if it is missing. Throws if others could use it: in a shared folder, any user can claim a name
+ * first.
+ */
 function privateFolder(path: string): string {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -150,13 +153,13 @@ function privateFolder(path: string): string {
   return path;
 }
 
-/** Throws if the folder is not the user's alone. */
+/** Throws if others can use the folder. */
 function checkPrivate(path: string): void {
-  // Not what a link leads to: the link itself may be somebody else's.
+  // `lstat`, not `stat`: the link itself may belong to another user.
   const stat = lstatSync(path);
-  if (!stat.isDirectory()) throw unsafe(`${path} is no folder`, "Remove it.");
+  if (!stat.isDirectory()) throw unsafe(`${path} is not a folder`, "Remove it.");
   if (stat.uid !== getuid?.()) throw unsafe(`${path} belongs to another user`, "Remove it, or set XDG_RUNTIME_DIR.");
-  if ((stat.mode & 0o077) !== 0) throw unsafe(`others can use the folder ${path}`, `Run \`chmod 700 ${path}\`.`);
+  if ((stat.mode & 0o077) !== 0) throw unsafe(`other users can use the folder ${path}`, `Run \`chmod 700 ${path}\`.`);
 }
 
 function unsafe(message: string, fix: string): McpError {

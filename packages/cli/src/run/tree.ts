@@ -10,36 +10,36 @@ import { UsageError } from "../terminal/usage-error.js";
 import { stateShown } from "./gateway-notes.js";
 import { type GatewayReport, gatewayReports } from "./tree-socket.js";
 
-const LOOK_MS = 1_000;
-/** Moves a terminal's cursor to its first line and empties what is below. */
+const POLL_MS = 1_000;
+/** Moves the terminal's cursor to the first line, and clears the screen. */
 const CLEAR = new Shown("\u001b[H\u001b[2J", "");
 
-/** `parley tree`: what the servers of a running gateway do. */
+/** `parley tree`: shows the servers of a running gateway. */
 export const tree: CommandRun = async ({ words, options, terminal }) => {
   const [word, ...others] = words;
-  if (others.length > 0) throw new UsageError(`there is a word too many: ${others[0]}`, "Name one gateway.");
+  if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`, "Name one gateway.");
   const reports = await gatewayReports(terminal.io);
   if (reports.length === 0) {
     throw new McpError("connect_failed", "no gateway of this user is running", {
       fix: "Start one: `parley gateway --config <file> --http`.",
     });
   }
-  const found = word === undefined ? (reports.length === 1 ? reports[0] : undefined) : named(word, reports);
+  const found = word === undefined ? (reports.length === 1 ? reports[0] : undefined) : findGateway(word, reports);
   if (options.flag("watch")) {
     if (found === undefined) throw new UsageError("several gateways are running", `Name one: ${pidsOf(reports)}.`);
-    await watched(terminal, found);
+    await watchGateway(terminal, found);
   } else if (terminal.json) terminal.printJson(word === undefined ? { gateways: reports } : found);
   else if (found === undefined) printGateways(terminal, reports);
   else printGateway(terminal, found);
   return EXIT.ok;
 };
 
-function named(word: string, reports: readonly GatewayReport[]): GatewayReport {
+function findGateway(word: string, reports: readonly GatewayReport[]): GatewayReport {
   const found = reports.filter(({ pid, name }) => String(pid) === word || name === word);
   const [only] = found;
-  if (only === undefined) throw new UsageError(`no gateway "${word}" is running`, `Running are: ${pidsOf(reports)}.`);
+  if (only === undefined) throw new UsageError(`no gateway "${word}" is running`, `Use one of: ${pidsOf(reports)}.`);
   if (found.length > 1)
-    throw new UsageError(`${found.length} gateways are named "${word}"`, `Name one by its number: ${pidsOf(found)}.`);
+    throw new UsageError(`${found.length} gateways are named "${word}"`, `Use its pid: ${pidsOf(found)}.`);
   return only;
 }
 
@@ -50,8 +50,8 @@ function pidsOf(reports: readonly GatewayReport[]): string {
     .join(", ");
 }
 
-/** Shows a gateway anew whenever something has changed, until it ends or the user interrupts. */
-async function watched(terminal: Terminal, first: GatewayReport): Promise<void> {
+/** Prints a gateway whenever something has changed, until it ends or the user interrupts. */
+async function watchGateway(terminal: Terminal, first: GatewayReport): Promise<void> {
   const { io } = terminal;
   let shown = "";
   let report: GatewayReport | undefined = first;
@@ -62,7 +62,7 @@ async function watched(terminal: Terminal, first: GatewayReport): Promise<void> 
     const isScreen = io.stdout.isTTY === true && !terminal.json;
     if (isScreen || text !== shown) present(terminal, report, isScreen, shown === "");
     shown = text;
-    await wait(LOOK_MS, undefined, { signal: io.signal }).catch(() => {});
+    await wait(POLL_MS, undefined, { signal: io.signal }).catch(() => {});
     report = (await gatewayReports(terminal.io)).find(({ pid }) => pid === first.pid);
   }
   if (report === undefined) terminal.note("the gateway has ended");
@@ -75,7 +75,7 @@ function present(terminal: Terminal, report: GatewayReport, isScreen: boolean, i
   printGateway(terminal, report);
 }
 
-/** Prints a gateway: its supervision, and a line for each server, with what is wrong. */
+/** Prints the supervision tree of a gateway, a line for each server, and the last errors. */
 function printGateway(terminal: Terminal, report: GatewayReport): void {
   const { bold, dim } = terminal.style;
   terminal.print(show`${bold(report.name)}  pid ${report.pid}  at ${report.serving}  since ${report.startedAt}`);
@@ -98,7 +98,7 @@ function rowOf({ style }: Terminal, name: string, status: ServerStatus): (Shown 
   if (calls.waiting > 0) counts.push(`${calls.waiting} waiting`);
   if (calls.refused > 0) counts.push(`${calls.refused} refused`);
   if (circuit !== "closed") counts.push(`circuit ${circuit}`);
-  const known = stale ? `${tools}, of an earlier run` : tools;
+  const known = stale ? `${tools}, from an earlier run` : tools;
   return [name, stateShown(style, state), restarts, counts.join(", "), known, protocolVersion ?? ""];
 }
 

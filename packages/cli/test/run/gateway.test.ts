@@ -95,7 +95,7 @@ describe("parley gateway", () => {
     expect(await toolsAt(parley)).toEqual(expect.arrayContaining(["one__pid", "three__pid"]));
     expect(parley.stderr).toContain("serving 2 servers");
     expect(parley.stderr).toContain("ready      one: first 1.0.0");
-    expect(parley.stderr).toContain("one: an earlier file has a server of this name");
+    expect(parley.stderr).toContain("one: an earlier file has a server with this name");
   });
 
   it("reads the files of this folder where none is named, and inputs from the command line", async () => {
@@ -158,12 +158,12 @@ describe("parley gateway", () => {
     [["--config", "none.json"], "none.json does not exist"],
     [["--config", "broken.json"], "broken.json: "],
     [["--config", "empty.json"], "empty.json can be used"],
-    [["--config", "some.json", "--name", "two"], 'there is no server "two"'],
-    [["--config", "some.json", "--from", "cursor"], "exclude each other"],
+    [["--config", "some.json", "--name", "two"], 'no server "two" in'],
+    [["--config", "some.json", "--from", "cursor"], "cannot be combined"],
     [["--from", "emacs"], "Allowed choices are parley, claude"],
-    [["--from", "windsurf"], "there is no file of windsurf"],
-    [[], "no file with servers is named"],
-    [["some.json"], "a word too many: some.json"],
+    [["--from", "windsurf"], "no file of windsurf was found"],
+    [[], "no configuration with servers was found"],
+    [["some.json"], 'unexpected argument "some.json"'],
   ])("%j is refused with its cause and a fix", async (args, cause) => {
     using folder = new GatewayFolder();
     folder.config({ one: { command: "x" } }, "some.json");

@@ -148,12 +148,12 @@ describe("the server of a module", () => {
     ["export const a = 1;", "exports no server", "Export it"],
     ["export const a = made; export const b = made;", "exports several servers: a, b", "as the default"],
     ["export default made;\nconst x = ;", "main.ts:4:11: syntax error: Unexpected token", "Correct the syntax"],
-    ["export default made;\n\nthrow new Error('no key');", "main.ts:5:7: no key", "correct this line"],
-    ["export default () => {\n  throw new Error('no key');\n};", "main.ts:4:9: no key", "correct this line"],
+    ["export default made;\n\nthrow new Error('no key');", "main.ts:5:7: no key", "Correct this line"],
+    ["export default () => {\n  throw new Error('no key');\n};", "main.ts:4:9: no key", "Correct this line"],
     ['import "zot";\nexport default made;', "main.ts:3: the package zot is not installed", "npm install zot"],
     ['import "@parley/mcp/zot";', 'main.ts:3: the package @parley/mcp has no entry "@parley/mcp/zot"', "Check"],
-    ['import "./part.js";', "main.ts:3: there is no file ./part.js", "Check the path"],
-    ['import "./thrower.js";', "thrower.ts:2:7: deep", "correct this line"],
+    ['import "./part.js";', "main.ts:3: the file ./part.js does not exist", "Check the path"],
+    ['import "./thrower.js";', "thrower.ts:2:7: deep", "Correct this line"],
     ["export default made.tool('a', () => 'a').tool('a', () => 'b');", "main.ts:3:", ""],
   ])("%j is refused with its place, cause and fix", async (code, cause, fix) => {
     const thrower = "const message: string = 'deep';\nthrow new TypeError(message);";

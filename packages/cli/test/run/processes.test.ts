@@ -63,7 +63,7 @@ export default new Server({ name: "x", version: "1.0.0" })
     await parley.told(/watching/);
     await using client = await connect(/at (http:\S+)/.exec(parley.stderr)?.[1] ?? "");
     await client.call("reject");
-    await parley.told(/main\.ts:3:\d+: a lost connection\nfix: {3}Handle this failure in the module\./);
+    await parley.told(/main\.ts:3:\d+: a lost connection\nfix: {3}Handle this error in the module\./);
     await client.call("throw");
     await parley.told(/main\.ts:4:\d+: a broken timer\n/);
     await client.call("throw");
@@ -191,8 +191,8 @@ describe.skipIf(!isBuilt)("parley tree", () => {
   });
 
   it.each([
-    ["others can use it", (path: string) => mkdirSync(path, { mode: 0o755 }), "others can use"],
-    ["it is a link", (path: string) => symlinkSync("/tmp", path), "is no folder"],
+    ["others can use it", (path: string) => mkdirSync(path, { mode: 0o755 }), "other users can use"],
+    ["it is a link", (path: string) => symlinkSync("/tmp", path), "is not a folder"],
   ])("is not offered in a folder where %s, and the gateway serves nevertheless", async (_why, prepare, cause) => {
     using folder = new GatewayFolder();
     const path = join(runtimeOf(folder).XDG_RUNTIME_DIR, "parley");

@@ -90,12 +90,12 @@ describe("parley run", () => {
   });
 
   it.each([
-    [["run"], "no module is named", 2],
+    [["run"], "which module?", 2],
     [["run", "main.ts", "--http", "abc"], '"abc" is not a port', 2],
-    [["run", "main.ts", "other.ts"], '"other.ts" is one word too many', 2],
-    [["run", "none.ts"], "there is no file none.ts", 2],
+    [["run", "main.ts", "other.ts"], 'unexpected argument "other.ts"', 2],
+    [["run", "none.ts"], "the file none.ts does not exist", 2],
     [["run", "main.ts", "--http", "--stdio"], "exclude each other", 2],
-    [["run", "main.ts", "--stdio", "--path", "/x"], "--path is for HTTP", 2],
+    [["run", "main.ts", "--stdio", "--path", "/x"], "--path works only with HTTP", 2],
     [["run", "main.ts", "--http", "70000"], '"70000" is not a port', 2],
     [["run", "main.ts", "--http", "0", "--host", "0.0.0.0"], "other machines could call", 2],
     [["run", "main.ts", "--http", "0", "--allow", "example.com"], "other machines could call", 2],

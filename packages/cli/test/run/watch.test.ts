@@ -78,13 +78,13 @@ describe("parley run --watch", () => {
     await saved(
       parley,
       () => folder.write("main.ts", "const x = ;"),
-      /main\.ts:1:11: syntax error.*\nfix: .*\nthe version before/,
+      /main\.ts:1:11: syntax error.*\nfix: .*\nthe previous version/,
     );
     expect(await client.call("which")).toBe("0");
     await saved(
       parley,
       () => folder.write("main.ts", `${version(1)}\nimport "./new.js";`),
-      /there is no file \.\/new\.js/,
+      /the file \.\/new\.js does not exist/,
     );
     expect(await client.call("which")).toBe("0");
     // What was missing comes: no other file has to be saved.
@@ -114,11 +114,11 @@ describe("parley run --watch", () => {
       renameSync(join(lib, ".add.ts.swp"), join(lib, "add.ts"));
     });
     expect(await client.call("sum")).toBe("2");
-    await saved(parley, () => rmSync(join(lib, "add.ts")), /there is no file \.\/lib\/add\.js/);
+    await saved(parley, () => rmSync(join(lib, "add.ts")), /the file \.\/lib\/add\.js does not exist/);
     expect(await client.call("sum")).toBe("2");
     await saved(parley, () => folder.write("lib/add.ts", ADD));
     expect(await client.call("sum")).toBe("1");
-    await saved(parley, () => rmSync(lib, { recursive: true }), /there is no file/);
+    await saved(parley, () => rmSync(lib, { recursive: true }), /the file .* does not exist/);
     mkdirSync(lib);
     await saved(parley, () => folder.write("lib/add.ts", doubled));
     expect(await client.call("sum")).toBe("2");
