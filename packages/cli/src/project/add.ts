@@ -22,10 +22,10 @@ import type { Io } from "../terminal/io.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { entryIn, holdsNothing, type ServerList, withEntry, withoutEntry } from "./server-entry-edit.js";
+import { entryIn, isEmptyConfig, type ServerList, withEntry, withoutEntry } from "./server-entry-edit.js";
 import { targetEntry } from "./target-entry.js";
 
-/** `parley add`: writes a server into the file of an application. */
+/** `parley add`: writes a server into the configuration of an application. */
 export const add: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const application = hostApplication(options.text("to"), options.flag("project"), "--to", terminal.io);
@@ -34,7 +34,10 @@ export const add: CommandRun = async (invocation) => {
   const entry = writtenEntry(name, found.entry, application, invocation);
   const file = readConfigFile(application.path, backupFolder(invocation));
   if (entryIn(file.text, application, name) !== undefined && !options.flag("force")) {
-    throw new UsageError(`${application.title} has a server "${name}" already`, "Give another --name, or --force.");
+    throw new UsageError(
+      `${application.title} already has a server "${name}"`,
+      "Choose another --name, or replace it with --force.",
+    );
   }
   change(
     file,
@@ -45,34 +48,40 @@ export const add: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** `parley remove`: takes a server out of the file of an application. */
+/** `parley remove`: removes a server from the configuration of an application. */
 export const remove: CommandRun = async (invocation) => {
   const { options, terminal, words } = invocation;
   const application = hostApplication(options.text("from"), options.flag("project"), "--from", terminal.io);
   const [name] = words;
-  if (name === undefined) throw new UsageError("no server is named", "Name the server to take out.");
+  if (name === undefined) throw new UsageError("which server?", "Name the server to remove.");
   const file = readConfigFile(application.path, backupFolder(invocation));
   const entry = entryIn(file.text, application, name);
   if (entry === undefined)
-    throw new UsageError(`${application.path} has no server "${name}"`, "Check the name, and --project.");
+    throw new UsageError(
+      `${application.path} has no server "${name}"`,
+      "Check the name. Add --project for the file of a project.",
+    );
   const text = withoutEntry(file.text, application, name, file.backup);
-  // Nothing else was in it: most likely `add` has made it.
-  const isEmpty = text !== file.backup && holdsNothing(text, application);
+  // The file has nothing else: `add` has probably created it.
+  const isEmpty = text !== file.backup && isEmptyConfig(text, application);
   change(file, isEmpty ? undefined : text, { action: "removed", application, name, entry }, invocation);
   return EXIT.ok;
 };
 
-/** Files in a project's folder may be committed, and backups may hold secrets. */
+/** The folder for backups of a project's file: backups may hold secrets, and files in a project may be committed. */
 function backupFolder({ options, terminal }: Invocation): string | undefined {
   return options.flag("project") ? join(settingsFolder(terminal.io), "backups") : undefined;
 }
 
 function checkedName(name: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
-  throw new UsageError(`"${name}" is no name for a server`, "Use letters, digits, `_` and `-`, at most 64.");
+  throw new UsageError(`"${name}" is not a valid server name`, "Use at most 64 letters, digits, `_` and `-`.");
 }
 
-/** The entry in the form of the application; secrets as references, unless it has none or the user wants them there. */
+/**
+ * Converts the entry to the form of the application. Secrets become references, if the application resolves them and
+ * `--inline-secrets` is absent.
+ */
 function writtenEntry(
   name: string,
   given: HostServer,
@@ -88,11 +97,12 @@ function writtenEntry(
     if (severity === "error") throw new UsageError(`${path}: ${message}`, fix);
     warn(show`${path}: ${message}`.text, terminal);
   }
-  if (variables.length > 0) warn(`secrets are not written; set ${variables.join(", ")} for ${title}`, terminal);
+  if (variables.length > 0)
+    warn(`secrets are not written to the file; set these variables for ${title}: ${variables.join(", ")}`, terminal);
   else if (secrets.length > 0) warn(`${secrets.join(", ")} will be readable in the file`, terminal);
   const servers = config[container] as Record<string, Record<string, unknown>>;
   const written = servers[name];
-  if (written === undefined) throw new UsageError(`${title} cannot hold this server`, "Add it by hand.");
+  if (written === undefined) throw new UsageError(`this server cannot be written for ${title}`, "Add it manually.");
   return written;
 }
 
@@ -117,7 +127,7 @@ function change(
   else if (dryRun) printChange(path, file.text, text ?? "", terminal);
   else if (action === "added") terminal.print(show`added ${terminal.style.bold(name)} to ${path}`);
   else if (text !== undefined) terminal.print(show`removed ${terminal.style.bold(name)} from ${path}`);
-  else terminal.print(show`removed ${terminal.style.bold(name)}, and ${path}, which held nothing else`);
+  else terminal.print(show`removed ${terminal.style.bold(name)}, and deleted ${path}, which had no other content`);
 }
 
 function printChange(path: string, before: string, after: string, terminal: Terminal): void {
@@ -133,7 +143,7 @@ function warn(text: string, terminal: Terminal): void {
   terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${text}`);
 }
 
-/** The one block of lines in which two texts differ; what begins and ends both alike is left out. */
+/** The block of lines in which two texts differ, without their common beginning and end. */
 function changedLines(before: string, after: string) {
   const [old, now] = [linesOf(before), linesOf(after)];
   let head = 0;
@@ -148,7 +158,7 @@ function linesOf(text: string): string[] {
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
-/** The applications whose files are written, by the names of the command line. */
+/** The supported applications, by their names on the command line. */
 const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly references: boolean }>> = {
   claude: { title: "Claude Desktop", references: false },
   "claude-code": { title: "Claude Code", references: true },
@@ -163,24 +173,27 @@ const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly r
 interface HostApplication extends ServerList {
   readonly title: string;
   readonly dialect: ConfigDialect;
-  /** Whether it fills in variables of the environment. */
+  /** True if the application resolves environment variables. */
   readonly references: boolean;
 }
 
-/** The file that an application reads for this user, or for the project in this folder. Throws a `UsageError` if it has none. */
+/**
+ * Returns the file that an application reads for this user, or for the project in this folder. Throws a `UsageError` if
+ * it has none.
+ */
 function hostApplication(name: string | undefined, project: boolean, option: string, io: Io): HostApplication {
   const known = name === undefined || !Object.hasOwn(APPLICATIONS, name) ? undefined : APPLICATIONS[name];
   if (known === undefined) {
     throw new UsageError(
-      name === undefined ? "no application is named" : `there is no application "${name}"`,
-      `Give ${option} one of: ${Object.keys(APPLICATIONS).join(", ")}.`,
+      name === undefined ? "which application?" : `unknown application "${name}"`,
+      `Use ${option} with one of: ${Object.keys(APPLICATIONS).join(", ")}.`,
     );
   }
   const scope = project ? "project" : "user";
   const files = usualPaths(io).filter((file) => file.application === known.title && file.scope === scope);
   const file = files.find(({ path }) => existsSync(path)) ?? files[0];
   if (file === undefined) {
-    throw new UsageError(`${known.title} has no file for projects`, "Leave out --project.");
+    throw new UsageError(`${known.title} has no configuration file for projects`, "Remove --project.");
   }
   const { dialect, path, format } = file;
   return { ...known, dialect, path, format, container: containerOf(dialect) };
@@ -191,60 +204,60 @@ function containerOf(dialect: ConfigDialect): string {
   return Object.keys(writeServers({}, dialect).config)[0] ?? "mcpServers";
 }
 
-/** Files of applications hold much else, but no more than this. */
+/** The largest accepted file. Files of applications hold more than servers. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Backups that are kept: `.bak` is the newest. */
+/** The suffixes of backups, newest first. */
 const BACKUPS = [".bak", ".bak.1", ".bak.2"];
 
 /** A file of an application, as it was read. */
 interface ConfigFile {
-  /** Where links lead to. */
+  /** The path, with links resolved. */
   readonly path: string;
-  /** The path of the backup, without its ending (`.bak` and the like). */
+  /** The path of the backups, without their suffixes. */
   readonly backups: string;
-  /** Empty if there is no file. */
+  /** Empty if the file does not exist. */
   readonly text: string;
   readonly exists: boolean;
-  /** What it was before its last change by this program. */
+  /** The text before the last change by this program. */
   readonly backup: string | undefined;
 }
 
-/** Reads a file that may not be there. Its backups are beside it, unless another folder is named for them. */
+/** Reads a file that may not exist. Its backups are beside it, unless `backupFolder` is set. */
 function readConfigFile(path: string, backupFolder?: string): ConfigFile {
   const real = existsSync(path) ? realpathSync(path) : path;
   const backups = backupFolder === undefined ? real : join(backupFolder, `${digest(real)}-${basename(real)}`);
   if (!existsSync(path)) return { path, backups, text: "", exists: false, backup: undefined };
   const stats = statSync(real);
   if (!stats.isFile() || stats.size > MAX_BYTES)
-    throw new UsageError(`${path} is no file of at most ${MAX_BYTES} bytes`, "Name the file of an application.");
+    throw new UsageError(`${path} is not a file of at most ${MAX_BYTES} bytes`, "Check the file; nothing was changed.");
   const backup = `${backups}${BACKUPS[0]}`;
   const kept = existsSync(backup) ? readFileSync(backup, "utf8") : undefined;
   return { path: real, backups, text: readFileSync(real, "utf8"), exists: true, backup: kept };
 }
 
-/** Keeps the backups of two files of the same name apart. */
+/** Distinguishes the backups of files that have the same name. */
 function digest(path: string): string {
   return createHash("sha256").update(path).digest("hex").slice(0, 12);
 }
 
 /**
- * Replaces the file in one step, or removes it where `text` is undefined, and keeps what it was as a backup. Throws a `UsageError` if
- * it was changed meanwhile.
+ * Replaces the file in one step, or removes it if `text` is undefined, after writing a backup. Throws a `UsageError` if
+ * another program changed the file meanwhile.
  */
 function writeConfigFile(file: ConfigFile, text: string | undefined): void {
   const { path, exists } = file;
   mkdirSync(dirname(path), { recursive: true });
-  // A new one may come to hold secrets.
+  // A new file may come to hold secrets.
   const mode = exists ? statSync(path).mode & 0o777 : 0o600;
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, text ?? "", { flag: "wx", mode, flush: true });
-    // The mode above is cut by the umask.
+    // The umask restricts the mode above.
     chmodSync(temporary, mode);
     const present = existsSync(path) ? readFileSync(path, "utf8") : "";
     if (present !== file.text || existsSync(path) !== exists)
-      throw new UsageError(`${path} was changed at the same time`, "Try again.");
-    if (exists) keepBackup(file, mode);
+      throw new UsageError(`${path} was changed by another program at the same time`, "Try again.");
+    if (exists) writeBackup(file, mode);
     if (text === undefined) rmSync(path);
     else renameSync(temporary, path);
   } finally {
@@ -252,7 +265,7 @@ function writeConfigFile(file: ConfigFile, text: string | undefined): void {
   }
 }
 
-function keepBackup({ path, backups, text }: ConfigFile, mode: number): void {
+function writeBackup({ path, backups, text }: ConfigFile, mode: number): void {
   if (backups !== path) mkdirSync(dirname(backups), { recursive: true, mode: 0o700 });
   for (let at = BACKUPS.length - 1; at > 0; at--) {
     const older = `${backups}${BACKUPS[at - 1]}`;
@@ -261,14 +274,14 @@ function keepBackup({ path, backups, text }: ConfigFile, mode: number): void {
   writeFileSync(`${backups}${BACKUPS[0]}`, text, { mode });
 }
 
-/** An entry that refers to its secrets, and the variables that must be set. */
+/** An entry that refers to its secrets, and the variables to set. */
 interface ReferringEntry {
   readonly entry: HostServer;
-  /** Names of variables that the application fills in. */
+  /** Names of variables that the application resolves. */
   readonly variables: readonly string[];
 }
 
-/** Puts references in the place of values that are secrets. */
+/** Replaces secret values with references to variables. */
 function referToSecrets(name: string, entry: HostServer, dialect: ConfigDialect): ReferringEntry {
   const { env = {}, headers = {} } = entry;
   const variables: string[] = [];
@@ -281,7 +294,7 @@ function referToSecrets(name: string, entry: HostServer, dialect: ConfigDialect)
     return `${scheme}\${${variable}}`;
   });
   variables.unshift(...own);
-  // Codex has no references for variables; it passes those on that are named.
+  // Codex has no references. It passes on the variables that are named.
   const codex = dialect === "codex";
   const left = codex ? Object.entries(env).filter(([variable]) => !own.includes(variable)) : [];
   const filled = codex
@@ -307,7 +320,7 @@ function secretsOf(values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => (isSecret(name, value) ? [name] : []));
 }
 
-/** What refers to a variable already is none. */
+/** True for a secret that is not a reference to a variable already. */
 function isSecret(name: string, value: string): boolean {
   return !value.includes("${") && value !== "" && (isSecretName(name, value) || looksSecret(value));
 }

@@ -5,20 +5,20 @@ import type { ProjectOptions, ProjectTransport } from "./project-files.js";
 
 type Choices = Omit<ProjectOptions, "version">;
 
-/** Asks for what was not given; undefined if the user leaves. */
+/** Asks for the choices that are missing. Undefined if the user cancels. */
 export async function askProject(suggested: Choices, given: Partial<Choices>, io: Io): Promise<Choices | undefined> {
   const streams = { input: io.stdin, output: io.stderr, signal: io.signal };
   const name =
     given.name ??
     (await text({
       ...streams,
-      message: "Name of the package",
+      message: "Package name",
       initialValue: suggested.name,
-      validate: (value) => (isPackageName(value ?? "") ? undefined : "Use small letters, digits and `-`."),
+      validate: (value) => (isPackageName(value ?? "") ? undefined : "Use lowercase letters, digits and `-`."),
     }));
   if (isCancel(name)) return undefined;
   const description =
-    given.description ?? (await text({ ...streams, message: "What it is for", initialValue: suggested.description }));
+    given.description ?? (await text({ ...streams, message: "Purpose", initialValue: suggested.description }));
   if (isCancel(description)) return undefined;
   const transport = given.transport ?? (await askTransport(streams));
   return isCancel(transport) ? undefined : { name, description, transport };
@@ -27,7 +27,7 @@ export async function askProject(suggested: Choices, given: Partial<Choices>, io
 function askTransport(streams: Pick<Parameters<typeof text>[0], "input" | "output" | "signal">) {
   return select<ProjectTransport>({
     ...streams,
-    message: "How it is served",
+    message: "Transport",
     options: [
       { value: "both", label: "stdio and HTTP" },
       { value: "stdio", label: "stdio", hint: "started by an application on the same machine" },

@@ -8,17 +8,17 @@ import { UsageError } from "../terminal/usage-error.js";
 import { isPackageName, packageName } from "./package-name.js";
 import { type ProjectOptions, type ProjectTransport, projectFiles } from "./project-files.js";
 
-/** `parley init`: makes a project of a server that runs at once. */
+/** `parley init`: creates a project for a server that runs at once. */
 export const init: CommandRun = async (invocation) => {
   const { words, terminal } = invocation;
   const { io } = terminal;
   const folder = resolve(io.cwd, words[0] ?? ".");
-  refuseUsed(folder);
+  checkUnused(folder);
   const chosen = await choices(folder, invocation);
   if (chosen === undefined) return EXIT.interrupted;
   const files = projectFiles({ ...chosen, version: manifest.version });
-  // Somebody may have answered questions for a while.
-  refuseUsed(folder);
+  // Checked again: the questions may have taken a while.
+  checkUnused(folder);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text, { flag: "wx" });
@@ -26,7 +26,9 @@ export const init: CommandRun = async (invocation) => {
   const place = relative(io.cwd, folder);
   if (terminal.json) terminal.printJson({ folder, name: chosen.name, files: Object.keys(files) });
   else {
-    terminal.print(show`made ${terminal.style.bold(chosen.name)} in ${place === "" ? "this folder" : place}; now run:`);
+    terminal.print(
+      show`created ${terminal.style.bold(chosen.name)} in ${place === "" ? "this folder" : place}; now run:`,
+    );
     terminal.print();
     if (place !== "") terminal.print(show`  cd ${/^[\w./-]+$/.test(place) ? place : `'${place}'`}`);
     for (const line of ["npm install", "npm test", "npx parley call src/server.ts add a=1 b=2"])
@@ -35,23 +37,23 @@ export const init: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Throws a `UsageError` for a folder in which something is, except a repository without files. */
-function refuseUsed(folder: string): void {
+/** Throws a `UsageError` for a folder that has files, other than `.git`. */
+function checkUnused(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return;
-  if (!stats.isDirectory()) throw new UsageError(`${folder} is no folder`, "Name a new folder.");
+  if (!stats.isDirectory()) throw new UsageError(`${folder} is not a folder`, "Name a new folder.");
   const used = readdirSync(folder).filter((name) => name !== ".git");
   if (used.length > 0) throw new UsageError(`${folder} is not empty`, "Name a new folder: parley init my-server.");
 }
 
 type Choices = Omit<ProjectOptions, "version">;
 
-/** What the command line says, and the user where it does not; undefined if the user leaves. */
+/** Reads the choices from the command line, and asks for the rest. Undefined if the user cancels. */
 async function choices(folder: string, invocation: Invocation): Promise<Choices | undefined> {
   const { options, terminal } = invocation;
   const suggested: Choices = {
     name: packageName(basename(folder)),
-    description: "A server of the Model Context Protocol.",
+    description: "An MCP server.",
     transport: "both",
   };
   const name = options.text("name");
@@ -59,7 +61,7 @@ async function choices(folder: string, invocation: Invocation): Promise<Choices 
   const given: Partial<Choices> = {
     ...(name === undefined ? {} : { name }),
     ...optional("description", options.text("description")),
-    // The parser of the command line admits no other.
+    // Commander accepts no other values.
     ...optional("transport", options.text("transport") as ProjectTransport | undefined),
   };
   if (!terminal.interactive || options.flag("yes")) return { ...suggested, ...given };
@@ -68,11 +70,11 @@ async function choices(folder: string, invocation: Invocation): Promise<Choices 
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  // An object with one computed member is not typed by it.
+  // TypeScript does not infer the type of a computed member.
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
 function checkName(name: string): void {
   if (isPackageName(name)) return;
-  throw new UsageError(`"${name}" is no name of a package`, "Use small letters, digits and `-`.");
+  throw new UsageError(`"${name}" is not a valid package name`, "Use lowercase letters, digits and `-`.");
 }

@@ -1,9 +1,9 @@
-/** Whether npm takes a text for the name of a package. */
+/** True if npm accepts the name for a package. */
 export function isPackageName(name: string): boolean {
   return name.length <= 214 && /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/.test(name);
 }
 
-/** A name of a package for what is in a folder. */
+/** Derives the name of a package from the name of a folder. */
 export function packageName(folder: string): string {
   const name = folder
     .toLowerCase()

@@ -1,13 +1,13 @@
 /** How a new project is served. */
 export type ProjectTransport = "stdio" | "http" | "both";
 
-/** What a new project is made of. */
+/** The choices for a new project. */
 export interface ProjectOptions {
   /** The name of the package and of the server. */
   readonly name: string;
   readonly description: string;
   readonly transport: ProjectTransport;
-  /** The version of the library, and of this program. */
+  /** The version of `@parley/mcp` and `@parley/cli` to depend on. */
   readonly version: string;
 }
 
@@ -69,7 +69,7 @@ function serverSource({ name, description }: ProjectOptions): string {
   return `import { message, Server } from "@parley/mcp";
 import { z } from "zod";
 
-/** The server: what it offers, whatever it is served on. */
+/** The server and its offers, independent of the transport. */
 export const server = new Server(
   { name: ${JSON.stringify(name)}, version: "0.1.0" },
   { instructions: ${JSON.stringify(description)} },
@@ -110,14 +110,14 @@ import { test } from "node:test";
 import { connect } from "@parley/mcp";
 import { server } from "./server.js";
 
-// One loop covers both eras of the protocol.
+// Tests the server with both eras of the protocol.
 for (const revision of ["2025-11-25", "2026-07-28"] as const) {
   test(\`a client of \${revision} adds numbers\`, async () => {
     await using client = await connect(server, { revisions: [revision] });
     assert.deepEqual(await client.call("add", { a: 1, b: 2 }), { sum: 3 });
   });
 
-  test(\`a client of \${revision} is told what is wrong with its arguments\`, async () => {
+  test(\`a client of \${revision} gets an error for wrong arguments\`, async () => {
     await using client = await connect(server, { revisions: [revision] });
     const { isError } = await client.callTool("add", { a: "one" }).catch(() => ({ isError: true }));
     assert.equal(isError, true);
@@ -144,8 +144,8 @@ ${description}
 
 \`\`\`sh
 npm install
-npm test               # compiles, and runs the tests
-npm run dev            # serves over HTTP, and loads changes as they are saved
+npm test               # compiles and runs the tests
+npm run dev            # serves over HTTP, and reloads on every save
 ${start}
 \`\`\`
 
@@ -158,9 +158,9 @@ npx parley add src/server.ts --to claude
 npx parley doctor src/server.ts
 \`\`\`
 
-| file | what it is |
+| file | content |
 |---|---|
-| \`src/server.ts\` | what the server offers |
+| \`src/server.ts\` | the tools, resources and prompts of the server |
 | \`src/server.test.ts\` | its tests |
 ${transport === "http" ? "" : "| `src/stdio.ts` | serves it on stdin and stdout |\n"}${
   transport === "stdio" ? "" : "| `src/http.ts` | serves it over HTTP; `PORT` sets the port |\n"

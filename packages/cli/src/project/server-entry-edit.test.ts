@@ -77,10 +77,10 @@ describe("JSON", () => {
   });
 
   it.each([
-    ["{", "not valid JSON in line 1"],
-    ["[]", "holds no object"],
-    ['{ "mcpServers": [] }', "is no object"],
-    ['{ "mcpServers": {}, "mcpServers": {} }', "cannot be changed safely"],
+    ["{", "not valid JSON at line 1"],
+    ["[]", "does not contain an object"],
+    ['{ "mcpServers": [] }', "is not an object"],
+    ['{ "mcpServers": {}, "mcpServers": {} }', "cannot be edited safely"],
   ])("refuses %j and changes nothing", (text, why) => {
     expect(() => withEntry(text, JSON_LIST, "a", ENTRY)).toThrow(why);
   });
@@ -128,8 +128,8 @@ describe("TOML", () => {
   });
 
   it.each([
-    ["a = ", "is not TOML"],
-    ['mcp_servers = { a = { command = "x" } }', "cannot be changed safely"],
+    ["a = ", "is not valid TOML"],
+    ['mcp_servers = { a = { command = "x" } }', "cannot be edited safely"],
   ])("refuses %j and changes nothing", (text, why) => {
     expect(() => withEntry(text, TOML_LIST, "b", ENTRY)).toThrow(new RegExp(why));
   });

@@ -3,7 +3,7 @@ import { type Node, type ParseError, parseTree } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** A place for servers in the file of an application. */
+/** The list of servers in the file of an application. */
 export interface ServerList {
   readonly path: string;
   readonly format: "json" | "toml";
@@ -13,14 +13,17 @@ export interface ServerList {
 
 type Entry = Record<string, unknown>;
 
-/** The entry of a server in the text of a file; undefined if it has none. Throws a `UsageError` for a text that cannot be read. */
+/** Returns the entry of a server, or undefined. Throws a `UsageError` for a text that cannot be parsed. */
 export function entryIn(text: string, list: ServerList, name: string): Entry | undefined {
   const entries = serversOf(parsed(text, list), list);
   const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
   return isObject(entry) ? entry : undefined;
 }
 
-/** The text with the entry. Everything else keeps its bytes and its meaning, or a `UsageError` is thrown. */
+/**
+ * Returns the text with the entry added or replaced. Everything else keeps its bytes and its meaning. Throws a
+ * `UsageError` if that is impossible.
+ */
 export function withEntry(text: string, list: ServerList, name: string, entry: Entry): string {
   const [mark, body] = withoutMark(text);
   const before = parsed(body, list);
@@ -32,12 +35,15 @@ export function withEntry(text: string, list: ServerList, name: string, entry: E
   return mark + edited;
 }
 
-/** The text without the entry, under the same conditions. `backup` is what the file was before its last change here. */
+/**
+ * Returns the text without the entry, under the same conditions. `backup` is the text before the last change by this
+ * program.
+ */
 export function withoutEntry(text: string, list: ServerList, name: string, backup?: string): string {
   const entry = entryIn(text, list, name);
   if (entry === undefined) return text;
-  // Where nothing else has changed since, the file becomes what it was, to the last space.
-  if (backup !== undefined && addsUpTo(backup, list, name, entry, text)) return backup;
+  // If nothing else has changed since, restore the backup to the last space.
+  if (backup !== undefined && isBackupWithEntry(backup, list, name, entry, text)) return backup;
   const [mark, body] = withoutMark(text);
   const before = parsed(body, list);
   const edited =
@@ -47,13 +53,13 @@ export function withoutEntry(text: string, list: ServerList, name: string, backu
   return mark + edited;
 }
 
-/** Whether a text has nothing but an empty list of servers: no comment, no other member. */
-export function holdsNothing(text: string, { container, format }: ServerList): boolean {
+/** True if the text has only an empty list of servers: no comment, no other member. */
+export function isEmptyConfig(text: string, { container, format }: ServerList): boolean {
   const rest = withoutMark(text)[1].replace(/\s+/g, "");
   return rest === "" || (format === "json" && (rest === "{}" || rest === `{${JSON.stringify(container)}:{}}`));
 }
 
-function addsUpTo(backup: string, list: ServerList, name: string, entry: Entry, text: string): boolean {
+function isBackupWithEntry(backup: string, list: ServerList, name: string, entry: Entry, text: string): boolean {
   try {
     return entryIn(backup, list, name) === undefined && withEntry(backup, list, name, entry) === text;
   } catch {
@@ -62,24 +68,21 @@ function addsUpTo(backup: string, list: ServerList, name: string, entry: Entry, 
 }
 
 function verify(edited: string, list: ServerList, wanted: Entry): void {
-  if (means(edited, list, wanted)) return;
-  throw new UsageError(
-    `${list.path} is written in a way that cannot be changed safely`,
-    "Change it by hand; --dry-run --json shows the entry.",
-  );
+  if (parsesTo(edited, list, wanted)) return;
+  throw new UsageError(`${list.path} cannot be edited safely`, "Edit it manually; --dry-run --json shows the entry.");
 }
 
-function means(edited: string, list: ServerList, wanted: Entry): boolean {
+function parsesTo(edited: string, list: ServerList, wanted: Entry): boolean {
   try {
     const present = parsed(edited, list);
     return isDeepStrictEqual(plain({ ...present, [list.container]: serversOf(present, list) }), plain(wanted));
   } catch {
-    // A table that was written in one line cannot get another one below it.
+    // For example, a table written in one line cannot get another one below it.
     return false;
   }
 }
 
-/** Values of TOML have prototypes and classes of their own. */
+/** Removes the prototypes and classes of TOML values. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -88,7 +91,7 @@ function parsed(text: string, { path, format }: ServerList): Entry {
   if (text.trim() === "") return {};
   const value = format === "json" ? jsonOf(text, path) : tomlOf(text, path);
   if (isObject(value)) return value;
-  throw new UsageError(`${path} holds no object`, "Correct the file; nothing was changed.");
+  throw new UsageError(`${path} does not contain an object`, "Correct the file; nothing was changed.");
 }
 
 function jsonOf(text: string, path: string): unknown {
@@ -97,10 +100,10 @@ function jsonOf(text: string, path: string): unknown {
   const [error] = errors;
   if (error === undefined && tree !== undefined) return nodeValue(tree);
   const line = text.slice(0, error?.offset).split("\n").length;
-  throw new UsageError(`${path} is not valid JSON in line ${line}`, "Correct the file; nothing was changed.");
+  throw new UsageError(`${path} is not valid JSON at line ${line}`, "Correct the file; nothing was changed.");
 }
 
-/** The value of a tree; the parser's own makes a prototype of `__proto__`. */
+/** Returns the value of a tree. The parser's own function makes a prototype of `__proto__`. */
 function nodeValue(node: Node): unknown {
   const { type, children = [], value } = node;
   if (type === "array") return children.map(nodeValue);
@@ -117,17 +120,17 @@ function tomlOf(text: string, path: string): unknown {
     return parseToml(withoutMark(text)[1]);
   } catch (reason) {
     const [why = ""] = String(reason instanceof Error ? reason.message : reason).split("\n");
-    throw new UsageError(`${path} is not TOML: ${why}`, "Correct the file; nothing was changed.");
+    throw new UsageError(`${path} is not valid TOML: ${why}`, "Correct the file; nothing was changed.");
   }
 }
 
 function serversOf(config: Entry, { container, path }: ServerList): Entry {
   const servers = config[container] ?? {};
   if (isObject(servers)) return servers;
-  throw new UsageError(`\`${container}\` of ${path} is no object`, "Correct the file; nothing was changed.");
+  throw new UsageError(`\`${container}\` of ${path} is not an object`, "Correct the file; nothing was changed.");
 }
 
-/** A byte order mark is no part of the text. */
+/** Splits off a byte order mark. */
 function withoutMark(text: string): [string, string] {
   return text.startsWith("\uFEFF") ? ["\uFEFF", text.slice(1)] : ["", text];
 }
@@ -136,7 +139,7 @@ function isObject(value: unknown): value is Entry {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Adds a table `[container.name]` at the end of a text of TOML. Everything else keeps its bytes. */
+/** Appends a table `[container.name]` to a TOML text. Everything else keeps its bytes. */
 function addTomlTable(text: string, container: string, name: string, value: Record<string, unknown>): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const lines = [`[${container}.${keyText(name)}]`];
@@ -145,7 +148,9 @@ function addTomlTable(text: string, container: string, name: string, value: Reco
   return `${text}${gap}${lines.join(eol)}${eol}`;
 }
 
-/** Takes the tables `[container.name]` and `[container.name.…]` out of a text of TOML. Comments before others stay. */
+/**
+ * Removes the tables `[container.name]` and `[container.name.…]` from a TOML text. Comments before other tables stay.
+ */
 function removeTomlTable(text: string, container: string, name: string): string {
   const lines = text.split(/(?<=\n)/);
   const kept: string[] = [];
@@ -154,7 +159,7 @@ function removeTomlTable(text: string, container: string, name: string): string 
   for (const line of lines) {
     const header = HEADER.exec(line)?.[1];
     if (header !== undefined) inside = isTable(keysOf(header), container, name);
-    // The empty line that stands before a table goes with it.
+    // The empty line before a table is removed with it.
     if (inside && header !== undefined && /^\s*$/.test(kept.at(-1) ?? "x")) kept.pop();
     if (!inside) {
       kept.push(...loose, line);
@@ -188,14 +193,16 @@ function tomlValue(value: unknown): string {
     .join(", ")} }`;
 }
 
-/** A part of a text to replace. */
+/** A replacement of a part of a text. */
 interface Edit {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** Sets a member of an object inside a text of JSON, and makes the object if there is none. Everything else keeps its bytes. */
+/**
+ * Sets a member of an object in a JSON text, and creates the object if it is missing. Everything else keeps its bytes.
+ */
 function setJsonMember(text: string, container: string, name: string, value: unknown): string {
   const source = text.trim() === "" ? "{}\n" : text;
   const root = objectTree(source);
@@ -208,7 +215,7 @@ function setJsonMember(text: string, container: string, name: string, value: unk
   return applied(source, [{ from: present.offset, to: present.offset + present.length, text: written }]);
 }
 
-/** Takes a member of an object out of a text of JSON. Comments stay. */
+/** Removes a member of an object from a JSON text. Comments stay. */
 function removeJsonMember(text: string, container: string, name: string): string {
   const holder = memberOf(objectTree(text), container)?.children?.[1];
   const members = holder?.children ?? [];
@@ -225,7 +232,7 @@ function removeJsonMember(text: string, container: string, name: string): string
   else if (left.comma !== undefined) edits.push({ from: left.comma, to: left.comma + 1, text: "" });
   const result = applied(text, edits);
   if (members.length > 1) return result;
-  // What an object had between its braces before its only member is not known; most had nothing.
+  // The text between the braces before the first member came is unknown, and was usually empty.
   const close = endOf(holder) - 1 - (text.length - result.length);
   const inside = result.slice(holder.offset + 1, close);
   return inside.trim() === "" ? `${result.slice(0, holder.offset + 1)}${result.slice(close)}` : result;
@@ -250,9 +257,9 @@ function insertion(text: string, holder: Node, name: string, value: unknown): Ed
 interface Layout {
   readonly multiline: boolean;
   readonly eol: string;
-  /** Before the members of the object. */
+  /** The indentation of the object's members. */
   readonly indent: string;
-  /** One level more. */
+  /** One further level of indentation. */
   readonly unit: string;
 }
 
@@ -271,13 +278,16 @@ function valueText(value: unknown, indent: string, { eol, unit }: Layout): strin
   return JSON.stringify(value, undefined, unit).replaceAll("\n", `${eol}${indent}`);
 }
 
-/** The white space at the beginning of the line of a place. */
+/** The white space at the beginning of the line that contains `at`. */
 function indentAt(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** Where the last comment or comma of a part ends, and where its comma is. Both are places in the whole text. */
+/**
+ * Finds the end of the last comment or comma in a part of a text, and the position of its comma. Both are offsets in
+ * the whole text.
+ */
 function tokensIn(
   text: string,
   from: number,
@@ -292,12 +302,12 @@ function tokensIn(
   return { end, comma };
 }
 
-/** What stands between members beside white space. */
+/** The tokens between members: comments and commas. */
 const BETWEEN = /\/\/[^\r\n]*|\/\*.*?\*\/|,/gs;
 
 function applied(text: string, edits: readonly Edit[]): string {
   let result = text;
-  // From the end, so that places stay; of two at one place the second first.
+  // From the end, so that offsets stay valid. Of two edits at one offset, the second comes first.
   for (const { from, to, text: by } of [...edits].reverse().sort((a, b) => b.from - a.from))
     result = result.slice(0, from) + by + result.slice(to);
   return result;
@@ -306,7 +316,7 @@ function applied(text: string, edits: readonly Edit[]): string {
 function objectTree(text: string): Node {
   const tree = parseTree(text, [], { allowTrailingComma: true });
   if (tree?.type === "object") return tree;
-  throw new Error("the text is no object of JSON");
+  throw new Error("the text is not a JSON object");
 }
 
 function memberOf(object: Node, name: string): Node | undefined {

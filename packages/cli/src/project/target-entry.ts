@@ -6,13 +6,13 @@ import { readConfigServers, usualFiles } from "../target/config-servers.js";
 import { type ServerTarget, takeTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 
-/** A server to write into the file of an application. */
+/** A server entry for the file of an application. */
 export interface NamedEntry {
   readonly name: string;
   readonly entry: HostServer;
 }
 
-/** The entry for the target of a command line, which can be started from any folder. */
+/** Builds the entry for the target of a command line. It can be started from any folder. */
 export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   const { io } = invocation.terminal;
   const [target] = await takeTarget(invocation, { startsModules: true });
@@ -20,7 +20,8 @@ export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
     return { name: moduleName(target.path), entry: { ...moduleEntry(target.path, io), ...programOptions(invocation) } };
   const [word] = invocation.words;
   const isConfigured = invocation.program.length === 0 && word !== undefined && !/^[a-z]+:/i.test(word);
-  if (isConfigured) return { name: word, entry: { ...unfilled(word, invocation), ...given(target, invocation) } };
+  if (isConfigured)
+    return { name: word, entry: { ...configuredEntry(word, invocation), ...overridesOf(target, invocation) } };
   if (target.kind === "url") {
     const { url, headers = {} } = target.entry;
     const entry = { url, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
@@ -37,7 +38,7 @@ export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   return { name: programName(command, args), entry };
 }
 
-/** The settings that the command line gives to a module that is started as a program. */
+/** Settings of the command line for a module that is started as a program. */
 function programOptions({ options, terminal: { io } }: Invocation): HostServer {
   const env = variablesOf(options.many("env"));
   const folder = options.text("cwd");
@@ -47,8 +48,8 @@ function programOptions({ options, terminal: { io } }: Invocation): HostServer {
   };
 }
 
-/** What the command line adds to a configured server. */
-function given(target: ServerTarget, { options }: Invocation): HostServer {
+/** Settings of the command line that override those of a configured server. */
+function overridesOf(target: ServerTarget, { options }: Invocation): HostServer {
   if (target.kind === "module") return {};
   const { env, headers } = target.entry;
   return {
@@ -57,8 +58,8 @@ function given(target: ServerTarget, { options }: Invocation): HostServer {
   };
 }
 
-/** A configured server with its references as they stand, so that no secret is copied. */
-function unfilled(name: string, { options, terminal: { io } }: Invocation): HostServer {
+/** Returns a configured server with its references unresolved, so that no secret is copied. */
+function configuredEntry(name: string, { options, terminal: { io } }: Invocation): HostServer {
   const file = options.text("config");
   const path =
     file === undefined
@@ -67,7 +68,10 @@ function unfilled(name: string, { options, terminal: { io } }: Invocation): Host
   return path === undefined ? {} : (readConfigServers(path, io, { expand: false }).servers[name] ?? {});
 }
 
-/** How the program that runs now is started again: by its file, since applications have another PATH than a shell. */
+/**
+ * Returns the command that starts a module with this program. Its paths are absolute: applications have another PATH
+ * than a shell.
+ */
 function moduleEntry(path: string, io: Io): HostServer {
   const words = ["run", path, "--stdio"];
   const found = (io.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "parley"));
@@ -77,12 +81,12 @@ function moduleEntry(path: string, io: Io): HostServer {
   const script = program === undefined ? undefined : realpathSync(program);
   // A copy that npx fetched may be gone tomorrow.
   const lasts = script !== undefined && /\.[cm]?js$/.test(script) && !/[\\/]_npx[\\/]/.test(script);
-  // The Node that runs now, which an application may not find by its name.
+  // The running Node: an application may not find it by name.
   if (lasts) return { command: process.execPath, args: [script, ...words] };
   return { command: "npx", args: ["-y", "@parley/cli", ...words] };
 }
 
-/** The path of a file in this folder, in full; everything else as it is. */
+/** Makes the path of an existing file absolute. Other words stay unchanged. */
 function absolute(word: string, cwd: string): string {
   const isPath = /[./\\]/.test(word) && !word.startsWith("-") && !isAbsolute(word) && !word.startsWith("@");
   return isPath && existsSync(resolve(cwd, word)) ? resolve(cwd, word) : word;
@@ -96,7 +100,7 @@ function moduleName(path: string): string {
   return folder === undefined || folder === "" ? own : folder;
 }
 
-/** The package that a runner of packages runs, or the program. */
+/** The package that a package runner runs, else the program. */
 function programName(command: string, args: readonly string[]): string {
   const runs = /^(?:npx|bunx|pnpx|uvx|uv|node|deno|bun|python3?)(?:\.\w+)?$/.test(basename(command));
   const word = (runs ? args.find((arg) => !/^-|^run$/.test(arg)) : undefined) ?? command;

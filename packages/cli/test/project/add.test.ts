@@ -44,7 +44,7 @@ describe("parley add and remove", () => {
     expect(statSync(join(place, path)).mode & 0o777).toBe(0o600);
     const removed = await run("remove", "example-com", "--from", to);
     expect(removed.code).toBe(0);
-    expect(removed.stdout).toContain("which held nothing else");
+    expect(removed.stdout).toContain("which had no other content");
     expect(existsSync(join(place, path))).toBe(false);
   });
 
@@ -98,7 +98,7 @@ describe("parley add and remove", () => {
     write(".mcp.json", '{ "mcpServers": { "x": { "command": "old" } } }');
     const refused = await run("add", "https://example.com/mcp", "--to", "claude-code", "--project", "--name", "x");
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('has a server "x" already');
+    expect(refused.stderr).toContain('already has a server "x"');
     expect(read(".mcp.json")).toContain("old");
     await run("add", "https://example.com/mcp", "--to", "claude-code", "--project", "--name", "x", "--force");
     expect(JSON.parse(read(".mcp.json")).mcpServers.x).toEqual({ type: "http", url: "https://example.com/mcp" });
@@ -110,7 +110,7 @@ describe("parley add and remove", () => {
     const secret = ["--env", "API_KEY=abcdefgh12345678", "--env", "MODE=fast"];
     const { code, stderr } = await run("add", "--to", "codex", "--name", "n", ...secret, "--", "serve");
     expect(code).toBe(0);
-    expect(stderr).toContain("set API_KEY for Codex");
+    expect(stderr).toContain("for Codex: API_KEY");
     expect(read(".codex/config.toml")).toBe(
       `${text}\n[mcp_servers.n]\ncommand = "serve"\nargs = []\nenv = { MODE = "fast" }\nenv_vars = ["API_KEY"]\n`,
     );
@@ -124,7 +124,7 @@ describe("parley add and remove", () => {
   ])("writes secrets of %s as references, and says what to set", async (to, path, value) => {
     const header = ["--header", "Authorization: Bearer abcdefgh12345678"];
     const { stderr } = await run("add", "https://example.com/mcp", "--to", to, ...header);
-    expect(stderr).toContain("set EXAMPLE_COM_TOKEN for ");
+    expect(stderr).toContain(": EXAMPLE_COM_TOKEN");
     expect(JSON.parse(read(path)).mcpServers["example-com"].headers).toEqual({ Authorization: value });
     await run("add", "https://example.com/mcp", "--to", to, ...header, "--force", "--inline-secrets");
     expect(read(path)).toContain("abcdefgh12345678");
@@ -156,7 +156,7 @@ describe("parley add and remove", () => {
     write("notes/src/server.ts", "");
     const given = ["--env", "API_KEY=abcdefgh12345678", "--env", "MODE=fast"];
     const { code, stderr } = await run("add", "./notes/src/server.ts", "--to", "cursor", ...given);
-    expect(stderr).toContain("set API_KEY for Cursor");
+    expect(stderr).toContain("for Cursor: API_KEY");
     expect(code).toBe(0);
     expect(JSON.parse(read(".cursor/mcp.json")).mcpServers.notes).toMatchObject({
       env: { API_KEY: "${env:API_KEY}", MODE: "fast" },
@@ -179,12 +179,12 @@ describe("parley add and remove", () => {
   });
 
   it.each([
-    [["add", "https://example.com/mcp"], "no application is named"],
+    [["add", "https://example.com/mcp"], "which application?"],
     [["add", "--to", "cursor"], "which server?"],
-    [["add", "https://example.com/mcp", "--to", "windsurf", "--project"], "has no file for projects"],
-    [["add", "https://example.com/mcp", "--to", "cursor", "--name", "a b"], "is no name for a server"],
-    [["add", "https://example.com/mcp", "--to", "gemini"], "is not valid JSON in line 2"],
-    [["remove", "--from", "cursor"], "no server is named"],
+    [["add", "https://example.com/mcp", "--to", "windsurf", "--project"], "has no configuration file for projects"],
+    [["add", "https://example.com/mcp", "--to", "cursor", "--name", "a b"], "is not a valid server name"],
+    [["add", "https://example.com/mcp", "--to", "gemini"], "is not valid JSON at line 2"],
+    [["remove", "--from", "cursor"], "which server?"],
     [["remove", "x", "--from", "cursor"], 'has no server "x"'],
   ])("%j fails with its cause and a fix", async (args, cause) => {
     write(".gemini/settings.json", '{\n  "mcpServers: {}\n}\n');

@@ -103,8 +103,8 @@ describe("parley init", () => {
 
   it.each([
     [["init", "used"], "is not empty"],
-    [["init", "file"], "is no folder"],
-    [["init", "new", "--name", "Not A Name"], "is no name of a package"],
+    [["init", "file"], "is not a folder"],
+    [["init", "new", "--name", "Not A Name"], "is not a valid package name"],
     [["init", "new", "--transport", "pigeon"], "pigeon"],
   ])("%j fails with its cause and a fix, and writes nothing", async (args, cause) => {
     mkdirSync(join(place, "used"));

@@ -23,12 +23,12 @@ describe.skipIf(noScreen !== undefined)("on a terminal", () => {
 
   it("parley init asks for the name, the purpose and the transport", async () => {
     await using shown = screen("init", "asked");
-    await shown.shows("Name of the package");
+    await shown.shows("Package name");
     shown.type("2");
     shown.press("Enter");
-    await shown.shows("What it is for");
+    await shown.shows("Purpose");
     shown.press("Enter");
-    await shown.shows("How it is served");
+    await shown.shows("Transport");
     shown.press("Down", "Enter");
     await shown.shows("npm install");
     expect(await shown.ended()).toBe(0);
@@ -41,7 +41,7 @@ describe.skipIf(noScreen !== undefined)("on a terminal", () => {
 
   it("parley init writes nothing when the user leaves", async () => {
     await using shown = screen("init", "left");
-    await shown.shows("Name of the package");
+    await shown.shows("Package name");
     shown.press("C-c");
     expect(await shown.ended()).toBe(130);
     expect(existsSync(join(place, "left"))).toBe(false);
@@ -49,7 +49,7 @@ describe.skipIf(noScreen !== undefined)("on a terminal", () => {
 
   it.each([
     ["y", "hello from the skill", 0],
-    ["n", "with all rights of your user", 130],
+    ["n", "with all permissions of your user", 130],
   ])("parley skills run asks, and %j decides", async (key, wanted, code) => {
     await using shown = screen("skills", "run", "hello");
     await shown.shows("Run it?");

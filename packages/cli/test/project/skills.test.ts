@@ -75,7 +75,7 @@ describe("parley skills", () => {
     await run("save", handle.url, "refunds");
     const { code, stderr } = await run("run", "refunds");
     expect(code).toBe(2);
-    expect(stderr).toContain("nobody can be asked");
+    expect(stderr).toContain("cannot ask for confirmation");
   });
 
   it("says what was changed since it was saved", async () => {
@@ -92,7 +92,7 @@ describe("parley skills", () => {
     mkdirSync(join(cwd, "skills/refunds"), { recursive: true });
     const { code, stderr } = await run("save", handle.url, "refunds");
     expect(code).toBe(2);
-    expect(stderr).toContain("is there already");
+    expect(stderr).toContain("already exists");
     expect(readdirSync(join(cwd, "skills"))).toEqual(["refunds"]);
     expect(readdirSync(join(cwd, "skills/refunds"))).toEqual([]);
   });
@@ -103,20 +103,20 @@ describe("parley skills", () => {
     symlinkSync(join(cwd, "other.ts"), join(cwd, "skills/refunds/link.ts"));
     for (const module of ["../../other.ts", "link.ts", join(cwd, "other.ts"), "SKILL.md"]) {
       const { code, stderr, stdout } = await run("run", "refunds", "--yes", "--module", module);
-      expect(stderr).toContain("is no module of the skill");
+      expect(stderr).toContain("is not a module of the skill");
       expect(code).toBe(2);
       expect(stdout).toBe("");
     }
   });
 
   it.each([
-    [["save", "URL"], "no skill is named"],
-    [["save", "URL", "nothing"], "It has: refunds, today."],
+    [["save", "URL"], "which skill?"],
+    [["save", "URL", "nothing"], "Use one of: refunds, today."],
     [["save", "URL", "today"], "the skill today is dynamic"],
-    [["run"], "no skill is named"],
-    [["run", "nothing"], "there is no skill nothing"],
+    [["run"], "which skill?"],
+    [["run", "nothing"], 'no skill "nothing" was found'],
     [["run", "bare", "--yes"], "no module to run"],
-    [["run", "odd", "--yes"], "exports no function"],
+    [["run", "odd", "--yes"], "does not export a function"],
   ])("%j fails with its cause and a fix", async (args, cause) => {
     for (const name of ["bare", "odd"]) {
       mkdirSync(join(cwd, "skills", name), { recursive: true });
@@ -134,7 +134,7 @@ describe("parley skills", () => {
     const { code, stderr } = await runParley(["skills", "list"], { cwd });
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `error: there is no folder ${join(cwd, "skills")}\nfix:   Name the folder with the skills by --folder, or a server.\n`,
+      `error: the folder ${join(cwd, "skills")} does not exist\nfix:   Name the folder with --folder, or name a server.\n`,
     );
   });
 

@@ -7,26 +7,26 @@ import { takeTarget } from "../../target/target.js";
 import { EXIT } from "../../terminal/exit-code.js";
 import { show } from "../../terminal/shown.js";
 import { UsageError } from "../../terminal/usage-error.js";
+import { findSkill, openServerSkills, SKILLS_FOLDER } from "./open-skills.js";
 import { SAVED_FILE, type SavedSkill } from "./saved-skill.js";
-import { findSkill, SKILLS_FOLDER, skillsOfServer } from "./skills-of.js";
 
-/** `parley skills save`: writes a skill of a server into a folder, file by file as its digests say. */
+/** `parley skills save`: writes a skill of a server to a folder, and verifies each file by its digest. */
 export const saveSkill: CommandRun = async (invocation) => {
   const { terminal } = invocation;
   const { io } = terminal;
   const [target, [word, given = SKILLS_FOLDER]] = await takeTarget(invocation);
-  if (word === undefined) throw new UsageError("no skill is named", "Name one that `parley skills list` shows.");
-  const opened = await skillsOfServer(target, invocation);
+  if (word === undefined) throw new UsageError("which skill?", "Name one that `parley skills list` shows.");
+  const opened = await openServerSkills(target, invocation);
   await using _client = opened.client;
   const entry = await findSkill(word, opened);
   if (entry.resources === "dynamic") {
     throw new UsageError(
-      `the skill ${entry.frontmatter.name} is dynamic`,
-      "Its files are made for each reader and cannot be verified; read it from the server.",
+      `the skill ${entry.frontmatter.name} is dynamic and cannot be saved`,
+      "Read it from the server. Its files are generated for each reader and cannot be verified.",
     );
   }
   const folder = resolve(io.cwd, given, entry.frontmatter.name);
-  refuseUsed(folder);
+  checkUnused(folder);
   const skill = await opened.skills.load(entry, { signal: io.signal });
   const { name = "unknown", version = "" } = opened.client.serverInfo ?? {};
   const paths = await write(
@@ -43,7 +43,7 @@ export const saveSkill: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Writes beside the place, and moves it there when everything is verified. */
+/** Writes to a temporary folder, and moves it into place when every file is verified. */
 async function write(
   skill: LoadedSkill,
   folder: string,
@@ -56,7 +56,7 @@ async function write(
     const paths: string[] = [];
     for await (const { path, bytes } of skill.readAll({ signal })) {
       const file = resolve(place, path);
-      // The library has checked the path; a mistake there must not reach other folders.
+      // The library has checked the path. A mistake there must not reach other folders.
       if (!file.startsWith(`${place}${sep}`) || path === SAVED_FILE)
         throw new UsageError(
           `the skill has a file ${path}, which cannot be saved`,
@@ -68,7 +68,7 @@ async function write(
     }
     const saved: SavedSkill = { version: 1, ...about };
     writeFileSync(join(place, SAVED_FILE), `${JSON.stringify(saved, undefined, 2)}\n`, { flag: "wx" });
-    refuseUsed(folder);
+    checkUnused(folder);
     renameSync(place, folder);
     return paths;
   } finally {
@@ -76,6 +76,6 @@ async function write(
   }
 }
 
-function refuseUsed(folder: string): void {
-  if (existsSync(folder)) throw new UsageError(`${folder} is there already`, "Remove it, or name another folder.");
+function checkUnused(folder: string): void {
+  if (existsSync(folder)) throw new UsageError(`${folder} already exists`, "Remove it, or name another folder.");
 }

@@ -8,42 +8,48 @@ import type { ServerTarget } from "../../target/target.js";
 import type { Io } from "../../terminal/io.js";
 import { UsageError } from "../../terminal/usage-error.js";
 
-/** Where skills are kept unless the command line says otherwise. */
+/** The default folder for skills. */
 export const SKILLS_FOLDER = "skills";
 
-/** A client and the skills of its server. Close the client. */
+/** A client and the skills of its server. The caller closes the client. */
 export interface OpenSkills {
   readonly client: Client;
   readonly skills: SkillsClient;
 }
 
 /** Opens the skills of a server. */
-export async function skillsOfServer(target: ServerTarget, invocation: Invocation): Promise<OpenSkills> {
+export async function openServerSkills(target: ServerTarget, invocation: Invocation): Promise<OpenSkills> {
   const client = await openTarget(target, invocation, { extensions: [skillsExtension] });
   return { client, skills: client.extension(skillsExtension) };
 }
 
-/** Opens the skills in a folder: a server of this process reads and checks them. Throws a `UsageError` where there is none. */
-export async function skillsOfFolder(folder: string): Promise<OpenSkills> {
+/**
+ * Opens the skills in a folder: a server in this process reads and checks them. Throws a `UsageError` if the folder
+ * does not exist.
+ */
+export async function openFolderSkills(folder: string): Promise<OpenSkills> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new UsageError(`there is no folder ${folder}`, "Name the folder with the skills by --folder, or a server.");
+    throw new UsageError(`the folder ${folder} does not exist`, "Name the folder with --folder, or name a server.");
   }
   const server = new Server({ name: "skills", version: "1" }, { extensions: [skills(folder)] });
   const client = await connect(server, { extensions: [skillsExtension] });
   return { client, skills: client.extension(skillsExtension) };
 }
 
-/** The folder of a skill by its path, or by its name in the folder of skills. Throws a `UsageError` where there is none. */
+/**
+ * Finds the folder of a skill by its path, or by its name in the folder for skills. Throws a `UsageError` if there is
+ * none.
+ */
 export function skillFolder(word: string, folder: string, { cwd }: Io): string {
   const places = [resolve(cwd, word), join(resolve(cwd, folder), word)];
   const found = places.find((place) => statSync(join(place, "SKILL.md"), { throwIfNoEntry: false })?.isFile() === true);
   if (found !== undefined) return found;
-  throw new UsageError(`there is no skill ${word}`, `Give a folder with a SKILL.md, or a name in ${folder}.`);
+  throw new UsageError(`no skill "${word}" was found`, `Name a folder with a SKILL.md, or a skill in ${folder}.`);
 }
 
 /**
- * The skill of a server by its name, its path such as `acme/billing/refunds`, or its URI. Throws a `UsageError` that lists the others,
- * and for a name that several skills have.
+ * Finds a skill of a server by its name, its path such as `acme/billing/refunds`, or its URI. Throws a `UsageError`
+ * that lists the others, and for a name that several skills have.
  */
 export async function findSkill(word: string, { skills: offered }: OpenSkills): Promise<Skill> {
   if (word.includes("://")) return offered.get(word);
@@ -52,14 +58,14 @@ export async function findSkill(word: string, { skills: offered }: OpenSkills): 
   for await (const skill of offered.list()) {
     const { name } = skill.frontmatter;
     if (name === word || skill.uri.endsWith(`://${word}/SKILL.md`)) found.push(skill);
-    if (names.push(name) >= MOST_LISTED) break;
+    if (names.push(name) >= MAX_SKILLS) break;
   }
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return first;
   if (first !== undefined)
     throw new UsageError(
-      `the server has ${found.length} skills "${word}"`,
-      `Give the URI of one: ${found
+      `the server has ${found.length} skills named "${word}"`,
+      `Use the URI of one: ${found
         .slice(0, 20)
         .map(({ uri }) => uri)
         .join(", ")}.`,
@@ -67,9 +73,9 @@ export async function findSkill(word: string, { skills: offered }: OpenSkills): 
   const known = names.slice(0, 20).join(", ");
   throw new UsageError(
     `the server has no skill "${word}"`,
-    names.length === 0 ? "It lists none; give the URI of one that it does not list." : `It has: ${known}.`,
+    names.length === 0 ? "Use the URI of a skill: the server lists none." : `Use one of: ${known}.`,
   );
 }
 
-/** Skills that are looked through or shown. */
-export const MOST_LISTED = 1_000;
+/** Skills that are searched or listed. */
+export const MAX_SKILLS = 1_000;
