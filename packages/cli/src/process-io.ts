@@ -7,17 +7,18 @@ import type { Io } from "./terminal/io.js";
 export async function runProcess(): Promise<void> {
   const interrupted = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {
-    // The first asks the command to end; whoever asks twice does not want to wait for it.
+    // The first signal asks the command to end. A second one exits at once.
     if (interrupted.signal.aborted) process.exit(EXIT.interrupted);
     interrupted.abort(new Error(`interrupted by ${signal}`));
   };
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  // A reader that has left (`parley list … | head`) wants no more, and is no failure.
+  // A reader that closes the pipe (`parley list … | head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
   );
-  // A command may wait for what holds no process, such as a change of a server within this one; without this Node ends it with 0.
+  // Keeps the process alive: a command may wait for something without a handle, such as a change of a server in this
+  // process. Node would exit with 0.
   setInterval(() => {}, 2 ** 30);
   const io: Io = {
     stdin: process.stdin,
@@ -30,7 +31,8 @@ export async function runProcess(): Promise<void> {
     signal: interrupted.signal,
   };
   process.exitCode = await runProgram(process.argv.slice(2), io);
-  // What a command started has been closed; a server's timer or a kept connection must not hold the shell.
+  // The command has closed everything it started. Flush and exit, so that a leftover timer or keep-alive connection
+  // does not block the shell.
   if (process.stdout.writableLength > 0) {
     await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
   }

@@ -9,8 +9,8 @@ import type { Io } from "./terminal/io.js";
 import { Terminal } from "./terminal/terminal.js";
 import { UsageError } from "./terminal/usage-error.js";
 
-/** What stood on the command line of one command. */
-interface Given {
+/** The parsed command line of one command. */
+interface ParsedCommandLine {
   readonly words: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
   readonly program: readonly string[];
@@ -18,17 +18,17 @@ interface Given {
 
 /** Runs one command line, without the name of the program. Never rejects; the result is the exit code. */
 export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
-  // What stands behind `--` is the program of a server, and none of our options.
+  // Everything behind `--` is the command of a server, not our options.
   const at = argv.indexOf("--");
   const [own, program] = at < 0 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
   let code: ExitCode = EXIT.ok;
   const root = new Command("parley")
-    .description("Uses, checks, runs and records servers of the Model Context Protocol.")
+    .description("Use, check, run and record MCP servers.")
     .version(manifest.version, "-V, --version");
   const terminal = new Terminal(io, own.includes("--json"));
   prepare(root, terminal);
   root.helpCommand("help [command]", "show the help of a command");
-  const act = async (declaration: CommandDeclaration, given: Omit<Given, "program">) => {
+  const act = async (declaration: CommandDeclaration, given: Omit<ParsedCommandLine, "program">) => {
     code = await perform(declaration, { ...given, program }, io);
   };
   for (const { title, commands } of COMMAND_GROUPS)
@@ -42,7 +42,10 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
   }
 }
 
-/** `help call` means `call --help`. A name that is no command is left to be refused as one, with the nearest. */
+/**
+ * Rewrites `help call` to `call --help`. An unknown name is left to commander, which rejects it and suggests the
+ * nearest command.
+ */
 function asHelpOption(own: readonly string[]): string[] {
   const [first, ...words] = own;
   const named = words.filter((word) => !word.startsWith("-"));
@@ -59,9 +62,9 @@ function asHelpOption(own: readonly string[]): string[] {
   return [...path, "--help"];
 }
 
-type Act = (declaration: CommandDeclaration, given: Omit<Given, "program">) => Promise<void>;
+type CommandAction = (declaration: CommandDeclaration, given: Omit<ParsedCommandLine, "program">) => Promise<void>;
 
-function commandOf(declaration: CommandDeclaration, terminal: Terminal, act: Act): Command {
+function commandOf(declaration: CommandDeclaration, terminal: Terminal, act: CommandAction): Command {
   const { name, summary, description = summary, words, options, examples, commands = [] } = declaration;
   const command = new Command(name).summary(summary).description(description);
   prepare(command, terminal);
@@ -75,7 +78,7 @@ function commandOf(declaration: CommandDeclaration, terminal: Terminal, act: Act
     .action((given: string[], values: Record<string, unknown>) => act(declaration, { words: given, values }));
 }
 
-/** Commander leaves the process alone: it throws, and writes where the command writes. */
+/** Makes commander throw instead of exiting, and write to the streams of `io`. */
 function prepare(command: Command, terminal: Terminal): void {
   const { io } = terminal;
   command
@@ -92,7 +95,10 @@ function prepare(command: Command, terminal: Terminal): void {
     });
 }
 
-/** What commander says of a wrong command line: `error: …`, and perhaps `(Did you mean …?)` in a second line. */
+/**
+ * Converts an error text of commander (`error: …`, optionally with `(Did you mean …?)` in a second line) to a usage
+ * error.
+ */
 function usageErrorOf(text: string, command: Command): UsageError {
   const [message = "", hint = ""] = text
     .replace(/^error: /, "")
@@ -110,7 +116,7 @@ function optionOf({ flags, summary, many = false, choices }: OptionDeclaration):
   const option = new Option(flags, summary);
   if (choices !== undefined) option.choices([...choices]);
   const one = option.parseArg;
-  // Commander checks choices by the same function that collects.
+  // `argParser` replaces the check that `choices` installed: call it from the collector.
   if (many) option.argParser((value, before: string[] | undefined) => [...(before ?? []), checked(one, value)]);
   return option;
 }
@@ -124,12 +130,16 @@ function exampleText(examples: CommandDeclaration["examples"]): string {
   return `\nExamples:\n${examples.map(({ line, does }) => `  ${line}\n      ${does}`).join("\n")}`;
 }
 
-async function perform(declaration: CommandDeclaration, { words, values, program }: Given, io: Io): Promise<ExitCode> {
+async function perform(
+  declaration: CommandDeclaration,
+  { words, values, program }: ParsedCommandLine,
+  io: Io,
+): Promise<ExitCode> {
   const options = new OptionReader(values);
   const terminal = new Terminal(io, options.flag("json"));
   try {
     if (declaration.load === undefined)
-      throw new UsageError(`${declaration.name} has no work`, "Name a command below it.");
+      throw new UsageError(`${declaration.name} needs a subcommand`, "Name one of its subcommands.");
     checkWords(declaration, words, program);
     const run = await declaration.load();
     const code = await run({ words, program, options, terminal });
@@ -147,13 +157,16 @@ async function perform(declaration: CommandDeclaration, { words, values, program
   }
 }
 
-/** Refuses words that a command would not read. Its usage says how many it reads: one for each `<…>` and `[…]` of no option. */
+/**
+ * Rejects surplus words. The usage text gives their number: one for each `<…>` or `[…]` that is not the value of an
+ * option.
+ */
 function checkWords({ name, words: usage }: CommandDeclaration, words: readonly string[], program: readonly string[]) {
-  // A command that takes no words says itself where they belong.
+  // Commands without words report surplus words themselves.
   if (usage === "" || usage.includes("…")) return;
   const places = usage.replace(/--?\w+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]/g) ?? [];
   const most = places.length - (program.length > 0 && /target/.test(usage) ? 1 : 0);
   const extra = words[Math.max(most, 0)];
   if (extra === undefined) return;
-  throw new UsageError(`"${extra.slice(0, 100)}" is one word too many`, `Write \`parley ${name} ${usage}\`.`);
+  throw new UsageError(`unexpected argument "${extra.slice(0, 100)}"`, `Use \`parley ${name} ${usage}\`.`);
 }

@@ -27,14 +27,14 @@ describe("a command line that is wrong", () => {
   });
 
   it.each([
-    [["ping", "main.ts", "more"], "more", "Write `parley ping <target>`."],
-    [["info", "more", "--", "node"], "more", "Write `parley info <target>`."],
-    [["record", "main.ts", "more", "-o", "x"], "more", "Write `parley record <target> -o <file>`."],
-    [["tree", "one", "two"], "two", "Write `parley tree [pid|name]`."],
+    [["ping", "main.ts", "more"], "more", "Use `parley ping <target>`."],
+    [["info", "more", "--", "node"], "more", "Use `parley info <target>`."],
+    [["record", "main.ts", "more", "-o", "x"], "more", "Use `parley record <target> -o <file>`."],
+    [["tree", "one", "two"], "two", "Use `parley tree [pid|name]`."],
   ])("is one with a word that is not read: %s", async (args, word, fix) => {
     const { code, stderr } = await runParley(args);
     expect(code).toBe(2);
-    expect(stderr).toContain(`error: "${word}" is one word too many\n`);
+    expect(stderr).toContain(`error: unexpected argument "${word}"\n`);
     expect(stderr).toContain(fix);
   });
 

@@ -12,7 +12,7 @@ import { TYPES_COMMANDS } from "../typed-code/types-commands.js";
 import { USE_COMMANDS } from "../use/use-commands.js";
 import type { CommandDeclaration } from "./command.js";
 
-/** Every command by what it is for, in the order of help; `docs/cli.md` has the same groups. */
+/** Every command, grouped by purpose, in the order of the help text. `docs/cli.md` has the same groups. */
 export const COMMAND_GROUPS: readonly { readonly title: string; readonly commands: readonly CommandDeclaration[] }[] = [
   { title: "Using a server", commands: USE_COMMANDS },
   { title: "Finding what is broken", commands: DOCTOR_COMMANDS },
@@ -25,5 +25,5 @@ export const COMMAND_GROUPS: readonly { readonly title: string; readonly command
   { title: "Logging in, and the shell", commands: [...LOGIN_COMMANDS, ...COMPLETION_COMMANDS] },
 ];
 
-/** Every command, in the order of help. */
+/** Every command, in the order of the help text. */
 export const ALL_COMMANDS: readonly CommandDeclaration[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

@@ -4,45 +4,45 @@ import type { OptionReader } from "./option-reader.js";
 
 /** One option of a command. */
 export interface OptionDeclaration {
-  /** As help shows it: `-o, --output <file>`. */
+  /** The flags as shown in the help text: `-o, --output <file>`. */
   readonly flags: string;
   readonly summary: string;
-  /** May be given several times; the reader's `many` has all of them. */
+  /** True if the option may be repeated. `OptionReader.many` returns all values. */
   readonly many?: boolean;
-  /** The only values, also for the completion of shells. */
+  /** The accepted values, also used for shell completion. */
   readonly choices?: readonly string[];
 }
 
-/** What a command was called with. */
+/** The words and options of one command line. */
 export interface Invocation {
   /** The words, without options. */
   readonly words: readonly string[];
-  /** What stood behind `--`: the program of a server and its arguments. */
+  /** The words behind `--`: the command of a server and its arguments. */
   readonly program: readonly string[];
   readonly options: OptionReader;
   readonly terminal: Terminal;
 }
 
-/** Does the work of a command. Throw an `McpError` or a `UsageError` to fail with its message and advice. */
+/** Runs a command. Throws an `McpError` or a `UsageError` to fail with its message and advice. */
 export type CommandRun = (invocation: Invocation) => Promise<ExitCode>;
 
 /**
- * A command as help, completion and the documentation show it. Declarations are loaded by every start, so they import nothing
- * that does work; `load` does.
+ * A command as shown in the help text, the completion scripts and the documentation. Every start loads all
+ * declarations, so they import nothing heavy. Only `load` does.
  */
 export interface CommandDeclaration {
   readonly name: string;
-  /** The words that follow, as help shows them: `<target> <tool> [name=value…]`. */
+  /** The words that follow the name, as shown in the help text: `<target> <tool> [name=value…]`. */
   readonly words: string;
   readonly summary: string;
-  /** More than the summary, in sentences. */
+  /** Complete sentences for the command's own help text. Default: the summary. */
   readonly description?: string;
   readonly options: readonly OptionDeclaration[];
-  /** Complete command lines, each with what it does; help shows them. */
+  /** Complete command lines for the help text, each with a description. */
   readonly examples: readonly { readonly line: string; readonly does: string }[];
-  /** Commands below this one, in place of `load`. */
+  /** Subcommands. A command that has them has no `load`. */
   readonly commands?: readonly CommandDeclaration[];
   readonly load?: () => Promise<CommandRun>;
-  /** It runs until it is told to end, so that a signal is a normal end: exit code 0. */
+  /** True for a command that runs until a signal arrives: the exit code is then 0. */
   readonly endsBySignal?: boolean;
 }

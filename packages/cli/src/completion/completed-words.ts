@@ -6,29 +6,31 @@ import { savedLogins } from "../target/saved-logins.js";
 import type { Io } from "../terminal/io.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** How long a server may take in all: a person waits for the shell. */
-const LOOK_MS = 3_000;
-const MOST_WORDS = 500;
-/** Words that mean themselves in every shell; servers choose their names. */
+/** Time for connecting to a server and listing its offers. Short, because a person waits at the shell. */
+const SERVER_TIMEOUT_MS = 3_000;
+const MAX_WORDS = 500;
+/** Words that no shell interprets. Servers choose the names, so all other words are dropped. */
 const PLAIN = /^[\w.:/@+%=,-]+$/;
 
 /**
- * Lists the candidates for the last of these words: commands, options and their values, names of configured servers, and what a
- * server offers. Only servers at a URL and those of the user's own files are asked: completing a word must not run what a folder
- * contains. Whatever fails offers nothing.
+ * Lists the candidates for the last of these words: commands, options and their values, names of configured servers,
+ * and the offers of a server.
+ *
+ * Contacts only servers at a URL and servers in the user's own configuration files: completing a word must not run code of
+ * the current folder. Any failure yields no candidates.
  */
 export async function completedWords(words: readonly string[], terminal: Terminal): Promise<string[]> {
   const [typed = "", before = ""] = [words.at(-1), words.at(-2)];
   const { command, next, rest } = commandOf(words.slice(0, -1));
   const offered = await offeredWords({ command, next, rest, before, typed }, terminal.io).catch(() => []);
-  // Servers and files choose names; one that looks like an option would become one.
+  // A name chosen by a server or a file must not be completed to an option.
   const fits = (word: string) => word.startsWith(typed) && (typed.startsWith("-") || !word.startsWith("-"));
-  return [...new Set(offered)].filter((word) => fits(word) && PLAIN.test(word)).slice(0, MOST_WORDS);
+  return [...new Set(offered)].filter((word) => fits(word) && PLAIN.test(word)).slice(0, MAX_WORDS);
 }
 
-interface Completing {
+interface CompletionRequest {
   readonly command: CommandDeclaration | undefined;
-  /** Commands that can follow. */
+  /** Subcommands that can follow. */
   readonly next: readonly CommandDeclaration[];
   /** The words behind the command, without options. */
   readonly rest: readonly string[];
@@ -36,7 +38,7 @@ interface Completing {
   readonly typed: string;
 }
 
-async function offeredWords({ command, next, rest, before, typed }: Completing, io: Io): Promise<string[]> {
+async function offeredWords({ command, next, rest, before, typed }: CompletionRequest, io: Io): Promise<string[]> {
   const choices = command?.options.find((option) => flagsOf(option).includes(before))?.choices;
   if (choices !== undefined) return [...choices];
   if (typed.startsWith("-")) return [...(command?.options.flatMap(longFlag) ?? []), "--help"];
@@ -49,8 +51,8 @@ async function offeredWords({ command, next, rest, before, typed }: Completing, 
   return offersOf(target, place, io);
 }
 
-/** The command that the words name, and what follows it. */
-function commandOf(words: readonly string[]): Pick<Completing, "command" | "next" | "rest"> {
+/** Finds the command that the words name, and the words behind it. */
+function commandOf(words: readonly string[]): Pick<CompletionRequest, "command" | "next" | "rest"> {
   let command: CommandDeclaration | undefined;
   let next: readonly CommandDeclaration[] = ALL_COMMANDS;
   const rest: string[] = [];
@@ -65,16 +67,20 @@ function commandOf(words: readonly string[]): Pick<Completing, "command" | "next
   return { command, next, rest };
 }
 
-/** The tools, prompts or resources of a server, by what the usage of the command calls the place. */
+/**
+ * Lists the tools, prompts or resources of a server, depending on the placeholder in the command's usage: `<tool>`,
+ * `<prompt>` or `<uri>`.
+ */
 async function offersOf(target: string, place: string, io: Io): Promise<string[]> {
   if (!/<(?:tool|prompt|uri)/.test(place)) return [];
   const where = whereOf(target, io);
   if (where === undefined) return [];
   const auth = savedLogins({}, io);
-  // As in `Checkup`: `AbortSignal.timeout` keeps no process alive, and Node 20 may collect one that is part of `any`.
+  // As in `Checkup`: the timer of `AbortSignal.timeout` does not keep the process alive, and Node 20 may
+  // garbage-collect it inside `AbortSignal.any`.
   const ended = new AbortController();
   const end = () => ended.abort();
-  const timer = setTimeout(end, LOOK_MS);
+  const timer = setTimeout(end, SERVER_TIMEOUT_MS);
   io.signal.addEventListener("abort", end, { once: true });
   const { signal } = ended;
   const options = { name: "parley", signal, onWarning: () => {} };

@@ -5,7 +5,7 @@ import { Shown, show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { SHELLS } from "./completion-commands.js";
 
-/** `parley completion`: a script for a shell, made of the declarations that help shows. */
+/** `parley completion`: prints a completion script, generated from the command declarations. */
 export const printCompletion: CommandRun = async (invocation) => {
   const {
     words: [shell = ""],
@@ -18,15 +18,15 @@ export const printCompletion: CommandRun = async (invocation) => {
   }
   const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
   if (write === undefined) {
-    const what = shell === "" ? "no shell is named" : `the shell "${shell}" is not known`;
+    const what = shell === "" ? "which shell?" : `unknown shell "${shell}"`;
     throw new UsageError(what, `Name one of ${SHELLS.join(", ")}.`);
   }
-  // Made of this program's own words alone, so it is printed as it is.
+  // The script contains only texts of this program, so it needs no escaping.
   terminal.print(new Shown(write(rows(ALL_COMMANDS))));
   return EXIT.ok;
 };
 
-/** A command by its words, such as `skills list`, and what can follow it. */
+/** A command by its full path, such as `skills list`, and what can follow it. */
 interface Row {
   readonly path: string;
   readonly summary: string;
@@ -50,7 +50,10 @@ const SCRIPTS = { bash, zsh, fish, powershell } satisfies Record<
   (all: readonly Row[]) => string
 >;
 
-/** Words of the command line so far decide what is offered; files where nothing else is known. */
+/**
+ * Offers the subcommands and options that fit the words so far, files, and the names that `parley completion words`
+ * prints.
+ */
 function bash(all: readonly Row[]): string {
   const cases = all.map(({ path, next, options }) => {
     const offered = [...next.map(({ name }) => name), ...options.map(longFlag), "--help"].join(" ");
@@ -60,7 +63,8 @@ function bash(all: readonly Row[]): string {
     all,
     (flag, choices) => `    ${flag}) COMPREPLY=($(compgen -W ${quoted(choices)} -- "$word")); return ;;`,
   );
-  // Bash breaks words at characters such as ":" and "=", and replaces only what is behind the last of them; zsh does not.
+  // Bash splits words at characters such as ":" and "=", and replaces only the part behind the last of them. Zsh does
+  // not.
   return `_parley() {
   local line="\${COMP_LINE:0:COMP_POINT}" words=() cut="" breaks=""
   if [[ -n "\${ZSH_VERSION-}" || "$line" == *[\\"\\'\\\\]* ]]; then
@@ -101,7 +105,7 @@ ${cases.join("\n")}
 complete -o filenames -F _parley parley`;
 }
 
-/** Zsh reads the functions of bash. */
+/** Zsh runs the bash functions through `bashcompinit`. */
 function zsh(all: readonly Row[]): string {
   return `#compdef parley
 autoload -U +X bashcompinit && bashcompinit
@@ -125,7 +129,7 @@ function fish(all: readonly Row[]): string {
   );
 }
 
-/** PowerShell asks this program for everything. */
+/** PowerShell gets every candidate from `parley completion words`. */
 function powershell(): string {
   return `Register-ArgumentCompleter -Native -CommandName parley -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -148,7 +152,7 @@ function topLevel(all: readonly Row[]): string[] {
   return all.map(({ path }) => path).filter((path) => !path.includes(" "));
 }
 
-/** The values of options that have few, once for each option. */
+/** Writes one case for each option that has a fixed set of values. */
 function choiceCases(all: readonly Row[], write: (flag: string, choices: string) => string): string[] {
   const known = new Map(
     all.flatMap(({ options }) =>

@@ -2,35 +2,38 @@ import { REVISIONS } from "@parley/mcp/protocol";
 import type { CommandDeclaration } from "../commands/command.js";
 import { TARGET_OPTIONS } from "../commands/target-options.js";
 
-/** The page shows, records and redacts by itself; and waits for answers as long as the person before it does. */
-const UNFIT = /^--(?:record|redact|no-redact|timeout|revision) ?/;
+/**
+ * Target options that `inspect` replaces or does not support. The page records and redacts itself, and waits for
+ * answers as long as the user does.
+ */
+const UNSUPPORTED_OPTIONS = /^--(?:record|redact|no-redact|timeout|revision) ?/;
 
-/** The command that opens the inspector. */
+/** The command that starts the inspector. */
 export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "inspect",
     words: "[target…]",
     summary: "try servers in the browser, and see every message",
     description:
-      "Opens a page on this machine that connects to the targets, tries what they offer, answers what they ask, and shows every " +
-      "message. Addresses can be added in the page; programs and modules come from the command line alone. Without a target, " +
-      "--config connects to every server of the file.",
+      "Opens a page in the browser that connects to the targets. Try their tools, answer their questions, and see every message. " +
+      "URLs can be added in the page; programs and modules only on the command line. Without a target, --config connects to " +
+      "every server of the file.",
     options: [
-      { flags: "--port <n>", summary: "the port of the page; a free one unless given" },
-      { flags: "--no-open", summary: "only print the address; a browser is opened where stdout is a terminal" },
+      { flags: "--port <n>", summary: "the port of the page (default: any free port)" },
+      { flags: "--no-open", summary: "do not open a browser (default if stdout is not a terminal)" },
       {
         flags: "--sample-with <command>",
-        summary: "can answer questions to a model: JSON on stdin, the answer on stdout",
+        summary: "the command that answers sampling requests: JSON on stdin, the answer on stdout",
       },
-      { flags: "--timeout <time>", summary: "how long to wait for a connection (30s): 500ms, 5m" },
+      { flags: "--timeout <time>", summary: "time limit for connecting (default: 30s): 500ms, 5m" },
       {
         flags: "--revision <date>",
         summary: "speak this revision first; another can be chosen in the page",
         choices: REVISIONS,
       },
-      ...TARGET_OPTIONS.filter(({ flags }) => !UNFIT.test(flags)),
-      { flags: "--json", summary: "print the address in JSON, on one line" },
-      { flags: "--debug", summary: "show the stack of errors" },
+      ...TARGET_OPTIONS.filter(({ flags }) => !UNSUPPORTED_OPTIONS.test(flags)),
+      { flags: "--json", summary: "print the address as one line of JSON" },
+      { flags: "--debug", summary: "print the stacks of errors" },
     ],
     examples: [
       { line: "parley inspect ./server.ts", does: "Opens the page for the server of a module." },
@@ -38,7 +41,10 @@ export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
         line: "parley inspect http://127.0.0.1:3000/mcp -- node server.js",
         does: "Connects to a server at a URL and to a program, side by side.",
       },
-      { line: "parley inspect --config .mcp.json --no-open", does: "Every server of a file; prints the address." },
+      {
+        line: "parley inspect --config .mcp.json --no-open",
+        does: "Connects to every server of a file, and only prints the address.",
+      },
     ],
     endsBySignal: true,
     load: async () => (await import("./inspect.js")).inspect,

@@ -14,7 +14,7 @@ import type { Io } from "../terminal/io.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** `parley inspect`: serves the inspector's page until a signal comes. */
+/** `parley inspect`: serves the inspector until a signal arrives. */
 export const inspect: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const targets = await inspectorTargets(invocation);
@@ -23,9 +23,9 @@ export const inspect: CommandRun = async (invocation) => {
     if (terminal.json) terminal.printJsonLine({ url: inspector.url });
     else terminal.print(show`${inspector.url}`);
     const { dim } = terminal.noteStyle;
-    terminal.note(show`${dim("the address has the key in it; Ctrl-C ends the inspector")}`);
+    terminal.note(show`${dim("the address contains the access key; press Ctrl-C to stop the inspector")}`);
     if (terminal.io.stdout.isTTY === true && !options.isOff("open")) openPage(inspector.url);
-    await ended(inspector, terminal.io);
+    await untilEnded(inspector, terminal.io);
   } finally {
     await inspector.close();
   }
@@ -37,7 +37,7 @@ function inspectorOptions({ options, terminal: { io } }: Invocation): InspectorO
   const words = line === undefined ? undefined : commandWords(line);
   return {
     port: options.count("port", 0, 65_535),
-    // Commander admits the revisions of the protocol alone.
+    // Commander accepts no other values.
     revision: options.text("revision") as Revision | undefined,
     connectMs: options.duration("timeout"),
     tokens: fileTokenStore(tokenFile(io)),
@@ -52,11 +52,11 @@ function openPage(url: string): void {
   try {
     openInBrowser(url);
   } catch {
-    // No program is known here that opens addresses; it stands on the screen.
+    // No browser can be opened here. The address is on the screen.
   }
 }
 
-async function ended({ closed }: Inspector, { signal }: Io): Promise<void> {
+async function untilEnded({ closed }: Inspector, { signal }: Io): Promise<void> {
   const interrupted = new Promise<void>((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
     if (signal.aborted) resolve();
@@ -64,40 +64,39 @@ async function ended({ closed }: Inspector, { signal }: Io): Promise<void> {
   await Promise.race([closed, interrupted]);
 }
 
-/** More are not connected at once. */
-const MOST_TARGETS = 40;
+/** Targets that the inspector connects to at once. */
+const MAX_TARGETS = 40;
 
 /**
- * The servers that a command line names: each word, what is behind `--`, or without both every server of `--config`. None is no
- * error: addresses can be added in the page. Throws a `UsageError` where a server is named that there is not.
+ * Reads the servers of the command line: each word, the program behind `--`, or, without both, every server of
+ * `--config`.
+ *
+ * An empty list is valid: addresses can be added in the page. Throws a `UsageError` for an unknown server.
  */
 async function inspectorTargets(invocation: Invocation): Promise<InspectorTarget[]> {
   const { words, program, options } = invocation;
   const named = words.length > 0 || program.length > 0 || options.text("config") === undefined;
   const targets = await takeTargets(named ? invocation : { ...invocation, words: await configNames(invocation) });
-  if (targets.length > MOST_TARGETS) {
-    throw new UsageError(
-      `${targets.length} servers are more than the inspector connects to`,
-      `Name up to ${MOST_TARGETS}.`,
-    );
+  if (targets.length > MAX_TARGETS) {
+    throw new UsageError(`the inspector cannot connect to ${targets.length} servers`, `Name at most ${MAX_TARGETS}.`);
   }
   return targets.map((target) => inspectorTarget(target, invocation));
 }
 
-/** The servers of the file that can be used; what is wrong with the others is noted. */
+/** Returns the names of the usable servers in the file, and prints the problems of the others. */
 async function configNames({ options, terminal }: Invocation): Promise<string[]> {
   const file = options.text("config") ?? "";
-  // Loaded only for files: it brings the host of the library.
+  // Loaded only here: it imports the host of the library.
   const { readConfigServers } = await import("../target/config-servers.js");
   const { path, servers, problems } = readConfigServers(resolve(terminal.io.cwd, file), terminal.io);
   const broken = problems.filter(({ severity }) => severity === "error");
   for (const { path: place, message } of broken) {
-    terminal.note(show`${terminal.noteStyle.yellow("left out")} ${path}: ${place}: ${message}`);
+    terminal.note(show`${terminal.noteStyle.yellow("skipped")} ${path}: ${place}: ${message}`);
   }
   const unusable = new Set(broken.map(({ server }) => server));
   const names = Object.keys(servers).filter((name) => servers[name]?.disabled !== true && !unusable.has(name));
   if (names.length > 0) return names;
-  throw new UsageError(`${path} has no server that can be used`, "Add one, enable one, or name a target.");
+  throw new UsageError(`${path} has no usable server`, "Add one, enable one, or name a target.");
 }
 
 function inspectorTarget(target: ServerTarget, invocation: Invocation): InspectorTarget {
@@ -136,7 +135,7 @@ function moduleTarget({ name, path }: ServerTarget & { kind: "module" }, invocat
     kind: "module",
     shown: name,
     open: async (options) => {
-      // Loaded only where a module is named: it brings a compiler.
+      // Loaded only here: it imports a compiler.
       const { openModule } = await import("../target/open-module.js");
       const signal = options.signal ?? terminal.io.signal;
       const timeoutMs = options.timeouts?.connectMs;

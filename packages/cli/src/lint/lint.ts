@@ -10,13 +10,13 @@ import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { loadTokenizer } from "../tokens/token-counter.js";
 
-/** `parley lint`: judges the definitions of a server's tools. */
+/** `parley lint`: checks the tool definitions of a server. */
 export const lint: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   if (options.flag("rules")) return printRules(terminal);
   const chosen = await lintOptions(invocation);
   const [target, [extra]] = await takeTarget(invocation);
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server.");
   await using client = await openTarget(target, invocation, DECLINING);
   const tools = client.serverCapabilities.tools === undefined ? [] : await client.allTools();
   const findings = lintTools(tools, chosen);
@@ -30,7 +30,7 @@ async function lintOptions({ options }: Invocation): Promise<LintOptions> {
   const [only, ignore] = [options.many("rule"), options.many("ignore")];
   const chosen: LintOptions = { ...(only.length === 0 ? {} : { only }), ignore };
   try {
-    // Before anything is started: a rule that does not exist is a fault of the command line.
+    // Checked before connecting: an unknown rule is a usage error.
     lintTools([], chosen);
   } catch (reason) {
     const { message, fix } = McpError.from(reason);
@@ -42,7 +42,7 @@ async function lintOptions({ options }: Invocation): Promise<LintOptions> {
   return {
     ...chosen,
     ...(maxTokens === undefined ? {} : { maxTokens }),
-    // It takes longer to load than the rest takes to run.
+    // The tokenizer takes longer to load than everything else takes to run.
     ...(LINT_RULES.some(({ id }) => counts(id)) ? { countTokens: await loadTokenizer() } : {}),
   };
 }
@@ -59,20 +59,21 @@ function printRules(terminal: Terminal) {
   return EXIT.ok;
 }
 
-/** Findings that people are shown; programs get all. */
-const MOST_FINDINGS = 500;
+/** Findings printed for people. `--json` prints all. */
+const MAX_SHOWN_FINDINGS = 500;
 
 function printFindings(terminal: Terminal, findings: readonly Finding[], tools: number): void {
   const { bold, dim, green } = terminal.style;
   let heading: string | undefined | null = null;
-  for (const { rule, severity, tool, path, message, fix } of findings.slice(0, MOST_FINDINGS)) {
+  for (const { rule, severity, tool, path, message, fix } of findings.slice(0, MAX_SHOWN_FINDINGS)) {
     if (tool !== heading) terminal.print(bold(tool ?? "all tools"));
     heading = tool;
     terminal.print(show`  ${styled(terminal, severity)} ${rule}${dim(path === undefined ? "" : `  ${path}`)}`);
     terminal.print(show`    ${message}`);
     terminal.print(show`    ${dim("fix:")} ${fix}`);
   }
-  if (findings.length > MOST_FINDINGS) terminal.print(`… ${findings.length - MOST_FINDINGS} more; --json has all`);
+  if (findings.length > MAX_SHOWN_FINDINGS)
+    terminal.print(`… ${findings.length - MAX_SHOWN_FINDINGS} more; --json prints all`);
   const { error, warning, note } = countsOf(findings);
   const sum = `${plural(error, "error")}, ${plural(warning, "warning")}, ${plural(note, "note")} in ${plural(tools, "tool")}`;
   terminal.print(error + warning === 0 ? green(sum) : bold(sum));

@@ -21,19 +21,19 @@ import { type Shown, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** `parley lock`: pins what servers offer, or says in what they differ from their pins. */
+/** `parley lock`: pins the offers of servers, or shows how they differ from their pins. */
 export const lock: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   if (options.flag("check") && options.flag("update")) {
-    throw new UsageError("--check and --update exclude each other", "Use --check to compare, --update to approve.");
+    throw new UsageError("--check and --update cannot be combined", "Use --check to compare, --update to approve.");
   }
   const file = options.text("output") ?? "mcp.lock.json";
   const store = new LockStore(resolve(terminal.io.cwd, file));
   if (options.flag("check") && !store.exists) {
-    throw new UsageError(`there is no ${file}`, "Pin the server first: the same command without --check.");
+    throw new UsageError(`${file} does not exist`, "Pin the server first: run the same command without --check.");
   }
   const outcomes = options.flag("all") ? await lockAll(invocation, store) : [await lockOne(invocation, store)];
-  // Never after a check: it may run where others read the file.
+  // A check never writes: it may run where others read the file.
   if (!options.flag("check")) store.write();
   printOutcomes(terminal, file, outcomes);
   return exitCode(outcomes);
@@ -42,24 +42,24 @@ export const lock: CommandRun = async (invocation) => {
 async function lockOne(invocation: Invocation, store: LockStore): Promise<LockOutcome> {
   const [target, rest] = await takeTarget(invocation);
   const [extra] = rest;
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server, or use --all.");
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server, or use --all.");
   await using client = await openTarget(target, invocation, DECLINING);
   const name = invocation.options.text("name") ?? nameOf(target, client);
-  return compared(invocation, store, name, await lockOf(client));
+  return compareOrPin(invocation, store, name, await lockOf(client));
 }
 
-/** A configured server goes by its name there; others by what they call themselves. */
+/** Returns the configured name of a server, else the name that it declares. */
 function nameOf(target: ServerTarget, { serverInfo }: Client): string {
   const isConfigured =
     target.kind !== "module" && target.name !== target.entry.url && target.name !== target.entry.command;
   return isConfigured ? target.name : (serverInfo?.name ?? target.name);
 }
 
-/** One that fails keeps nobody from hearing of the others. */
+/** Locks every server of a configuration. A failing server does not stop the others. */
 async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOutcome[]> {
   const { words, program, options, terminal } = invocation;
   if (words.length > 0 || program.length > 0 || options.text("name") !== undefined) {
-    throw new UsageError("--all takes neither a target nor --name", "Leave out one of them.");
+    throw new UsageError("--all cannot be combined with a target or --name", "Remove one of them.");
   }
   const config = options.text("config");
   const [file] =
@@ -68,7 +68,7 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
     disabled === true ? [] : [name],
   );
   if (file === undefined || names.length === 0) {
-    throw new UsageError("there is no configuration with servers", "Name a file with `mcpServers` by --config.");
+    throw new UsageError("no configuration with servers was found", "Name a file with `mcpServers`: --config <file>.");
   }
   const outcomes: LockOutcome[] = [];
   for (const name of names) {
@@ -76,7 +76,7 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
     try {
       const [target] = await takeTarget({ ...invocation, words: [name] });
       await using client = await openTarget(target, invocation, DECLINING);
-      outcomes.push(compared(invocation, store, name, await lockOf(client)));
+      outcomes.push(compareOrPin(invocation, store, name, await lockOf(client)));
     } catch (error) {
       outcomes.push({ name, state: "failed", error, drift: [] });
     }
@@ -84,7 +84,7 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
   return outcomes;
 }
 
-function compared({ options }: Invocation, store: LockStore, name: string, current: ServerLock): LockOutcome {
+function compareOrPin({ options }: Invocation, store: LockStore, name: string, current: ServerLock): LockOutcome {
   const pinned = store.get(name);
   const drift: LockDifference[] = pinned === undefined ? [] : compareLock(pinned, current);
   if (pinned === undefined && options.flag("check")) {
@@ -101,17 +101,17 @@ function exitCode(outcomes: readonly LockOutcome[]): ExitCode {
   return outcomes.some(({ state }) => state === "failed") ? EXIT.unreachable : EXIT.ok;
 }
 
-const LARGEST_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** The locks of one file, which is written only where something changed. */
+/** The locks of one file, which is written only if something changed. */
 class LockStore {
   readonly path: string;
-  /** False if there is no such file yet. */
+  /** False if the file does not exist yet. */
   readonly exists: boolean;
   readonly #before: string;
   readonly #servers: Map<string, ServerLock>;
 
-  /** Throws a `UsageError` for a file that cannot be used. */
+  /** Throws a `UsageError` for a file that cannot be read. */
   constructor(path: string) {
     this.path = path;
     const text = readText(path);
@@ -132,7 +132,7 @@ class LockStore {
     this.#servers.set(name, lock);
   }
 
-  /** Replaces the file as a whole, so that nobody reads half of it. */
+  /** Replaces the file in one step, so that readers never see half of it. */
   write(): void {
     const text = writeLock(Object.fromEntries(this.#servers));
     if (text === this.#before) return;
@@ -143,7 +143,7 @@ class LockStore {
     } catch (reason) {
       rmSync(draft, { force: true });
       const why = reason instanceof Error ? reason.message : String(reason);
-      throw new UsageError(`${this.path} cannot be written: ${why}`, "Name a file that can be written by --output.");
+      throw new UsageError(`${this.path} cannot be written: ${why}`, "Name a writable file with --output.");
     }
   }
 }
@@ -151,13 +151,14 @@ class LockStore {
 function readText(path: string): string | undefined {
   try {
     const { size } = statSync(path);
-    if (size > LARGEST_BYTES) throw new UsageError(`${path} has ${size} bytes`, "Name a lock file by --output.");
+    if (size > MAX_FILE_BYTES)
+      throw new UsageError(`${path} is too large for a lock file (${size} bytes)`, "Name a lock file with --output.");
     return readFileSync(path, "utf8");
   } catch (reason) {
     if ((reason as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     if (reason instanceof UsageError) throw reason;
     const why = reason instanceof Error ? reason.message : String(reason);
-    throw new UsageError(`${path} cannot be read: ${why}`, "Name a lock file by --output.");
+    throw new UsageError(`${path} cannot be read: ${why}`, "Name a lock file with --output.");
   }
 }
 
@@ -170,21 +171,21 @@ function locksIn(path: string, text: string): Readonly<Record<string, ServerLock
   }
 }
 
-/** What became of one server. */
+/** The outcome for one server. */
 interface LockOutcome {
   readonly name: string;
   readonly state: "pinned" | "unchanged" | "updated" | "drift" | "missing" | "failed";
   readonly drift: readonly LockDifference[];
   readonly current?: ServerLock;
-  /** The names that the file has, where it does not have this one. */
+  /** The names in the file, if it lacks this one. */
   readonly known?: readonly string[];
   readonly error?: unknown;
 }
 
-/** Lines of differences that people are shown; programs get all. */
-const MOST_LINES = 1_000;
+/** Lines of differences printed for people. `--json` prints all. */
+const MAX_SHOWN_LINES = 1_000;
 
-/** Prints what became of the servers. */
+/** Prints the outcome for each server. */
 function printOutcomes(terminal: Terminal, file: string, outcomes: readonly LockOutcome[]): void {
   if (terminal.json) {
     terminal.printJson({ file, servers: Object.fromEntries(outcomes.map((one) => [one.name, jsonOf(one)])) });
@@ -226,7 +227,7 @@ function headline(terminal: Terminal, file: string, { name, state, current, erro
     case "drift":
       return show`${red("changed")} ${bold(name)}, compared with ${file}`;
     case "missing":
-      return show`${red("not pinned")} ${bold(name)}: ${file} does not have it`;
+      return show`${red("not pinned")} ${bold(name)}: it is not in ${file}`;
     case "failed":
       return show`${red("failed")} ${bold(name)}: ${McpError.from(error).message}`;
   }
@@ -248,11 +249,12 @@ function sizeOf(lock: ServerLock): string {
 function printDrift(terminal: Terminal, drift: readonly LockDifference[]): void {
   if (drift.length === 0) return;
   const lines = driftText(drift).split("\n");
-  for (const line of lines.slice(0, MOST_LINES)) terminal.print(styled(terminal, line));
-  if (lines.length > MOST_LINES) terminal.print(`  … ${lines.length - MOST_LINES} more lines; --json has all`);
+  for (const line of lines.slice(0, MAX_SHOWN_LINES)) terminal.print(styled(terminal, line));
+  if (lines.length > MAX_SHOWN_LINES)
+    terminal.print(`  … ${lines.length - MAX_SHOWN_LINES} more lines; --json prints all`);
 }
 
-/** Removed lines red, added ones green, as in every difference. */
+/** Colours removed lines red and added lines green. */
 function styled({ style }: Terminal, line: string): Shown {
   if (line.startsWith("    - ")) return show`  ${style.red(line)}`;
   if (line.startsWith("    + ")) return show`  ${style.green(line)}`;
@@ -260,9 +262,9 @@ function styled({ style }: Terminal, line: string): Shown {
 }
 
 function adviceOf({ state, known = [], error }: LockOutcome): string | undefined {
-  if (state === "drift") return "Use the server only if you trust what changed; approve it by --update.";
+  if (state === "drift") return "Use the server only if you trust the changes. To approve them: --update.";
   if (state === "failed") return McpError.from(error).fix;
   if (state !== "missing") return undefined;
   const others = known.length === 0 ? "" : ` The file has: ${known.slice(0, 10).join(", ")}.`;
-  return `Pin it: the same command without --check; or name its entry by --name.${others}`;
+  return `Pin it: run the same command without --check. Or name its entry: --name <name>.${others}`;
 }

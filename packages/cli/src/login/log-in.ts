@@ -9,11 +9,11 @@ import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** `parley login`: connects once with a way to log in, so that the tokens are kept. */
+/** `parley login`: connects once with a way to log in, and stores the tokens. */
 export const logIn: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const url = await loginAddress(invocation);
-  const store = countedStore(fileTokenStore(tokenFile(terminal.io)));
+  const store = countingStore(fileTokenStore(tokenFile(terminal.io)));
   const scopes = options.many("scope");
   const client = knownClient(invocation);
   const auth = oauth({
@@ -24,20 +24,23 @@ export const logIn: CommandRun = async (invocation) => {
     ...(client === undefined ? {} : { client }),
   });
   await using connected = await connect(url, { auth, name: "parley", signal: terminal.io.signal });
-  // A server may let anybody connect, and ask for a token only where something is used.
+  // A server may accept connections without a token, and require one only for requests.
   await connected.ping();
   const name = connected.serverInfo?.name ?? url;
   if (terminal.json) terminal.printJson({ url, server: connected.serverInfo, kept: store.changes > 0 });
   else if (store.changes > 0) terminal.print(show`Logged in to ${name}. Later commands use this login.`);
-  else terminal.print(show`${name} let this command in as it is: it asked for no new login.`);
+  else terminal.print(show`${name} accepted this command without a new login.`);
   return EXIT.ok;
 };
 
-/** The address of the server that a login is about. */
+/** Returns the URL of the server to log in to or out of. Throws a `UsageError` for other targets. */
 export async function loginAddress(invocation: Invocation): Promise<string> {
   const [target] = await takeTarget(invocation, { logsIn: true });
   if (target.kind === "url") return target.entry.url;
-  throw new UsageError(`${target.name} is no URL`, "Only servers at a URL have logins; programs get theirs by --env.");
+  throw new UsageError(
+    `${target.name} is not a URL`,
+    "Use a server at a URL. Programs get their credentials with --env.",
+  );
 }
 
 async function loginOf({ options, terminal }: Invocation): Promise<Login> {
@@ -71,8 +74,10 @@ function showCode(
   if (completeUrl !== undefined) terminal.note(show`or open ${completeUrl}`);
 }
 
-/** Counts what is kept, and the tokens that are forgotten. */
-export function countedStore(store: TokenStore): TokenStore & { readonly changes: number; readonly forgotten: number } {
+/** Counts writes, and deletions of tokens. */
+export function countingStore(
+  store: TokenStore,
+): TokenStore & { readonly changes: number; readonly forgotten: number } {
   let changes = 0;
   let forgotten = 0;
   return {
@@ -88,7 +93,7 @@ export function countedStore(store: TokenStore): TokenStore & { readonly changes
       changes += 1;
     },
     delete: async (key) => {
-      // Beside tokens the store remembers who issued them.
+      // The store also holds the issuers of tokens. Those are not counted.
       if (key.startsWith("tokens ") && (await store.get(key)) !== undefined) forgotten += 1;
       await store.delete(key);
     },

@@ -6,12 +6,12 @@ import type { CommandRun } from "../commands/command.js";
 import { tokenFile } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
-import { countedStore, loginAddress } from "./log-in.js";
+import { countingStore, loginAddress } from "./log-in.js";
 
-/** How long the server may take: forgetting does not depend on it. */
+/** Time for reaching the server. The tokens are deleted in any case. */
 const REVOKE_MS = 10_000;
 
-/** `parley logout`: forgets tokens. */
+/** `parley logout`: revokes and deletes tokens. */
 export const logOut: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const file = tokenFile(terminal.io);
@@ -22,15 +22,15 @@ export const logOut: CommandRun = async (invocation) => {
     return EXIT.ok;
   }
   const url = await loginAddress(invocation);
-  const store = countedStore(fileTokenStore(file));
+  const store = countingStore(fileTokenStore(file));
   const auth = oauth({ store, registration: false });
-  // Only a connection knows where tokens are revoked; a server that is away keeps nobody from forgetting them.
+  // A connection finds out where tokens are revoked. If the server is unreachable, the tokens are deleted all the same.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
   await client?.close();
   await auth.logout(url);
   const wasLoggedIn = store.forgotten > 0;
   if (terminal.json) terminal.printJson({ forgotten: wasLoggedIn ? url : null });
   else if (wasLoggedIn) terminal.print(show`Logged out of ${url}.`);
-  else terminal.print(show`There was no login to ${url}.`);
+  else terminal.print(show`You were not logged in to ${url}.`);
   return EXIT.ok;
 };

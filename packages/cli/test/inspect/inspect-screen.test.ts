@@ -22,7 +22,7 @@ describe.skipIf(noScreen !== undefined || process.platform !== "linux")("parley 
   it("prints its address, opens it in the browser, and ends with Ctrl-C", async () => {
     using folder = new ModuleFolder();
     await using screen = await inspecting(folder);
-    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C ends the inspector")) ?? [];
+    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C to stop the inspector")) ?? [];
     const opened = join(folder.path, "opened");
     await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8"), { timeout: 20_000 }).toBe(address);
     expect((await fetch(address)).status).toBe(200);
@@ -33,7 +33,7 @@ describe.skipIf(noScreen !== undefined || process.platform !== "linux")("parley 
   it("opens nothing with --no-open", async () => {
     using folder = new ModuleFolder();
     await using screen = await inspecting(folder, ["--no-open"]);
-    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C ends the inspector")) ?? [];
+    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C to stop the inspector")) ?? [];
     expect((await fetch(address)).status).toBe(200);
     screen.press("C-c");
     expect(await screen.ended()).toBe(0);
@@ -44,7 +44,7 @@ describe.skipIf(noScreen !== undefined || process.platform !== "linux")("parley 
     using folder = new ModuleFolder();
     const elsewhere = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "aix" })';
     await using screen = await inspecting(folder, [], ["--import", elsewhere]);
-    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C ends the inspector")) ?? [];
+    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C to stop the inspector")) ?? [];
     expect((await fetch(address)).status).toBe(200);
     screen.press("C-c");
     expect(await screen.ended()).toBe(0);

@@ -108,7 +108,7 @@ describe("parley inspect", () => {
     folder.write("servers.json", JSON.stringify({ mcpServers: servers }));
     await using parley = await InspectingParley.start(["--config", "servers.json"], { cwd: folder.path });
     expect((await parley.connected(2)).targets).toHaveLength(2);
-    expect(parley.stderr).toMatch(/left out .*broken/);
+    expect(parley.stderr).toMatch(/skipped .*broken/);
   });
 
   it("opens with no server, and connects to an address of the page", async () => {

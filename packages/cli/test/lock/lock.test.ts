@@ -147,10 +147,10 @@ describe("parley lock", () => {
   });
 
   it.each([
-    [["--check"], "there is no mcp.lock.json", 2],
-    [["--check", "--update"], "exclude each other", 2],
-    [["extra"], "one word too many", 2],
-    [["--all"], "neither a target nor --name", 2],
+    [["--check"], "mcp.lock.json does not exist", 2],
+    [["--check", "--update"], "cannot be combined", 2],
+    [["extra"], 'unexpected argument "extra"', 2],
+    [["--all"], "cannot be combined with a target or --name", 2],
     [["-o", "no/such/folder/x.json"], "cannot be written", 2],
   ])("%j fails with its cause and a fix", async (args, cause, expected) => {
     const { code, stderr } = await run(handle.url, ...args);

@@ -116,7 +116,7 @@ describe("parley tokens", () => {
     [["--tokenizer", "abacus"], "Allowed choices are o200k_base"],
     [["--compare", "--budget", "5"], "--compare has no budget"],
     [["--compare", "--uses", "5000"], "--uses is 5000"],
-    [["another"], '"another" is one word too many'],
+    [["another"], 'unexpected argument "another"'],
   ])("%j is a wrong command line", async (args, cause) => {
     const { code, stderr } = await runParley(["tokens", url(0), ...args]);
     expect(stderr).toContain(cause);

@@ -89,7 +89,7 @@ describe("commands that show what a server has", () => {
     [["read", "note://today", "--raw"], { tty: true }, 2, "--raw would let the server write to your terminal"],
     [["read", "note://today", "--raw", "--json"], {}, 2, "Choose one of them."],
     [["read"], {}, 2, "no resource is named"],
-    [["read", "note://a", "note://b"], {}, 2, "one word too many"],
+    [["read", "note://a", "note://b"], {}, 2, "unexpected argument"],
     [["read", "nothing://here"], {}, 1, "nothing://here"],
     [["list", "toolz"], {}, 2, '"toolz" cannot be listed'],
     [["prompt", "reviw"], {}, 1, "Did you mean review?"],
