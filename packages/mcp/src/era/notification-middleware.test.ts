@@ -112,6 +112,6 @@ describe("`useNotifications` of a server", () => {
   it("refuses to be late", async () => {
     const served = server().tool("t", {}, () => "");
     await new Drive(served).call("t");
-    expect(() => served.useNotifications((_seen, next) => next())).toThrow(/served already/);
+    expect(() => served.useNotifications((_seen, next) => next())).toThrow(/already in use/);
   });
 });

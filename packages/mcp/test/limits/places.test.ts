@@ -62,7 +62,7 @@ describe("sessions of one principal on two nodes", () => {
       data: {
         limit: "quotas.perPrincipal.sessions",
         retryAfterMs: 10_000,
-        fix: "End one that is not needed any more, or raise `quotas.perPrincipal.sessions` of the server.",
+        fix: "Close one that is no longer needed, or raise `quotas.perPrincipal.sessions` of the server.",
       },
     });
     expect([await opened(0, "bob"), await opened(1, "eve")]).toEqual([200, 200]);
@@ -149,7 +149,7 @@ describe("GET streams of one principal on two nodes", () => {
       status: 429,
       retryAfter: "10",
       message: "Too many at once: at most 2 streams for each caller. Wait 10 s, then try again.",
-      data: { limit: "quotas.perPrincipal.streams", retryAfterMs: 10_000, fix: expect.stringContaining("End one") },
+      data: { limit: "quotas.perPrincipal.streams", retryAfterMs: 10_000, fix: expect.stringContaining("Close one") },
     });
     const others = await other.get();
     expect(others.status).toBe(200);

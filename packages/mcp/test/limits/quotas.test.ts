@@ -131,7 +131,7 @@ describe("two nodes on one storage", () => {
     for (let count = 0; count < 12; count++) replies.push(await node.as("ada").call("quick"));
     expect(failed(replies)).toHaveLength(2);
     expect(node.warnings).toEqual([
-      expect.stringContaining("this node counts alone until it answers: The store is down."),
+      expect.stringContaining("this node counts on its own until the storage answers: The store is down."),
     ]);
 
     const strict = limited(
@@ -208,6 +208,6 @@ describe("options of quotas", () => {
   });
 
   it("need a storage to count on one", () => {
-    expect(() => new Server(info, { quotas: quotas({ on: "storage" }) })).toThrow("the server has none");
+    expect(() => new Server(info, { quotas: quotas({ on: "storage" }) })).toThrow("the server has no storage");
   });
 });

@@ -22,8 +22,8 @@ export const FOUND_NEWCOMER: readonly Mutant[] = [
     name: "misuse-told-to-callers-only",
     recreates: "a result that cannot be sent is told to the caller, and the server's log is silent",
     file: "server/call/endpoint.ts",
-    search: 'if (error.kind === "misuse") call.facts',
-    replace: "if (false) call.facts",
+    search: 'if (error.kind === "misuse") call.config',
+    replace: "if (false) call.config",
     tests: ["test/newcomer/handlers.test.ts"],
   },
   {

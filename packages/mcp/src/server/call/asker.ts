@@ -4,15 +4,22 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 
 /** A question in the form of the client's revision. */
 export interface PreparedQuestion extends AskedQuestion {
+  /** The key that the handler chose for the question; undefined if the question is identified by its contents. */
   readonly key: string | undefined;
 }
 
-/** What a call has been answered, and what its steps gave, so far. */
+/** The answers of the client and the outcomes of steps that a call has so far. */
 export interface RecordedAnswers {
+  /** The client's answers, by the name of the question. */
   readonly answers: Record<string, unknown>;
+  /** The outcomes of steps, by their key. */
   readonly steps: Record<string, StepRecord>;
-  /** The names of its questions and the keys of its steps so far, for what goes on with the same run of the handler. */
+  /**
+   * How often each question was asked, by its key or digest. An asker that continues the same run of the handler goes
+   * on counting here.
+   */
   readonly names: Map<string, number>;
+  /** Keys of the steps that this run of the handler has started. */
   readonly stepKeys: Set<string>;
 }
 
@@ -20,14 +27,23 @@ export interface RecordedAnswers {
 export interface Asker {
   /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
   ask(prepared: PreparedQuestion): Promise<unknown>;
+  /**
+   * Runs `work` once per call and returns its value after a round trip through JSON. A later round returns the recorded
+   * outcome instead. Throws `misuse` if a run uses the key twice.
+   */
   step(key: string, work: () => unknown): Promise<unknown>;
-  /** What need not be asked and done again, once the steps that run now are over; absent where nothing is recorded. */
+  /**
+   * Waits for running steps, then returns everything that a later run need not ask or do again. Absent if this asker
+   * records nothing.
+   */
   recorded?(): Promise<RecordedAnswers>;
-  /** How often the handler has run again within this call. Absent where it runs again in another round. */
+  /**
+   * Number of times that the handler has run again within this call. Absent if the handler runs again in another round.
+   */
   readonly repeats?: number;
-  /** Prepares for one more such run. */
+  /** Prepares the next run of the handler within this call. */
   repeat?(): void;
-  /** The interim result, after a question has interrupted the handler. */
+  /** Returns the interim result after a question has interrupted `handler`. */
   conclude(handler: Promise<unknown>): Promise<InputOutcome>;
 }
 
@@ -42,7 +58,10 @@ export interface StepFailure {
   tool?: { content?: readonly ContentBlock[] | undefined };
 }
 
-/** The outcome of a call that must ask the client first. Private, so that a copy made by middleware holds nothing of it. */
+/**
+ * The outcome of a call that must ask the client first. The members are private, so that a copy made by middleware
+ * contains none of them.
+ */
 export class InputOutcome {
   readonly #questions: Record<string, Question>;
   readonly #state: string | undefined;

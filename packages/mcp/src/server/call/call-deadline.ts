@@ -15,19 +15,20 @@ export class CallDeadline {
   #ended = false;
 
   /**
-   * Starts the timer. `expired` is called at most once and returns the error that the call fails with. The timer keeps the process
-   * alive until `wanted` is aborted, if given: the caller may be in this process, where nothing else does.
+   * Starts the timer. `expired` is called at most once and returns the error that the call fails with. If `keepAlive`
+   * is given, the timer keeps the process alive until that signal is aborted: the caller may run in this process, and
+   * then nothing else keeps it alive.
    */
-  constructor(platform: Platform, ms: number, expired: () => McpError, wanted?: AbortSignal) {
+  constructor(platform: Platform, ms: number, expired: () => McpError, keepAlive?: AbortSignal) {
     this.#platform = platform;
     this.#left = ms;
     this.#expired = expired;
-    this.#keepAlive = wanted;
+    this.#keepAlive = keepAlive;
     this.#start();
-    wanted?.addEventListener("abort", () => this.#stopKeepingAlive(), { once: true });
+    keepAlive?.addEventListener("abort", () => this.#stopKeepingAlive(), { once: true });
   }
 
-  /** Settles as the handler does, or rejects when the time is up first. */
+  /** Settles like the handler, or rejects if the deadline passes first. */
   race<T>(value: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -36,25 +37,26 @@ export class CallDeadline {
     });
   }
 
-  /** Milliseconds that the call still has. */
+  /** Milliseconds left before the deadline. */
   get left(): number {
     return this.#timer === undefined
       ? this.#left
       : Math.max(0, this.#left - (this.#platform.monotonic() - this.#since));
   }
 
-  /** Stops the timer while a question is open. Nested calls are counted, because several questions may be open at once. */
+  /** Stops the timer while a question is open. Calls nest, because several questions may be open at once. */
   pause(): void {
     this.#questions++;
     this.#cancel();
   }
 
+  /** Undoes one `pause`. The timer starts again after the last one. */
   resume(): void {
     this.#questions--;
     if (this.#questions === 0 && !this.#ended) this.#start();
   }
 
-  /** Stops the timer for good, because the call has its outcome. */
+  /** Stops the timer for good, because the call has an outcome. */
   end(): void {
     this.#ended = true;
     this.#cancel();
@@ -66,7 +68,7 @@ export class CallDeadline {
     this.#timer = undefined;
   }
 
-  /** Counts on without keeping the process alive. */
+  /** Restarts the timer so that it no longer keeps the process alive. */
   #stopKeepingAlive(): void {
     if (this.#timer === undefined) return;
     this.#cancel();

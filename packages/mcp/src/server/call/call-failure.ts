@@ -7,24 +7,26 @@ import { ToolError } from "../contract/tool.js";
 import { isInputRequired } from "./input-required.js";
 import type { ServerCall } from "./server-call.js";
 
-/** What the client gets of an unexpected error. */
+/** The part of an unexpected error that the client receives. */
 export interface PublicFailure {
   readonly message: string;
-  /** Marks the message as one that strangers must not get; absent where `maskErrors: false` lets everybody have it. */
+  /**
+   * Marks a message that strangers must not receive. Absent if `maskErrors: false` sends all messages to all callers.
+   */
   readonly data?: Pick<CallFailure, "kind" | "reference">;
 }
 
-/** The name that the parameters of a call have, where its method names something. */
+/** Returns the tool, prompt or other name in the parameters of a call; undefined if its method has none. */
 export function nameOf({ row, request }: ServerCall): string | undefined {
   const named = row.nameField === undefined ? undefined : request.params[row.nameField];
   return typeof named === "string" ? named : undefined;
 }
 
-/** How a handler failed; undefined for errors that are meant for the caller. */
+/** Classifies the failure of a handler. Returns undefined for errors that are meant for the caller. */
 function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined {
   const error = readable(thrown);
   const { signal } = call.exchange;
-  // The handler runs again with the answer; what an interruption makes it throw is no failure.
+  // The handler runs again with the answer, so an error caused by the interruption is not a failure.
   if (isInputRequired(error) || isInputRequired(call.signal.reason)) return "aborted";
   const name = error instanceof Error ? error.name : undefined;
   const kind = McpError.is(error) ? error.kind : undefined;
@@ -34,12 +36,12 @@ function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined
   return error instanceof Error ? "handler_error" : "handler_throw";
 }
 
-/** Whether the text of an error is meant for the caller; that of a handler's own connection to another server is not. */
+/** True if the error's message is meant for the caller. The message of a handler's own client connection is not. */
 function isPublicError(error: unknown): error is McpError | ToolError {
   return McpError.is(error) ? isForCallers(error) : ToolError.is(error);
 }
 
-/** How a call ended, for observers: with a result, which may hold a failure, or with an error. */
+/** Describes for observers how a call ended: with a result, which may contain a failure, or with an error. */
 export function endOf(call: ServerCall, ended: { readonly result: object } | { readonly error: unknown }): CallEnd {
   const error = "error" in ended ? ended.error : call.failure;
   if (call.questions?.interruption?.interim !== undefined || isInputRequired(error)) {
@@ -48,13 +50,13 @@ export function endOf(call: ServerCall, ended: { readonly result: object } | { r
   if ("error" in ended) return { outcome: "error", error, failure: failureKind(call, error) };
   const failed = (ended.result as { isError?: unknown }).isError === true;
   if (!failed) return { outcome: "ok", error, failure: undefined };
-  // Without an error the result itself says what was wrong, such as arguments that do not fit.
+  // Without an error, the result itself states the problem, such as invalid arguments.
   return { outcome: "tool_error", error, failure: error === undefined ? undefined : failureKind(call, error) };
 }
 
 /**
- * Reports an error that a handler did not throw for its caller, and returns what the caller gets of it: the text if the
- * caller is on this machine, otherwise a neutral text with the reference of the report.
+ * Reports an error that was not meant for the caller, and returns the message for the caller. Callers on this machine
+ * receive the original message, others a neutral one with the reference of the report.
  */
 export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
   const { kind, reference } = reportFailure(call, error, () => traceOf(error));
@@ -62,7 +64,10 @@ export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
   return maskOption(call) === false ? { message } : { message, data: { kind, reference } };
 }
 
-/** Gives an error that the caller must not see to `onError`, or prints it as `shown`, under a new reference. */
+/**
+ * Reports an error that the caller must not see under a new reference: to `onError`, or as a warning with the text of
+ * `shown`.
+ */
 export function reportFailure(
   call: ServerCall,
   error: unknown,
@@ -72,7 +77,7 @@ export function reportFailure(
   const { onError = root.config.options.onError } = config.options;
   const kind = failureKind(call, error) ?? "handler_error";
   const reference = config.randomId();
-  // A call that its caller gave up ends as it should.
+  // An aborted call is not an error.
   if (kind === "aborted") return { kind, reference };
   const { method, id: requestId } = root.request;
   const name = nameOf(root);
@@ -83,7 +88,7 @@ export function reportFailure(
   return { kind, reference };
 }
 
-/** Whether the caller gets neutral texts in place of those of unexpected errors. */
+/** True if the caller receives neutral messages instead of those of unexpected errors. */
 export function masksErrors(call: ServerCall): boolean {
   return maskOption(call) ?? mayBeStranger(call.exchange);
 }
@@ -92,14 +97,14 @@ function maskOption({ config, root }: ServerCall): boolean | undefined {
   return config.options.maskErrors ?? root.config.options.maskErrors;
 }
 
-/** The text that strangers get in place of that of an unexpected error. */
+/** The message that strangers receive instead of that of an unexpected error. */
 export function neutralMessage(reference: string): string {
   return `internal error (id ${reference})`;
 }
 
 /**
- * Whether a peer may be a stranger. Servers on addresses beyond this machine must be told to accept everybody, or who is
- * who; a proxy on this machine is recognised by what it adds.
+ * True if the peer may be a stranger. A server beyond this machine must be configured to accept everyone or to
+ * authenticate. A proxy on this machine is recognised by the headers that it adds.
  */
 export function mayBeStranger({ http, principal, peer, remote }: Exchange): boolean {
   if ((principal ?? peer?.principal) !== undefined || (remote ?? peer?.remote) === true) return true;

@@ -4,13 +4,13 @@ import type { ServerCall } from "./server-call.js";
 
 type AskableCall = Pick<ServerCall, "request" | "exchange">;
 
-/** Whether the client can be asked a question that needs this capability, in this revision and on this connection. */
+/** True if this client can be asked a question that needs this capability, in this revision and on this connection. */
 export function canAsk({ request, exchange }: AskableCall, capability: string): boolean {
   return request.era.canAsk(request, capability, exchange.ask !== undefined);
 }
 
 /**
- * Throws `capability_missing`, with all missing capabilities, when the client cannot be asked.
+ * Throws `capability_missing` with all missing capabilities if the client cannot be asked.
  *
  * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow

@@ -2,31 +2,34 @@ import { McpError } from "../../protocol/error.js";
 import type { RequestContext } from "../contract/context.js";
 import type { Middleware } from "./middleware.js";
 
-/** The decision of a hook: allow the call, or deny it with a reason that the caller gets. */
+/** The decision of a hook: allow the call, or deny it with a reason that the caller receives. */
 type Verdict = "allow" | { readonly deny: string };
 
-/** What every hook gets of a call. */
+/** The part of a call that every hook receives. */
 interface GuardedCall {
   readonly ctx: RequestContext;
 }
 
 /**
- * Hooks that allow or deny calls before their handler runs. A method without a hook is allowed. When a call asks the client
- * questions, the hook is called in every round, because each round is a request of its own.
+ * Hooks that allow or deny calls before their handler runs. A method without a hook is allowed. When a call asks the
+ * client questions, the hook runs in every round, because each round is a separate request.
  */
 export interface ConsentHooks {
+  /** Called before `tools/call`. If it denies the call, the model receives the reason as an error result. */
   beforeToolCall?:
     | ((
         call: GuardedCall & { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
       ) => Verdict | Promise<Verdict>)
     | undefined;
+  /** Called before `resources/read`. If it denies the call, the request fails with kind `declined`. */
   beforeResourceRead?: ((call: GuardedCall & { readonly uri: string }) => Verdict | Promise<Verdict>) | undefined;
+  /** Called before `prompts/get`. If it denies the call, the request fails with kind `declined`. */
   beforePrompt?: ((call: GuardedCall & { readonly name: string }) => Verdict | Promise<Verdict>) | undefined;
 }
 
 /**
- * Middleware that calls hooks before tools, resources and prompts. Anything but `"allow"` denies the call: for a tool the
- * model gets the reason as an error result, other requests fail with kind `declined`.
+ * Middleware that calls hooks before tools, resources and prompts. Anything but `"allow"` denies the call: for a tool,
+ * the model receives the reason as an error result. Other requests fail with kind `declined`.
  */
 export function consent(hooks: ConsentHooks): Middleware {
   return async (call, next) => {
@@ -53,7 +56,10 @@ function throwIfDenied(reason: string | undefined): void {
   if (reason !== undefined) throw new McpError("declined", reason);
 }
 
-/** Why a hook denies a call; undefined if it allows it. Fails closed: a malformed decision denies. */
+/**
+ * Returns the reason for which a hook denies a call; undefined if it allows the call. Fails closed: a malformed
+ * decision denies.
+ */
 async function refusal<C>(
   hook: ((call: C) => Verdict | Promise<Verdict>) | undefined,
   call: C,

@@ -46,10 +46,12 @@ describe("a method that the protocol does not have", () => {
     const server = new Server(info, { extensions: [counting] }).handle("com.example/count", () => undefined as never);
     const handler = () => ({});
     expect(() => server.handle("tools/call", handler)).toThrow("is a method of the protocol");
-    expect(() => server.handle("com.example/count", handler)).toThrow("is served already");
-    expect(() => server.handle("notifications/com.example/counted", handler)).toThrow("is not a request of clients");
-    expect(() => server.handle("com.example/x", 5 as never)).toThrow("has no function");
-    expect((await new Drive(server).send("com.example/count")).error?.message).toContain("returned no object");
+    expect(() => server.handle("com.example/count", handler)).toThrow("already has a handler");
+    expect(() => server.handle("notifications/com.example/counted", handler)).toThrow(
+      "is not a request that clients send",
+    );
+    expect(() => server.handle("com.example/x", 5 as never)).toThrow("has no handler function");
+    expect((await new Drive(server).send("com.example/count")).error?.message).toContain("did not return an object");
   });
 });
 

@@ -2,7 +2,7 @@ import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import type { Accepted, Call, EncodedAnswer, EraResult } from "../../era/era.js";
 import { accepting } from "../../era/select/accepting.js";
-import { type Session, recordEarlyRequest } from "../../era/session.js";
+import { recordEarlyRequest, type Session } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
@@ -19,7 +19,7 @@ export interface ServerCore extends CallOwner {
   readonly observers: Observers;
 }
 
-/** Creates the endpoint through which every request of every transport and revision passes. */
+/** Creates the endpoint that serves every request of every transport and revision. */
 export function createEndpoint(core: ServerCore): Endpoint {
   const { config, layers, observers } = core;
   const { info, revisions, options } = config;
@@ -53,6 +53,8 @@ export function createEndpoint(core: ServerCore): Endpoint {
 }
 
 /**
+ * Aborts a cancelled request, and marks the session as initialized.
+ *
  * Spec: Cancellation, "Error Handling": a cancellation that is malformed or too late is ignored.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
  */
@@ -68,7 +70,7 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   }
 }
 
-/** Notes requests before `notifications/initialized`. */
+/** Records requests that arrive before `notifications/initialized`. */
 class EarlyRequests {
   readonly #core: ServerCore;
   #warned = false;
@@ -82,10 +84,10 @@ class EarlyRequests {
     if (peer?.session === undefined || !recordEarlyRequest(peer.session, method, options.earlyRequests)) return;
     peer.sessionChanged?.();
     if (this.#warned) return;
-    // Once, because careless clients send many.
+    // Warns once, because careless clients send many such requests.
     this.#warned = true;
     platform.warn(
-      `a client sent "${method}" before \`notifications/initialized\`: it is served, but gets neither questions nor notifications until then`,
+      `a client sent "${method}" before \`notifications/initialized\`: the request is served, but the client receives no questions or notifications until then`,
     );
   }
 }
@@ -111,7 +113,7 @@ function dispatch(
     if (resolved === undefined) throw unknownMethod(request, core);
     route = resolved;
     call = new ServerCall(core, request, route.row, exchange);
-    // What has an HTTP status of its own is decided before anything slow makes the reply a stream.
+    // Refuse with an HTTP status before anything slow turns the response into a stream.
     if (http !== undefined) route.check?.(call);
   } catch (error) {
     core.observers.refused(message.method, message.id, error);
@@ -120,7 +122,7 @@ function dispatch(
   let outcome: MaybePromise<object>;
   try {
     const [only, another] = route.steps;
-    // Most servers have one layer around a handler.
+    // Fast path: most servers have one layer around a handler.
     const isOne = only !== undefined && another === undefined;
     outcome = isOne ? only.around(call, route.handler) : runCall(route.steps, call, route.handler);
   } catch (error) {
@@ -153,7 +155,7 @@ function settleOwn(call: ServerCall, { session, cache, result }: EraResult): obj
   return result;
 }
 
-/** Limits what is stored for every session, so that a few large ones do not take the place of all others. */
+/** Limits the data that is stored for each session, so that a few large sessions do not evict all others. */
 function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: number): void {
   if (JSON.stringify([clientInfo, clientCapabilities]).length <= limit) return;
   throw new McpError("invalid_params", `\`clientInfo\` and \`capabilities\` are longer than ${limit} characters`, {
@@ -194,14 +196,14 @@ function failure(call: ServerCall, error: unknown): Answer {
 
 function beforeAnswering(call: ServerCall, ok: boolean): void {
   const { beforeAnswer, questions } = call;
-  // An interrupted handler cannot wait.
+  // An interrupted handler cannot await its questions.
   const ended = ok && questions?.interruption?.interim === undefined && call.failure === undefined;
   const unsettled = questions?.unsettled?.[0];
   if (ended && unsettled !== undefined) warnUnawaited(call, unsettled);
   if (beforeAnswer !== undefined) for (const act of beforeAnswer) act(ok);
 }
 
-/** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
+/** Warns if the handler returned without awaiting a question or step, because its outcome is then lost. */
 function warnUnawaited(call: ServerCall, name: string): void {
   const what = nameOf(call) ?? call.request.method;
   call.config.warnOnce(
@@ -209,7 +211,7 @@ function warnUnawaited(call: ServerCall, name: string): void {
   );
 }
 
-/** Runs a call through the layers of a server, from one of them on, and then by its handler. */
+/** Runs a call through the layers of a server, starting with layer `from`, and then through its handler. */
 export function runCall(
   steps: readonly LayerStep[],
   call: ServerCall,
@@ -223,8 +225,8 @@ export function runCall(
 }
 
 /**
- * Runs a call that answers no request of its own: one of a mounted server, or one that an extension runs. Resolves with its
- * result, or with the questions of an interrupted handler.
+ * Runs a call that does not answer its own request: one of a mounted server, or one that an extension runs. Resolves
+ * with its result, or with the questions of an interrupted handler.
  */
 export async function runInner(run: () => MaybePromise<object>, call: ServerCall): Promise<object> {
   let result: object;
@@ -244,20 +246,23 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   try {
     return request.era.failure(request, error);
   } catch {
-    // The error's data cannot be written as JSON; the client must get the error all the same.
+    // The error's data is not serialisable as JSON. Send the error without it.
     const { kind, code } = error;
     return request.era.failure(request, new McpError(kind, thrownMessage(error), { code }));
   }
 }
 
-/** The error that the client gets: one that is meant for it unchanged, of any other the message at most. Reports the latter. */
+/**
+ * Returns the error that the client receives. An error meant for the client is unchanged. Any other is reported, and at
+ * most its message is sent.
+ */
 export function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) {
     return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredText(error));
   }
   if (McpError.is(error) && isForCallers(error)) {
-    // The handler's author must hear of it, and `fix` is not sent.
+    // Warn the author of the handler: `fix` is not sent to the client.
     if (error.kind === "misuse") call.config.warnOnce(`${withCause(error)}. ${error.fix}`);
     return error;
   }
@@ -265,7 +270,7 @@ export function publicError(call: ServerCall, thrown: unknown): McpError {
   return new McpError("internal_error", message, { data });
 }
 
-/** The message, with that of the cause, which is for the log only. */
+/** The message followed by that of the cause. Only for the log. */
 function withCause({ message, cause }: McpError): string {
   return cause === undefined ? message : `${message}: ${thrownMessage(cause)}`;
 }

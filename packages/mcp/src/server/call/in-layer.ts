@@ -3,7 +3,10 @@ import { callHook } from "../../platform/call-hook.js";
 import type { CallLayer } from "../contract/observer.js";
 import type { ServerCall } from "./server-call.js";
 
-/** Runs a part of a call, and reports its begin and end to the followers of the call. Costs one comparison if there are none. */
+/**
+ * Runs a part of a call and reports its start and end to the followers of the call. Costs one comparison if there are
+ * none.
+ */
 export function inLayer<T>(call: ServerCall, layer: CallLayer, run: () => T, name?: string): T {
   const { followers } = call;
   if (followers === undefined) return run();
@@ -31,7 +34,7 @@ export function inLayer<T>(call: ServerCall, layer: CallLayer, run: () => T, nam
     leave();
     return made;
   }
-  // A promise of the same value, so the type stays what it was.
+  // Safe: `then` returns a promise of the same value.
   return made.then(
     (value) => {
       leave();

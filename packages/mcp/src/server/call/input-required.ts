@@ -1,6 +1,6 @@
 const BRAND = Symbol.for("@parley/mcp/input-required");
 
-/** Interrupts a handler whose question has no answer yet; the handler runs again with the answer. */
+/** Interrupts a handler whose question has no answer yet. The handler runs again with the answer. */
 export class InputRequired extends Error {
   override readonly name = "InputRequired";
 
@@ -10,7 +10,7 @@ export class InputRequired extends Error {
   }
 }
 
-/** True for the signal that interrupts a handler; a `catch` around a question must rethrow it. */
+/** True for the error that interrupts a handler. A `catch` around a question must rethrow it. */
 export function isInputRequired(error: unknown): boolean {
   return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
 }

@@ -9,13 +9,13 @@ import type { MethodRow } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Endpoint, Peer } from "../../transport/transport.js";
 import type { ToolOffer } from "../contract/tool.js";
-import type { ServerConfig } from "./server-config.js";
 import type { MethodHandler, ServerCall } from "./server-call.js";
+import type { ServerConfig } from "./server-config.js";
 
-/** Runs around a call. `next` serves it as the layers inside do; it takes the same call. */
+/** Runs around a call. `next` runs the inner layers and the handler. Pass it the same call. */
 export type Around = (call: ServerCall, next: MethodHandler) => MaybePromise<object>;
 
-/** The order of layers, outermost first. Layers of one stage are in the order in which they were added. */
+/** The order of layers, outermost first. Layers of one stage run in the order in which they were added. */
 const STAGES = [
   "observed",
   "closed",
@@ -28,43 +28,46 @@ const STAGES = [
   "replayed",
 ] as const;
 
-/** A part of a server that runs around calls, serves methods, or follows the connections of clients. All but two members are optional. */
+/**
+ * A part of a server that runs around calls, serves methods, or follows the connections of clients. Only `name` and
+ * `stage` are required.
+ */
 export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "sessionChanged">> {
-  /** Identifies the layer among those of its stage; the id of an extension. */
+  /** Identifies the layer among those of its stage. For an extension, its id. */
   readonly name: string;
   readonly stage: (typeof STAGES)[number];
-  /** Runs around every call, or around calls of these methods. */
+  /** Runs around every call, or around calls of the listed methods. */
   readonly around?: Around | Readonly<Record<string, Around>> | undefined;
-  /** Serves methods. */
+  /** The handlers of the methods that this layer serves. */
   readonly handlers?: Readonly<Record<string, MethodHandler>>;
-  /** Throws, before anything slow, what HTTP refuses by its status; by method. */
+  /** Checks that run before anything slow, by method. An error thrown here can still set the HTTP status. */
   readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
-  /** Capabilities that it adds; `{}` while it is not in use. */
+  /** Capabilities that this layer adds; `{}` while it is not in use. */
   capabilities?(revision: Revision): ServerCapabilities;
-  /** The reasons for capabilities, by path, where the general explanation does not apply. */
+  /** The reasons for capabilities, by path, if the general explanation does not apply. */
   reasons?(): Readonly<Record<string, string>>;
-  /** True for a method that has nothing to serve with these capabilities; clients then get "method not found". */
+  /** True for a method that has nothing to serve with these capabilities. Clients then receive "method not found". */
   withholds?(method: string, capabilities: ServerCapabilities): boolean;
-  /** Whether it needs sessions where the revision has them; read at every handshake. */
+  /** True if this layer needs sessions in revisions that have them. Read at every handshake. */
   readonly needsSession?: boolean;
-  /** Runs around every notification, in both directions. */
+  /** Middleware around every notification, in both directions. */
   readonly notifications?: readonly NotificationMiddleware[];
-  /** Adds to the entries of tools in lists, by the option of tools that it understands. */
+  /** Adds members to the entries of tools in lists, by the option of tools that the layer supports. */
   readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
-  /** Called after a tool was added or replaced; without the tool after it was removed. */
+  /** Called after a tool was added or replaced. `tool` is undefined after it was removed. */
   toolChanged?(name: string, tool: ToolOffer | undefined): void;
-  /** Removes from a listen filter what its sender may not be notified of. */
+  /** Removes everything from a listen filter that its sender may not be notified of. */
   narrowListen?(filter: Map<string, true | readonly string[]>, call: ServerCall): Promise<void>;
-  /** Limits of what transports open. */
+  /** Limits for the sessions and streams that transports open. */
   readonly places?: Pick<Endpoint, "sessionPlaces" | "takeStream">;
-  /** Whether something has to end with a session or with the server. */
+  /** True if an object must be ended with its session or with the server. */
   readonly endsObjects?: boolean;
   notification?(message: NotificationMessage, peer: Peer): void;
   /** Called once when the server closes. */
   close?(): void | Promise<void>;
 }
 
-/** A function that runs around a call, with the layer that it is from. */
+/** A function that runs around a call, with the layer that it belongs to. */
 export interface LayerStep {
   readonly around: Around;
   readonly layer: Layer;
@@ -78,9 +81,12 @@ export interface Route {
   readonly steps: readonly LayerStep[];
 }
 
-/** The layers of one server in their order, and what follows from them: routes, capabilities, the parts that clients see. */
+/**
+ * The layers of one server in their order, and everything derived from them: routes, capabilities, the description of
+ * the server for clients.
+ */
 export class Layers {
-  /** The parts of the server that eras send to clients. */
+  /** The description of the server that eras send to clients. */
   readonly self: ServerSelf;
   readonly #config: ServerConfig;
   #layers: readonly Layer[] = [];
@@ -104,7 +110,7 @@ export class Layers {
     };
   }
 
-  /** Adds a layer behind those of its stage. */
+  /** Adds a layer after those of its stage. */
   add(layer: Layer): void {
     const rank = ({ stage }: Layer) => STAGES.indexOf(stage);
     this.#layers = [...this.#layers, layer].sort((a, b) => rank(a) - rank(b));
@@ -115,7 +121,7 @@ export class Layers {
     return this.#layers;
   }
 
-  /** Discards what was derived from layers and offers, because they changed. */
+  /** Discards everything derived from layers and offers, because they changed. */
   changed(): void {
     this.#capabilities.clear();
     this.#routes.clear();
@@ -140,24 +146,27 @@ export class Layers {
     return all;
   }
 
-  /** Whether nothing that is offered needs a session. What extensions need is not known. */
+  /** True if no current offer needs a session. False with extensions, because their needs are unknown. */
   sessionless(): boolean {
     const { extensions = [] } = this.#config.options;
     return extensions.length === 0 && !this.#layers.some(({ needsSession }) => needsSession);
   }
 
-  /** The reasons for capabilities, where a layer has its own. */
+  /** The reasons for capabilities that layers give. */
   reasons(): Record<string, string> {
     return Object.assign({}, ...this.#layers.map((layer) => layer.reasons?.() ?? {})) as Record<string, string>;
   }
 
-  /** The route of a request, if this revision has the method and this server offers it. */
+  /**
+   * Returns the route of a request; undefined if this revision does not have the method or this server does not offer
+   * it.
+   */
   route(method: string, revision: Revision): Route | undefined {
     const routes = this.#routes.get(revision) ?? this.#routesOf(revision);
     return routes.get(method);
   }
 
-  /** The layers around a method. */
+  /** Returns the layers around a method. */
   stepsOf(method: string): readonly LayerStep[] {
     let steps = this.#steps.get(method);
     if (steps === undefined) {
@@ -170,7 +179,7 @@ export class Layers {
     return steps;
   }
 
-  /** The layer that serves a method, if one does. */
+  /** True if a layer serves the method. */
   serves(method: string): boolean {
     return this.#layers.some(({ handlers }) => handlers !== undefined && Object.hasOwn(handlers, method));
   }
@@ -192,11 +201,13 @@ export class Layers {
   }
 }
 
-/** Merges member by member, because two layers or sources may declare one capability, for example own and mounted tools. */
+/**
+ * Merges member by member, because two layers or sources may declare one capability, for example own and mounted tools.
+ */
 export function mergeCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];
-    // An earlier one withholds it.
+    // A member set to undefined is withheld by an earlier source.
     if (known === undefined && Object.hasOwn(all, name)) continue;
     all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }

@@ -15,7 +15,7 @@ import { inLayer } from "./in-layer.js";
 import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
 
-/** A call as middleware gets it. Narrow by `method` to get the type of `params`. */
+/** A call as middleware receives it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareCall<D = Record<string, unknown>> = {
   [M in keyof Requests & string]: {
     readonly method: M;
@@ -25,9 +25,9 @@ export type MiddlewareCall<D = Record<string, unknown>> = {
 }[keyof Requests & string];
 
 /**
- * Runs around every call, outermost first. It returns the result of `next()`, changed or not, or a result of its own, or
- * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty object, and
- * what middleware returns is ignored: it runs again with the answer.
+ * Runs around every call, outermost first. Returns the result of `next()`, changed or not, or another result, or
+ * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty
+ * object, and the result of the middleware is ignored: it runs again with the answer.
  */
 export type Middleware<D = Record<string, unknown>> = (
   call: MiddlewareCall<D>,
@@ -41,7 +41,7 @@ export class MiddlewareLayer implements Layer {
   readonly #stack: Middleware[] = [];
   readonly notifications: NotificationMiddleware[] = [];
 
-  /** Whether there is none, so that results of handlers are sent as they are. */
+  /** True if the server has no middleware. Results of handlers are then sent unchanged. */
   get isEmpty(): boolean {
     return this.#stack.length === 0;
   }
@@ -54,11 +54,14 @@ export class MiddlewareLayer implements Layer {
     this.#stack.push(...checkedMiddleware(middleware));
   }
 
-  /** Adds middleware around notifications. Throws for a value that is not a function, and once the server has an `endpoint`, which was made without. */
+  /**
+   * Adds middleware around notifications. Throws for a value that is not a function, and if the server already has an
+   * `endpoint`, which was created without this middleware.
+   */
   useNotifications(middleware: readonly NotificationMiddleware[], endpoint: Endpoint | undefined): void {
     this.notifications.push(...checkedNotificationMiddleware(middleware));
     if (endpoint === undefined) return;
-    throw new McpError("misuse", "middleware of notifications was added to a server that is served already", {
+    throw new McpError("misuse", "notification middleware was added to a server that is already in use", {
       fix: "Call `useNotifications` before the server is served, connected to or mounted.",
     });
   }
@@ -70,7 +73,7 @@ function throughMiddleware(
   call: ServerCall,
   innermost: () => object | Promise<object>,
 ): Promise<object> {
-  // The method table and the era made sure that params fit the method as far as a structural check can tell.
+  // Safe: the method table and the era have checked the structure of the params.
   const { method, params } = call.request;
   const seen = { method, params, ctx: call.ctx } as unknown as MiddlewareCall;
   return throughStack<Middleware, MiddlewareCall, object>(seen, {
@@ -80,11 +83,11 @@ function throughMiddleware(
       return isThenable(made) ? made.then((result) => checked(result, method)) : checked(made, method);
     },
     innermost,
-    again: false,
+    canRetry: false,
   });
 }
 
-/** Throws when middleware forgot its `return`, which the compiler cannot tell JavaScript programs. */
+/** Throws if middleware forgot its `return`, which no compiler reports in JavaScript programs. */
 function checked(result: object | undefined, method: string): object {
   if (typeof result === "object" && result !== null) return result;
   throw new McpError(
@@ -96,7 +99,10 @@ function checked(result: object | undefined, method: string): object {
   );
 }
 
-/** The functions, whatever they take for `ctx.data`. Throws for other values when they are added, where their author sees the error. */
+/**
+ * Checks that all values are functions, whatever type they expect for `ctx.data`. Throws when middleware is added, so
+ * that its author sees the error.
+ */
 function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
   for (const one of middleware) {
     if (typeof one === "function") continue;
@@ -108,13 +114,13 @@ function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[
       },
     );
   }
-  // What middleware puts into `ctx.data` is of the type that the server was given.
+  // Safe: the server's type parameter determines the type of `ctx.data` for all middleware.
   return middleware as readonly Middleware[];
 }
 
 /**
- * Lets the notifications of a server pass middleware: those that clients send, and those of the server on the streams of requests and
- * on the connections of peers. Nothing is between a server without such middleware and its transports.
+ * Passes the notifications of a server through middleware: those of clients, and those of the server on request streams
+ * and peer connections. Returns the endpoint unchanged if the server has no such middleware.
  */
 export function tapNotifications(endpoint: Endpoint, { config, layers }: ServerCore): Endpoint {
   const notifications = layers.all().flatMap((layer) => layer.notifications ?? []);
@@ -124,7 +130,7 @@ export function tapNotifications(endpoint: Endpoint, { config, layers }: ServerC
   const tap = (stream: Exchange | Peer | undefined, about?: Exchange["id"]) => {
     if (stream === undefined || tapped.has(stream)) return;
     tapped.add(stream);
-    // In place, because transports and features know exchanges and peers by identity.
+    // Replaced in place, because transports and features identify exchanges and peers by object identity.
     stream.send = throughOutgoing(notifications, about, stream.send.bind(stream), warn);
   };
   return {

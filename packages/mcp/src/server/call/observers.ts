@@ -3,28 +3,28 @@ import type { Call } from "../../era/era.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
-import type { NetworkFacts, Peer } from "../../transport/transport.js";
+import type { NetworkInfo, Peer } from "../../transport/transport.js";
 import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer, SenderRefused } from "../contract/observer.js";
 import { sessionInfo } from "../contract/session-info.js";
 import { nameOf } from "./call-failure.js";
 import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
 
-/** The observers of one server: a layer around all others while there are any. */
+/** The observers of one server: the outermost layer while there are any. */
 export class Observers implements Layer {
   readonly name = "observers";
   readonly stage = "observed";
   readonly #platform: Platform;
-  /** Replaced and never changed in place, so that an observer may remove itself while it is being called. */
+  /** Replaced and never changed in place, so that an observer may remove itself while it is called. */
   #observers: readonly Observer[] = [];
-  /** Only while there are observers. */
+  /** When each peer was opened. Recorded only while there are observers. */
   readonly #openedAt = new WeakMap<Peer, number>();
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  /** Adds an observer; returns a function that removes it. */
+  /** Adds an observer. Returns a function that removes it. */
   add(observer: Observer, server: object): () => void {
     observer.attached?.(server);
     this.#observers = [...this.#observers, observer];
@@ -37,7 +37,7 @@ export class Observers implements Layer {
     return this.#observers.length === 0 ? undefined : (call, next) => this.observe(call, () => next(call));
   }
 
-  /** Runs a call and notifies the observers of its start; `call.ended` notifies them of its end. */
+  /** Runs a call and notifies the observers of its start. `call.ended` notifies them of its end. */
   observe(call: ServerCall, next: () => MaybePromise<object>): MaybePromise<object> {
     const started = startedOf(call);
     const followers: CallFollower[] = [];
@@ -70,13 +70,13 @@ export class Observers implements Layer {
       this.#notify("ended", ended);
     };
     run();
-    // One of the followers, or the line above, has run it.
+    // Safe: a follower or the line above has run it.
     const given = outcome as { readonly result: MaybePromise<object> } | { readonly error: unknown } | undefined;
     if (given === undefined || "error" in given) throw given?.error;
     return given.result;
   }
 
-  /** Runs `inner` within what a follower provides, and in any case. */
+  /** Runs `inner` inside the follower's `within`, and directly if the follower did not run it. */
   #within(follower: CallFollower, inner: () => void): () => void {
     return () => {
       callHook(this.#platform, "within", () => follower.within?.(inner));
@@ -101,25 +101,25 @@ export class Observers implements Layer {
     this.#notify("refused", { method, requestId, error });
   }
 
-  /** Notifies the observers of a sender that may not call. */
+  /** Notifies the observers of a sender that authentication refused. */
   senderRefused({ status, reason }: SenderRefused): void {
     this.#notify("senderRefused", { status, reason });
   }
 
   #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {
     for (const observer of this.#observers) {
-      // The type ties each event to its argument, which the compiler loses for a key that may be any of them.
+      // The type ties each event to its argument. The compiler loses that for a key that may be any of them.
       callHook(this.#platform, `observer.${event}`, () => observer[event]?.(what as never));
     }
   }
 }
 
-/** The URI of requests that name a resource without a header for it. */
+/** Returns the URI of a request that names a resource and whose method has no name parameter. */
 function uriOf({ params: { uri } }: Call): string | undefined {
   return typeof uri === "string" ? uri : undefined;
 }
 
-const OVER_HTTP: NetworkFacts = { transport: "tcp", protocol: "http" };
+const OVER_HTTP: NetworkInfo = { transport: "tcp", protocol: "http" };
 
 function startedOf(call: ServerCall): CallStarted {
   const { request, ctx, exchange } = call;
@@ -138,7 +138,7 @@ function startedOf(call: ServerCall): CallStarted {
   };
 }
 
-/** Written out, because a spread of so many members takes as long as a third of a call. */
+/** Lists the members, because a spread of so many takes a third of the time of a call. */
 function endedOf(started: CallStarted, durationMs: number, end: CallEnd, length: number): CallEnded {
   return {
     method: started.method,

@@ -2,12 +2,15 @@ import type { Timer } from "../../platform/platform.js";
 import type { ProgressOptions } from "../contract/context.js";
 import type { ServerCall } from "./server-call.js";
 
-/** Notifications that are sent at once; after that at most one per interval, because a busy loop must not flood the peer. */
+/**
+ * Notifications that are sent at once. Later ones are limited to one per interval, so that a busy loop does not flood
+ * the peer.
+ */
 const BURST = 64;
 const INTERVAL_MS = 50;
 
 /**
- * Sends the progress of one call: always increasing, never after the answer, and the newest value is never lost.
+ * Sends the progress of one call: always increasing, never after the answer, and always including the newest value.
  *
  * Spec: Progress, "Behavior Requirements",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#behavior-requirements
@@ -44,7 +47,7 @@ export class ProgressReporter {
     }
   }
 
-  /** Sends the newest value, if it was held back. */
+  /** Sends the newest value if it was delayed. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

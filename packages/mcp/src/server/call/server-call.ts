@@ -15,101 +15,107 @@ import type { ServerConfig } from "./server-config.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
-/** Serves one method. The result goes through the layers of the server and is then encoded by the era. */
+/** Serves one method. The result passes through the layers of the server and is then encoded by the era. */
 export type MethodHandler = (call: ServerCall) => MaybePromise<object>;
 
-/** The parts of a server that each of its calls has. */
+/** The parts of a server that each of its calls uses. */
 export interface CallOwner {
   readonly config: ServerConfig;
   readonly contextOf: (call: ServerCall) => HandlerContext;
   readonly usualAsker: (call: ServerCall) => Asker;
   /** True if no middleware can change the results of handlers. */
   straight: boolean;
-  /** The middleware around notifications. Only read where the server is mounted: else it is around the endpoint. */
+  /** The middleware around notifications. Used only if the server is mounted. Otherwise the endpoint applies it. */
   readonly notifications?: readonly NotificationMiddleware[];
 }
 
-/** Holds the slots of a call whose handler may run for long. */
+/** Holds the slots of a call whose handler may run for a long time. */
 export interface SlotHolder {
-  /** Whether the call waits for its slots however many others do. */
+  /** True if the call waits for its slots no matter how many others wait. */
   readonly waits: boolean;
-  /** The handler begins, with its slots. Returns what frees them when it ends. */
+  /**
+   * Called when the handler starts with its slots. `leave` releases the slots and `enter` acquires them again. Returns
+   * the function to call when the handler ends.
+   */
   hold(enter: () => undefined | Promise<void>, leave: () => void): () => void;
 }
 
-/** How the handler of a tool begins and ends. An extension sets its part before the call runs, the tool the rest. */
+/** Hooks around the handler of a tool. An extension sets its part before the call runs, the tool the rest. */
 export interface Admission {
-  /** Awaited once before the handler runs, when everything about the call has been checked. */
+  /** Awaited once before the handler runs, after all checks of the call. */
   beforeTool?: (() => Promise<void>) | undefined;
   /** Holds the slots that limit how many handlers run at once. */
   slot?: SlotHolder | undefined;
   /** The implementation of `ctx.startTask`. */
   startTask?: (() => Promise<boolean>) | undefined;
-  /** Frees the slots when questions are sent, because an interrupted handler may never settle. */
+  /** Releases the slots when questions are sent, because an interrupted handler may never settle. */
   release?: (() => void) | undefined;
   /** Limits how long the handler may run. */
   deadline?: CallDeadline | undefined;
 }
 
-/** The state of a handler that questions without an answer interrupt. */
+/** The state of a handler that unanswered questions interrupt. */
 export interface Interruption {
   /** Settles when the handler ends. */
   readonly handler: Promise<unknown>;
-  /** True from the first unanswered question on: the handler's own outcome counts no more. */
+  /** True from the first unanswered question on. The handler's own outcome is then ignored. */
   interrupted: boolean;
-  /** The questions to send instead of a result, whatever middleware makes of it. */
+  /** The questions to send instead of a result, whatever middleware returns. */
   interim: InputOutcome | undefined;
-  /** Settle the call in place of the handler. */
+  /** Settles the call with the questions, in place of the handler. */
   resolve(interim: InputOutcome): void;
+  /** Fails the call, in place of the handler. */
   reject(reason: unknown): void;
 }
 
-/** The questions of a call; created with the first of them, or by a handler that they may interrupt. */
+/** The questions of a call. Created by the first question, or by a handler that questions may interrupt. */
 export interface QuestionState {
-  /** Sends questions and steps to the client. */
+  /** Sends questions to the client and runs steps. */
   asker?: Asker | undefined;
-  /** Names of the questions and steps that have not settled yet. Of the root. */
+  /** Names of the questions and steps that have not settled yet. Set on the root call only. */
   unsettled?: string[] | undefined;
   interruption?: Interruption | undefined;
 }
 
-/** The questions of a call, to be changed. */
+/** Returns the question state of a call, and creates it if it is missing. */
 function questionsOf(call: { questions: QuestionState | undefined }): QuestionState {
   call.questions ??= {};
   return call.questions;
 }
 
-/** One call to the server. What few calls need is created on first use. */
+/** One call to the server. Rarely used members are created on first use. */
 export class ServerCall implements SourceCall {
   readonly request: Call;
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly owner: CallOwner;
   readonly config: ServerConfig;
-  /** The context that handlers and middleware get. */
+  /** The context that handlers and middleware receive. */
   readonly ctx: HandlerContext;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
   readonly outer: ServerCall | undefined;
   /** The call that the client sent: this one, or the outermost call that it is part of. */
   readonly root: ServerCall;
-  /** True if no middleware of this server, and of those that it is mounted in, can change the handler's result. */
+  /**
+   * True if no middleware of this server, or of the servers that it is mounted in, can change the handler's result.
+   */
   readonly straight: boolean;
-  /** True when an unanswered question interrupts the handler, which runs again with the answer. */
+  /** True if an unanswered question interrupts the handler, which runs again with the answer. */
   readonly replays: boolean;
   cache: CacheHint;
   reply: Pick<Answer, "scopes" | "status" | "retryAfterMs" | "session" | "sessionEnded"> | undefined;
-  /** The offer that the call is for, once it is looked for. */
+  /** The offer that the call addresses. Undefined before the lookup. */
   offer: MaybePromise<FoundOffer | undefined>;
   /** Arguments that were converted from text to the type in the schema. */
   coercions: readonly Coercion[] = NO_COERCIONS;
-  /** The error that a tool's handler threw, where the caller gets a result instead. */
+  /** The error that a tool's handler threw, if the caller receives a result instead. */
   failure: unknown;
-  /** The followers of the call, and of the call that it is part of; only if there are observers. */
+  /** The followers of this call and of the call that it is part of. Undefined without observers. */
   followers: readonly CallFollower[] | undefined;
-  /** Reports the end to observers; only if there are any. */
+  /** Reports the end to observers. Undefined without observers. */
   ended: ((end: CallEnd, length: number) => void) | undefined;
   questions: QuestionState | undefined;
-  /** Of the root. */
+  /** Set on the root call only. */
   admission: Admission | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
   beforeAnswer: ((ok: boolean) => void)[] | undefined;
@@ -131,19 +137,19 @@ export class ServerCall implements SourceCall {
     this.ctx = owner.contextOf(this);
   }
 
-  /** Creates a call to a mounted server, on behalf of the same client. */
+  /** Creates a call to a mounted server on behalf of the same client. */
   inner(owner: CallOwner, row: MethodRow, request: Call): ServerCall {
     return new ServerCall(owner, request, row, this.exchange, this);
   }
 
-  /** A parameter that must be a string. */
+  /** Returns a parameter that must be a string. */
   stringParam(name: string): string {
     const value = this.request.params[name];
     if (typeof value === "string") return value;
     throw this.#malformed(name, "a string");
   }
 
-  /** A parameter that must be an object if it is given. */
+  /** Returns a parameter that must be an object; `{}` if it is absent. */
   objectParam(name: string): Record<string, unknown> {
     const { [name]: value = {} } = this.request.params;
     if (isObject(value)) return value;
@@ -156,19 +162,19 @@ export class ServerCall implements SourceCall {
     });
   }
 
-  /** The same in every round of one call, and different for every other call. */
+  /** The id of the call: the same in all its rounds, different for every other call. */
   get callId(): string {
     this.#callId ??= this.outer?.callId ?? this.config.randomId();
     return this.#callId;
   }
 
-  /** Sets the id and the asker of a call that goes on with an earlier one. */
+  /** Sets the id and the asker of a call that continues an earlier one. */
   resume(id: string | undefined, asker: Asker | undefined): void {
     if (id !== undefined) this.#callId = id;
     if (asker !== undefined) questionsOf(this).asker = asker;
   }
 
-  /** Follows the exchange's signal and can be aborted by the server itself. */
+  /** The signal for the handler. It follows the exchange's signal, and the server can abort it separately. */
   get signal(): AbortSignal {
     return this.#abortable().signal;
   }
@@ -190,19 +196,19 @@ export class ServerCall implements SourceCall {
     return controller;
   }
 
-  /** Carries questions and steps to the client; created on first use. */
+  /** Sends questions to the client and runs steps. Created on first use. */
   get asker(): Asker {
     const questions = questionsOf(this);
     questions.asker ??= this.outer?.asker ?? this.owner.usualAsker(this);
     return questions.asker;
   }
 
-  /** The answers and steps that a later run of the handler need not ask or do again. */
+  /** Returns the answers and steps that a later run of the handler need not repeat. */
   async recorded(): Promise<RecordedAnswers | undefined> {
     return this.questions?.asker?.recorded?.();
   }
 
-  /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */
+  /** Registers a function to call before any answer is sent. `ok` is false if the answer is an error. */
   whenAnswered(act: (ok: boolean) => void): void {
     this.beforeAnswer ??= [];
     this.beforeAnswer.push(act);
@@ -215,7 +221,7 @@ export class ServerCall implements SourceCall {
       deliver(params);
       return;
     }
-    // Notifications are objects of JSON.
+    // Safe: the params of notifications are JSON objects.
     const message = { jsonrpc: "2.0", method, params: params as Params } as const;
     const place = { direction: "outgoing", about: this.exchange.id } as const;
     passNotification(
@@ -242,10 +248,11 @@ export class ServerCall implements SourceCall {
   }
 }
 
-/** The result of a call in a form of an extension, which no middleware sees. */
+/** A result in the format of an extension. Middleware does not see it. */
 export class ExtensionResult {
   /** The value of `resultType`, in revisions that have it. */
   readonly resultType: string;
+  /** The other members of the result. */
   readonly members: object;
 
   constructor(resultType: string, members: object) {

@@ -19,7 +19,7 @@ import {
   type ServerOptions,
 } from "../contract/options.js";
 
-/** The options of a server with their defaults, shared by all its calls, and its counters. Its members are never replaced. */
+/** The options of a server with their defaults, shared by all its calls, and its counters. The object is frozen. */
 export class ServerConfig {
   readonly info: ServerInfo;
   readonly options: ServerOptions;
@@ -28,7 +28,7 @@ export class ServerConfig {
   readonly revisions: readonly Revision[];
   readonly methods: MethodTable;
   readonly secrets: Secrets;
-  /** How long clients may cache results, by topic. */
+  /** The time for which clients may cache results, by topic. */
   readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
   readonly logging: boolean;
   readonly #warned = new Set<string>();
@@ -52,16 +52,19 @@ export class ServerConfig {
     Object.freeze(this);
   }
 
-  /** The id of the next request to a client. Unique among all nodes of a session, because any of them may get the answer. */
+  /**
+   * Returns the id of the next request to a client. Unique among all nodes of a session, because any of them may
+   * receive the answer.
+   */
   nextQuestionId(): string {
     this.#questionPrefix ??= this.randomId().slice(0, 8);
     this.#questions++;
     return `q${this.#questionPrefix}-${this.#questions}`;
   }
 
-  /** Warns the operator of something that repeats with every call, once. */
+  /** Warns the operator once of a condition that repeats with every call. */
   warnOnce(line: string): void {
-    // Names of resources may be chosen by clients, so the set is bounded.
+    // Clients may choose the names of resources, so the set is bounded.
     if (this.#warned.has(line) || this.#warned.size >= 1000) return;
     this.#warned.add(line);
     this.platform.warn(line);
@@ -72,7 +75,7 @@ export class ServerConfig {
   }
 }
 
-/** Checked at run time, because JavaScript programs may leave out what the protocol requires. */
+/** Checks `info` at run time, because JavaScript programs may omit members that the protocol requires. */
 function checkInfo(info: Partial<ServerInfo> | undefined): void {
   if (typeof info?.name === "string" && info.name !== "" && typeof info.version === "string") return;
   throw new McpError("invalid_definition", "a server needs a name and a version", {

@@ -7,15 +7,18 @@ import type { ServerCall } from "./server-call.js";
 
 /** A page that the user must visit before a request can be served. */
 export interface PageToVisit {
+  /** Explains to the user why to visit the page. */
   message: string;
+  /** The absolute URL of the page. */
   url: string;
-  /** Identifies the visit, for `ctx.elicitationComplete`. Default: a random id. */
+  /** Identifies the visit for `ctx.elicitationComplete`. Default: a random id. */
   elicitationId?: string | undefined;
 }
 
 /**
- * The error for a request that cannot be served before the user has visited some pages, for example to sign in.
- * Throw it from a tool, a prompt or a resource. Clients get it in the form of their revision, and call again afterwards.
+ * Creates the error for a request that cannot be served before the user has visited some pages, for example to sign in.
+ * Throw it from a tool, a prompt or a resource. Clients receive it in the form of their revision and call again
+ * afterwards.
  *
  * Spec: Elicitation, "URL Elicitation Required Error",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
@@ -25,13 +28,15 @@ export function urlRequired(visits: readonly PageToVisit[], message = "The user 
   return new McpError("url_elicitation_required", message, { data: { elicitations } });
 }
 
-/** True for an error of `urlRequired`, and for one that was built without it. */
+/** True for an error of `urlRequired`, and for an equivalent error created without it. */
 export function isUrlRequired(thrown: unknown): thrown is McpError {
   const error = readable(thrown);
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
-/** The error in the form of the client's revision; undefined when the client cannot show pages, or there are none. */
+/**
+ * Returns the error in the form of the client's revision; undefined if the client cannot show pages, or there are none.
+ */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
   if (call.replays || visitsOf(error).length === 0 || !canAsk(call, "elicitation.url")) return undefined;
   const elicitations = visitsOf(error).map(({ message, url, elicitationId }) => ({
@@ -48,7 +53,7 @@ export function urlRequiredText(error: McpError): string {
   return [error.message, ...visitsOf(error).map(({ message, url }) => `${message}: ${url}`)].join("\n");
 }
 
-/** The pages in the error's data. */
+/** Returns the pages in the error's data. */
 export function visitsOf({ data }: McpError): Pick<ElicitRequestURLParams, "message" | "url" | "elicitationId">[] {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;
   if (!Array.isArray(elicitations)) return [];

@@ -5,23 +5,23 @@ import type { Storage, Unsubscribe } from "../../storage/storage.js";
 import type { ServerConfig } from "../call/server-config.js";
 import type { PublishedChange } from "./change.js";
 
-/** What a relay tells its node. */
+/** Receives the messages of other nodes. */
 interface RelayReceiver {
   deliver(change: PublishedChange): void;
-  /** Changes of other nodes may have been lost. */
+  /** Called when changes of other nodes may have been lost. */
   onGap(): void;
 }
 
-/** How long to wait before the storage is tried again. */
+/** Pause before the storage is tried again. */
 const RETRY_MS = 1000;
-/** Changes that wait for a storage that is out of order; beyond it, other nodes are told that they missed some. */
+/** Changes queued while the storage fails. Beyond this number, other nodes are notified of a gap instead. */
 const MAX_UNSENT = 1000;
 const MISSED = "missed";
 const SECRET = "secret";
 
 /**
- * Carries changes between the nodes that share a storage. Nothing is lost without a word: what could not be published is sent
- * again, and whoever may have missed something is told.
+ * Carries changes between the nodes that share a storage. Failed publications are retried, and subscribers are notified
+ * of gaps.
  */
 export class HubRelay {
   readonly #config: ServerConfig;
@@ -31,9 +31,9 @@ export class HubRelay {
   #node: string | undefined;
   #attaching: Promise<void> | undefined;
   #unsubscribe: Unsubscribe | undefined;
-  /** True if subscribing failed, so that changes have been missed by the time it succeeds. */
+  /** True if subscribing failed, so that changes have been lost by the time it succeeds. */
   #failedBefore = false;
-  /** Changes that could not be published, each once. */
+  /** Changes that could not be published, one per topic. */
   readonly #unsent = new Map<string, string>();
   #retry: Timer | undefined;
   #detached = false;
@@ -49,7 +49,10 @@ export class HubRelay {
     return this.#unsubscribe !== undefined;
   }
 
-  /** Subscribes to the storage, once however often it is called. Throws when that fails; it is tried again later. */
+  /**
+   * Subscribes to the storage. Repeated calls share one subscription. Throws if subscribing fails. The relay then
+   * retries later.
+   */
   attach(): void | Promise<void> {
     if (this.#unsubscribe !== undefined) return undefined;
     if (this.#attaching !== undefined) return this.#attaching;
@@ -101,7 +104,7 @@ export class HubRelay {
     this.#receiver.onGap();
   }
 
-  /** Lets other nodes see whether they have the same secret: a text that only its owners can make. */
+  /** Publishes a text that only owners of the secret can create, so that other nodes can compare secrets. */
   #publishSecretMark(): void {
     const text = JSON.stringify({ from: this.#self(), [SECRET]: this.#config.secrets.sign(SECRET, "") });
     guarded(
@@ -114,9 +117,9 @@ export class HubRelay {
     if (this.#warned || this.#config.secrets.verify(SECRET, mark) !== undefined) return;
     this.#warned = true;
     this.#config.platform.warn(
-      "another process on this storage has another `secret`: cursors and the state of questions of one are refused by the other. Give every process of this server the same `secret`.",
+      "another process on this storage uses a different `secret`, so each process refuses the cursors and question states of the other. Give every process of this server the same `secret`.",
     );
-    // The other one may have started before this one and has not compared yet.
+    // The other node may have started before this one and has not compared yet.
     this.#publishSecretMark();
   }
 
@@ -157,7 +160,7 @@ export class HubRelay {
 
   #attachAgain(): void {
     try {
-      // A failure has scheduled the next trial already.
+      // A rejection has already scheduled the next attempt.
       void Promise.resolve(this.attach()).catch(() => undefined);
     } catch {
       this.#scheduleRetry();
@@ -182,7 +185,7 @@ export class HubRelay {
   }
 }
 
-/** The message of another node; undefined for this node's own messages and for malformed ones. */
+/** Parses a message of another node. Returns undefined for this node's own messages and for malformed ones. */
 function readMessage(message: string, self: string): PublishedChange | string | undefined {
   let value: unknown;
   try {
@@ -197,6 +200,7 @@ function readMessage(message: string, self: string): PublishedChange | string | 
   if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
     return undefined;
   }
-  // Delivery depends on the two members checked above; every node of a server writes the others the same way.
+  // Safe: delivery depends on the two members checked above, and every node of a server writes the others in the same
+  // way.
   return change as unknown as PublishedChange;
 }

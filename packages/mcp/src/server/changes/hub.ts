@@ -3,10 +3,10 @@ import type { ServerConfig } from "../call/server-config.js";
 import { CHANGING_LISTS, LIST_FILTERS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 import { HubRelay } from "./hub-relay.js";
 
-/** Receives changes. An error thrown by `hear` is reported and does not affect other subscribers. */
+/** Receives changes. An error thrown by `receive` is reported and does not affect other subscribers. */
 export interface Subscriber {
   receive(notice: Notice): void;
-  /** Changes of other nodes may have been lost, and the hub cannot tell which. */
+  /** Called when changes of other nodes may have been lost and the hub cannot tell which. */
   onGap?(): void;
 }
 
@@ -14,27 +14,27 @@ export interface Subscriber {
 export interface TopicWatcher {
   watched(value: string): void;
   unwatched(value: string): void;
-  /** The change that tells a subscriber to look again. */
+  /** The change to publish so that subscribers read the value again. */
   changeOf(value: string): PublishedChange;
 }
 
 /**
- * Delivers the changes of one server to their subscribers. A topic is a member of a listen filter, with a value where the
- * member is a list. The hub knows subscribers, not their connections.
+ * Delivers the changes of one server to their subscribers. A topic is a member of a listen filter, with a value if the
+ * member is a list. The hub has subscribers, not their connections.
  */
 export class Hub {
   readonly #config: ServerConfig;
   readonly #topics = new Map<string, Set<Subscriber>>();
-  /** Peers with one stream for all notifications, which receive every list change. */
+  /** Peers with one stream for all notifications. They receive every list change. */
   readonly #listSubscribers = new Set<Subscriber>();
   readonly #watchers = new Map<string, TopicWatcher>();
   readonly #relay: HubRelay | undefined;
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<ListName>();
   #scheduled = false;
-  /** Length of the values that all subscribers together subscribe to. */
+  /** Total length of the values that all subscribers subscribe to, in characters. */
   valueLength = 0;
-  /** Called before each delivery; set where another node may have changed the subscriptions. */
+  /** Called before each delivery. Set if another node may have changed the subscriptions. */
   refresh: (() => void) | undefined;
 
   constructor(config: ServerConfig) {
@@ -47,7 +47,7 @@ export class Hub {
     });
   }
 
-  /** Resolves when changes from other nodes arrive here; undefined when nothing has to be awaited. */
+  /** Resolves when changes of other nodes arrive here. Undefined if there is nothing to wait for. */
   ready(): void | Promise<void> {
     return this.#relay?.attach();
   }
@@ -89,7 +89,7 @@ export class Hub {
     if (value !== undefined) this.#guard(() => this.#watchers.get(filter)?.unwatched(value));
   }
 
-  /** Delivers a change to its subscribers: here at once, on other nodes through the storage. */
+  /** Delivers a change to its subscribers: on this node at once, on other nodes through the storage. */
   publish(change: PublishedChange): void {
     this.#relay?.publish(change);
     this.deliver(change);
@@ -103,14 +103,14 @@ export class Hub {
 
   #deliver(change: PublishedChange): void {
     const notice = new Notice(change);
-    // Copied, because a subscriber that is too slow is removed during delivery.
+    // Copied, because delivery removes subscribers that are too slow.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
     if (topic !== undefined) for (const subscriber of [...topic]) this.#deliverTo(subscriber, notice);
     if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;
     for (const subscriber of [...this.#listSubscribers]) this.#deliverTo(subscriber, notice);
   }
 
-  /** Tells one subscriber that what it watches may have changed. */
+  /** Notifies one subscriber that a value it watches may have changed. */
   notifyAgain(subscriber: Subscriber, filter: string, value: string): void {
     const watcher = this.#watchers.get(filter);
     if (watcher !== undefined) this.#deliverTo(subscriber, new Notice(watcher.changeOf(value)));
@@ -142,8 +142,8 @@ export class Hub {
   }
 
   /**
-   * Changes of other nodes may have been lost. Every subscriber is told that what it watches has changed: a change too many
-   * costs one more read, a missing one leaves it with old data.
+   * Notifies every subscriber of a change, because changes of other nodes may have been lost. A superfluous
+   * notification costs one read. A missing one leaves the subscriber with old data.
    */
   #notifyOfGap(): void {
     this.refresh?.();
@@ -187,7 +187,9 @@ function topicOf(filter: string, value?: string): string {
   return value === undefined ? filter : `${filter} ${value}`;
 }
 
-/** Notifies the subscribers of a filter that an extension of this server adds. */
+/**
+ * Notifies the subscribers of a filter that an extension of this server adds. Throws if no extension has the filter.
+ */
 export function publishChange({ options }: ServerConfig, hub: Hub, change: PublishedChange): void {
   const filters = (options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
   if (!filters.includes(change.filter)) {

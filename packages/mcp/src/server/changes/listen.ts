@@ -10,7 +10,7 @@ import type { Hub, Subscriber } from "./hub.js";
 import { RESOURCE_FILTER } from "./peer-subscriber.js";
 
 /**
- * One open `subscriptions/listen`, until the client or the server ends it.
+ * One open `subscriptions/listen` request, until the client or the server ends it.
  *
  * Spec: Subscriptions, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
  */
@@ -30,7 +30,8 @@ export class ListenRequest implements Subscriber {
   }
 
   /**
-   * Acknowledges the accepted filter, then subscribes: the acknowledgment must be the first message of the subscription.
+   * Acknowledges the accepted filter, then subscribes: the acknowledgment must be the first message of the
+   * subscription.
    *
    * Spec: Subscriptions, "Acknowledgment",
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#acknowledgment
@@ -49,14 +50,14 @@ export class ListenRequest implements Subscriber {
     this.exchange.send(notice.tagged(this.#id));
   }
 
-  /** Unsubscribes and answers the request with its result. */
+  /** Unsubscribes and answers the request. */
   end(): void {
     this.#each((filter, value) => this.#hub.unsubscribe(this, filter, value));
     this.#ended({ _meta: { [META.subscriptionId]: this.#id } });
   }
 
   /**
-   * Tells the client on a pipe, in addition to the result, that the server ended the subscription.
+   * The notification that tells a client on a pipe, in addition to the result, that the server ended the subscription.
    *
    * Spec: Cancellation, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
    */
@@ -75,7 +76,7 @@ export class ListenRequest implements Subscriber {
   }
 }
 
-/** The accepted members of a filter: true for a list, the URIs or names for a member that lists them. */
+/** The accepted members of a filter: true, or the requested URIs or names if the member is a list. */
 export type ListenFilter = Map<string, true | readonly string[]>;
 
 /** The capability that the server must declare for each member of a filter. */
@@ -88,14 +89,14 @@ function capabilityOf(method: string): string {
   return CORE_METHODS.find((row) => row.method === method)?.capability ?? "";
 }
 
-/** The members of a filter that a server with these capabilities and extensions serves. */
+/** Returns the members of a filter that a server with these capabilities and extensions serves. */
 export function servedFilters(capabilities: ServerCapabilities, extensions: readonly string[]): Set<string> {
   const served = [...CAPABILITIES].filter(([, capability]) => hasCapability(capabilities, capability));
   return new Set([...served.map(([filter]) => filter), ...extensions]);
 }
 
 /**
- * Reads the members of a filter that are served. The acknowledgment leaves out the others, so the client learns of it.
+ * Reads the served members of a filter. The acknowledgment omits the others, which informs the client.
  *
  * Spec: Subscriptions, "Notification Filter",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#notification-filter

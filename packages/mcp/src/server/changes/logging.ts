@@ -3,9 +3,9 @@ import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/logging.js";
-import type { ServerConfig } from "../call/server-config.js";
 import type { Layer } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
 
 /** Serves `logging/setLevel`, and sends log messages that do not belong to a call. */
@@ -26,7 +26,7 @@ export class Logging implements Layer {
     return this.#config.logging ? { logging: {} } : {};
   }
 
-  /** Sends a message to every peer whose session asks for messages of this level. */
+  /** Sends a message to every peer whose session accepts messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     if (!this.#config.logging) return;
     let text: string | undefined;

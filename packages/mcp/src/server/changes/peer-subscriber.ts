@@ -2,17 +2,19 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/server-config.js";
 import type { Layer, Layers } from "../call/layers.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 
-/** The member of a listen filter that lists resources; subscriptions of sessions use the same topics. */
+/** The member of a listen filter that lists resources. Subscriptions of sessions use the same topics. */
 export const RESOURCE_FILTER = "resourceSubscriptions";
 
 const NO_URIS: readonly string[] = [];
 
-/** A peer with a session: it receives the changes of every list and of the resources in its session's subscriptions. */
+/**
+ * A peer with a session. It receives the changes of every list and of the resources that its session subscribes to.
+ */
 export class PeerSubscriber implements Subscriber {
   readonly peer: Peer;
   readonly #layers: Layers;
@@ -38,30 +40,33 @@ export class PeerSubscriber implements Subscriber {
     if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.send(notice.plain);
   }
 
-  /** Sends a log message if this peer asks for messages of its level. */
+  /** Sends a log message if this peer accepts messages of its level. */
   log(level: LoggingLevel, text: string): void {
     const { session } = this.peer;
     if (session?.initialized !== true || !passesLevel(level, session.logLevel ?? "debug")) return;
     this.peer.send(text);
   }
 
-  /** Records what is declared at this moment; later additions do not reach this peer. */
+  /** Records the capabilities that are declared at this moment. Later additions do not reach this peer. */
   recordCapabilities(): void {
     const { session } = this.peer;
     if (session !== undefined) this.#declared ??= this.#layers.capabilities(session.revision);
   }
 
-  /** Makes the hub agree with the session, which other nodes may have changed. */
+  /**
+   * Updates the hub from the session, which other nodes may have changed. `missed` means that messages of other nodes
+   * may have been lost.
+   */
   sync(missed = false): void {
     const uris = this.peer.session?.subscriptions ?? NO_URIS;
     if (uris === this.#subscribed) return;
     const before = new Set(this.#subscribed);
     this.#subscribeTo(uris);
-    // What has changed between the subscription and this moment is not known here.
+    // Added resources may have changed between the subscription and this moment.
     if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.notifyAgain(this, RESOURCE_FILTER, uri);
   }
 
-  /** Has the peer look again at all that it subscribes to. */
+  /** Notifies the peer that every resource it subscribes to may have changed. */
   notifyAgain(): void {
     for (const uri of this.#subscribed) this.#hub.notifyAgain(this, RESOURCE_FILTER, uri);
   }
@@ -107,10 +112,10 @@ export class PeerSubscribers implements Layer {
     subscriber.recordCapabilities();
     subscriber.sync();
     const ready = this.#hub.ready();
-    // A session that has subscriptions already was served by another node, which may have died some time ago.
+    // Another node served a session that already has subscriptions. That node may have died some time ago.
     const takenOver = () => this.#config.options.storage !== undefined && subscriber.notifyAgain();
     if (!isThenable(ready)) return void takenOver();
-    ready.then(takenOver, (error) => this.#config.platform.warn(`changes on other nodes do not arrive: ${error}`));
+    ready.then(takenOver, (error) => this.#config.platform.warn(`cannot receive changes from other nodes: ${error}`));
   }
 
   closed(peer: Peer): void {
@@ -130,6 +135,7 @@ export class PeerSubscribers implements Layer {
     return this.#hub.ready();
   }
 
+  /** Returns the subscriber of a peer; undefined if the peer is not open. */
   get(peer: Peer): PeerSubscriber | undefined {
     return this.#peers.get(peer);
   }

@@ -3,19 +3,21 @@ import type { Session } from "../../era/session.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, resourceNotFound } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/server-config.js";
 import type { Layer, Layers } from "../call/layers.js";
 import type { MethodHandler, ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { Hub } from "./hub.js";
-import { ListenRequest, type ListenFilter, readFilter, servedFilters } from "./listen.js";
+import { type ListenFilter, ListenRequest, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
-/** Knows which resources a caller may subscribe to. */
+/** Tells which resources a caller may subscribe to. */
 interface ResourceIndex {
   knows(uri: string, call: ServerCall): MaybePromise<boolean>;
 }
 
-/** Subscriptions to changes: stored in the session in stateful revisions, by an open request in stateless ones. */
+/**
+ * Subscriptions to changes: stored in the session in stateful revisions, held by an open request in stateless ones.
+ */
 export class Subscriptions implements Layer {
   readonly name = "subscriptions";
   readonly stage = "served";
@@ -57,7 +59,8 @@ export class Subscriptions implements Layer {
     for (const listen of [...this.#listens]) {
       listen.end();
       const { peer } = listen.exchange;
-      // Deferred, because the notice must follow the result, which is sent once the answer's promises have settled.
+      // Deferred, because the notification must follow the result, which is sent once the answer's promises have
+      // settled.
       if (peer !== undefined) this.#config.platform.defer(() => peer.send(listen.cancelledNotice));
     }
   }
@@ -76,7 +79,7 @@ export class Subscriptions implements Layer {
     const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
-      throw new McpError("invalid_request", "this connection has no session to keep a subscription in");
+      throw new McpError("invalid_request", "this connection has no session to store a subscription in");
     }
     if (session.subscriptions.includes(uri)) return {};
     return whenReady(this.#resources.knows(uri, call), (known) => {
@@ -86,7 +89,7 @@ export class Subscriptions implements Layer {
   }
 
   #add(peer: Peer, session: Session, uri: string): object | Promise<object> {
-    // Another request may have added it while this one waited.
+    // Another request may have added the URI while this one waited.
     if (session.subscriptions.includes(uri)) return {};
     const all = [...session.subscriptions, uri];
     this.#checkSize(all, uri.length);
@@ -123,14 +126,16 @@ export class Subscriptions implements Layer {
       this.#served(this.#layers.capabilities(call.request.revision)),
     );
     const begin = () => {
-      // Checked only now, because other requests may have started while this one waited.
+      // Checked after the wait, because other requests may have started meanwhile.
       this.#checkListenLimits(call.exchange.peer);
       return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     };
-    return whenReady(this.#removeUnreadable(filter, call), () => this.#whenReady(() => this.#narrowByLayers(filter, call, begin)));
+    return whenReady(this.#removeUnreadable(filter, call), () =>
+      this.#whenReady(() => this.#narrowByLayers(filter, call, begin)),
+    );
   }
 
-  /** Lets layers remove what the caller may not be notified of. */
+  /** Lets layers remove everything that the caller may not be notified of. */
   #narrowByLayers(filter: ListenFilter, call: ServerCall, begin: () => Promise<object>): Promise<object> {
     const narrowing = this.#layers.all().filter(({ narrowListen }) => narrowListen !== undefined);
     if (narrowing.length === 0) return begin();
@@ -147,7 +152,7 @@ export class Subscriptions implements Layer {
     this.#checkSize(uris);
     const known = uris.map((uri) => {
       const one = this.#resources.knows(uri, call);
-      // A later one may throw.
+      // A later lookup may throw before this promise is awaited.
       if (isThenable(one)) neverUnhandled(Promise.resolve(one));
       return one;
     });

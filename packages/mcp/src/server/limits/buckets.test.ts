@@ -158,7 +158,7 @@ describe("buckets on a storage", () => {
     await clock.advance(1000);
     expect(await crowdedOut).toBe(100);
     others = false;
-    const failed = expect(buckets.acquire("k", rate)).rejects.toThrow("nobody else wrote");
+    const failed = expect(buckets.acquire("k", rate)).rejects.toThrow("no other node wrote");
     await clock.advance(1000);
     await failed;
   });

@@ -1,18 +1,18 @@
 import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/transport.js";
-import type { ServerConfig } from "../call/server-config.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { ServerConfig } from "../call/server-config.js";
 import type { QuotaOptions, ToolRate } from "../contract/quota-options.js";
 import type { FoundOffer } from "../contract/source.js";
-import { type QuotaCaller, quotaCallerOf, storageKey } from "./quota-caller.js";
-import { type Counts, CountingError, nodeCounts, sharedCounts } from "./counts.js";
+import { CountingError, type Counts, nodeCounts, sharedCounts } from "./counts.js";
 import { type Limit, limitsOf, toolLimit } from "./limit.js";
+import { type QuotaCaller, quotaCallerOf, storageKey } from "./quota-caller.js";
 import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
-/** When the end of another call cannot be foreseen. */
+/** Advised wait if a call must end first, which cannot be foreseen. */
 const CALL_RETRY_MS = 1000;
-/** Sessions and streams last longer than calls. */
+/** Advised wait for a session or stream. Both last longer than calls. */
 const STREAM_RETRY_MS = 10_000;
 
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
@@ -23,11 +23,11 @@ interface ToolFinder {
   find(kind: "tools", name: string, call: ServerCall): MaybePromise<FoundOffer | undefined>;
 }
 
-/** A call or a stream on its way through the limits. */
+/** A call or a stream while it is checked against the limits. */
 interface Passage {
   readonly limits: readonly Limit[];
   readonly caller: QuotaCaller;
-  /** Frees the places that it has. */
+  /** Functions that release the places acquired so far. */
   readonly releases: (() => void)[];
 }
 
@@ -40,7 +40,7 @@ export class CallQuotas {
   readonly #perPrincipal: readonly Limit[];
   readonly #perServer: readonly Limit[];
   readonly #offers: ToolFinder;
-  /** By the `rate` of a tool's definition. */
+  /** The limits of tools, by the `rate` object of their definition. */
   readonly #tools = new WeakMap<ToolRate, Limit>();
 
   constructor(config: ServerConfig, options: QuotaOptions, offers: ToolFinder) {
@@ -53,8 +53,8 @@ export class CallQuotas {
     if (options.on !== "storage") return;
     const { storage } = config.options;
     if (storage === undefined) {
-      throw new McpError("invalid_definition", "`quotas` count on the storage, but the server has none", {
-        fix: "Pass `storage` to `new Server`, or leave `on` out.",
+      throw new McpError("invalid_definition", '`quotas` have `on: "storage"`, but the server has no storage', {
+        fix: "Pass `storage` to `new Server`, or omit `on`.",
       });
     }
     this.#shared = sharedCounts(config.platform, storage, options, this.#node);
@@ -64,7 +64,9 @@ export class CallQuotas {
     this.#shared?.close();
   }
 
-  /** What transports ask before they open a session or a stream; nothing where these are not limited. */
+  /**
+   * The limits that transports check before they open a session or a stream. Unlimited ones are absent.
+   */
   get places(): Pick<Endpoint, "sessionPlaces" | "takeStream"> {
     const limits = [...this.#perPrincipal, ...this.#perServer];
     const streams = limits.filter(({ counts }) => counts === "streams");
@@ -102,7 +104,7 @@ export class CallQuotas {
     };
   }
 
-  /** Serves a call by `next` if all limits allow it. What an era answers by itself is free. */
+  /** Serves a call through `next` if all limits allow it. Methods that the era answers itself are not counted. */
   serve(call: ServerCall, next: Next): MaybePromise<object> {
     if (call.request.eraResult !== undefined) return next();
     const passage: Passage = {
@@ -147,7 +149,7 @@ export class CallQuotas {
     if (method !== "tools/call" || typeof name !== "string") return undefined;
     const found = call.offer ?? this.#offers.find("tools", name, call);
     if (!isThenable(found)) return this.#limitOf(name, found);
-    // The handler waits for the same search, and answers if it fails.
+    // The handler waits for the same lookup, and answers if it fails.
     call.offer = found;
     return found.then(
       (settled) => this.#limitOf(name, settled),
@@ -165,7 +167,7 @@ export class CallQuotas {
     return limit;
   }
 
-  /** Passes the limits in order, from one of them on; gives the reason if one of them refuses. */
+  /** Checks the limits in order, starting with limit `from`. Returns the reason if one of them refuses. */
   #pass(passage: Passage, from: number): MaybePromise<QuotaRefusal | undefined> {
     for (const [index, limit] of passage.limits.slice(from).entries()) {
       const refused = this.#passOne(limit, passage);
@@ -177,7 +179,8 @@ export class CallQuotas {
 
   #passOne(limit: Limit, passage: Passage): MaybePromise<QuotaRefusal | undefined> {
     const { counts, key } = this.#countsOf(limit, passage.caller);
-    const outcome = limit.rate === undefined ? counts.acquirePlace(key, limit.max ?? 0) : counts.acquireToken(key, limit.rate);
+    const outcome =
+      limit.rate === undefined ? counts.acquirePlace(key, limit.max ?? 0) : counts.acquireToken(key, limit.rate);
     const judge = (settled: typeof outcome extends MaybePromise<infer T> ? T : never) => {
       if (settled === 0) return undefined;
       if (typeof settled !== "function")
@@ -215,7 +218,7 @@ export class CallQuotas {
   }
 }
 
-/** Frees the places that a call or a stream has. */
+/** Releases the places of a call or a stream. */
 function releaseAll({ releases }: Passage): void {
   for (const one of releases.splice(0)) one();
 }

@@ -3,7 +3,7 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { BoundedMap } from "../../platform/bounded-map.js";
 import { KeyCounts } from "../../platform/key-counts.js";
 import type { Platform } from "../../platform/platform.js";
-import { takeToken } from "../../platform/token-bucket.js";
+import { acquireToken } from "../../platform/token-bucket.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
@@ -12,18 +12,23 @@ import { SessionPlaces } from "./session-places.js";
 import { SharedBuckets } from "./shared-buckets.js";
 import { SharedPlaces } from "./shared-places.js";
 
-/** The storage failed, and the options say that what cannot be counted is refused. */
+/** Thrown if the storage fails and `ifStorageFails` is `"refuse"`. */
 export class CountingError extends Error {}
 
-/** Counts calls by key: on this node, or on a storage. A key is a text of any length for the node, a short one for a storage. */
+/**
+ * Counts calls by key, on this node or in a storage. A key for the node may have any length. A key for a storage is
+ * short.
+ */
 export interface Counts {
-  /** Takes a token and gives 0, or gives the milliseconds until there is one. */
+  /** Takes a token and returns 0, or returns the milliseconds until the next token. */
   acquireToken(key: string, rate: FullRate): MaybePromise<number>;
-  /** Takes a place and gives the function that frees it; undefined if `most` are taken. */
-  acquirePlace(key: string, most: number): MaybePromise<(() => void) | undefined>;
-  /** Takes a place for a session and gives true; false if `most` are taken. */
-  acquireSession(key: string, most: number, session: PlacedSession): Promise<boolean>;
+  /** Acquires a place and returns the function that releases it; undefined if `max` places are taken. */
+  acquirePlace(key: string, max: number): MaybePromise<(() => void) | undefined>;
+  /** Acquires a place for a session. False if `max` places are taken. */
+  acquireSession(key: string, max: number, session: PlacedSession): Promise<boolean>;
+  /** Extends the life of the stored places, because one of their sessions was active. */
   renewSession(key: string, lifeMs: number): Promise<void>;
+  /** Releases the place of a session, if it has one. */
   releaseSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;
   close(): void;
 }
@@ -31,51 +36,51 @@ export interface Counts {
 const DEFAULT_BUCKETS = 100_000;
 const DEFAULT_LEASE_MS = 30_000;
 
-/** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
+/** The buckets of one node, in memory. Beyond `max`, the least recently used bucket is evicted. */
 export class NodeBuckets {
   readonly #platform: Pick<Platform, "monotonic">;
-  /** When each is full again. */
+  /** The time at which each bucket is full again. */
   readonly #fullAt: BoundedMap<string, number>;
 
-  constructor(platform: Pick<Platform, "monotonic">, most: number) {
+  constructor(platform: Pick<Platform, "monotonic">, max: number) {
     this.#platform = platform;
-    this.#fullAt = new BoundedMap(most);
+    this.#fullAt = new BoundedMap(max);
   }
 
   get size(): number {
     return this.#fullAt.size;
   }
 
-  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  /** Takes a token and returns 0, or returns the milliseconds until the next token. */
   acquire(key: string, rate: FullRate): number {
     const now = this.#platform.monotonic();
-    const { waitMs, fullAt } = takeToken(this.#fullAt.get(key) ?? now, now, rate);
-    // A refused one too, so that a flood does not end in a fresh bucket.
+    const { waitMs, fullAt } = acquireToken(this.#fullAt.get(key) ?? now, now, rate);
+    // Refused calls count as use, so that a flood does not evict the bucket and get a full one.
     this.#fullAt.set(key, fullAt);
     return waitMs;
   }
 }
 
-/** Counts on this node alone. */
+/** Counts on this node only. */
 export function nodeCounts(platform: Platform, options: QuotaOptions): Counts {
-  const { buckets: most = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS } = options;
-  const buckets = new NodeBuckets(platform, most);
+  const { buckets: max = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS } = options;
+  const buckets = new NodeBuckets(platform, max);
   const places = new KeyCounts();
   const sessions = new SessionPlaces(platform, createMemoryStorage({ clock: platform }).kv, leaseMs);
   return {
     acquireToken: (key, rate) => buckets.acquire(key, rate),
-    acquirePlace: (key, most) => (places.take(key, most) ? () => void places.change(key, -1) : undefined),
-    acquireSession: (key, most, session) => sessions.acquire(key, most, session),
+    acquirePlace: (key, max) => (places.tryAdd(key, max) ? () => void places.change(key, -1) : undefined),
+    acquireSession: (key, max, session) => sessions.acquire(key, max, session),
     renewSession: (key, lifeMs) => sessions.renew(key, lifeMs),
     releaseSession: (key, session) => sessions.release(key, session),
     close() {},
   };
 }
 
-/** Counts on a storage for all nodes together; while it fails, as the options say. */
+/** Counts in a storage for all nodes together. If the storage fails, `ifStorageFails` decides. */
 export function sharedCounts(platform: Platform, storage: Storage, options: QuotaOptions, node: Counts): Counts {
-  const { buckets: most = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS, ifStorageFails = "node" } = options;
-  const buckets = new SharedBuckets(platform, storage.kv, most);
+  const { buckets: max = DEFAULT_BUCKETS, leaseMs = DEFAULT_LEASE_MS, ifStorageFails = "node" } = options;
+  const buckets = new SharedBuckets(platform, storage.kv, max);
   const places = new SharedPlaces(platform, storage.kv, leaseMs);
   const sessions = new SessionPlaces(platform, storage.kv, leaseMs);
   let failing = false;
@@ -96,19 +101,19 @@ export function sharedCounts(platform: Platform, storage: Storage, options: Quot
       const waits = buckets.acquire(key, rate);
       return isThenable(waits) ? otherwise(waits, () => node.acquireToken(key, rate)) : waits;
     },
-    acquirePlace: (key, most) =>
+    acquirePlace: (key, max) =>
       otherwise(
-        places.acquire(key, most).then((entered) => (entered ? () => places.release(key) : undefined)),
-        () => node.acquirePlace(key, most),
+        places.acquire(key, max).then((entered) => (entered ? () => places.release(key) : undefined)),
+        () => node.acquirePlace(key, max),
       ),
-    acquireSession: (key, most, session) =>
-      otherwise(sessions.acquire(key, most, session), () => node.acquireSession(key, most, session)),
+    acquireSession: (key, max, session) =>
+      otherwise(sessions.acquire(key, max, session), () => node.acquireSession(key, max, session)),
     async renewSession(key, lifeMs) {
       await node.renewSession(key, lifeMs);
       await sessions.renew(key, lifeMs);
     },
     async releaseSession(key, session) {
-      // It may have got its place while the storage failed.
+      // The session may have acquired its place on this node while the storage failed.
       await node.releaseSession(key, session);
       await sessions.release(key, session);
     },
@@ -118,6 +123,8 @@ export function sharedCounts(platform: Platform, storage: Storage, options: Quot
 
 function warning(ifStorageFails: "node" | "refuse", error: unknown): string {
   const then =
-    ifStorageFails === "node" ? "this node counts alone until it answers" : "calls are refused until it answers";
-  return `\`quotas\` cannot count on the storage, so ${then}: ${thrownMessage(error)}`;
+    ifStorageFails === "node"
+      ? "this node counts on its own until the storage answers"
+      : "calls are refused until the storage answers";
+  return `\`quotas\` cannot count in the storage, so ${then}: ${thrownMessage(error)}`;
 }

@@ -1,23 +1,23 @@
 import { type FullRate, fullRate, type PrincipalQuota, type Rate, type ToolRate } from "../contract/quota-options.js";
 
-/** One limit of calls, made once. */
+/** One limit, created from an option. */
 export interface Limit {
-  /** The option that sets it. */
+  /** The option that sets the limit. */
   readonly option: string;
-  /** Tells its counts from those of others. */
+  /** Distinguishes the counts of this limit from those of others. */
   readonly kind: string;
-  /** Whether all callers count together. */
+  /** True if all callers count together. */
   readonly server: boolean;
-  /** Whether it counts requests of any kind, those that end by themselves, those that last, or sessions. */
+  /** The requests that count: all, those that end by themselves, or those that stay open. Or sessions. */
   readonly counts: "any" | "calls" | "streams" | "sessions";
-  /** For the model: what is allowed, as a sentence. */
+  /** The limit as a sentence for the model. */
   readonly text: string;
   readonly rate?: FullRate | undefined;
-  /** Of a limit of what runs or exists at once. */
+  /** The number that may run or exist at once. Absent for a rate. */
   readonly max?: number | undefined;
 }
 
-/** The limits that a quota sets. */
+/** Creates the limits that a quota sets. */
 export function limitsOf(whose: "perPrincipal" | "perServer", quota: PrincipalQuota | undefined): Limit[] {
   const server = whose === "perServer";
   const of = server ? "for all callers together" : "for each caller";
@@ -29,15 +29,15 @@ export function limitsOf(whose: "perPrincipal" | "perServer", quota: PrincipalQu
     limits.push({ option, kind: `${whose} rate`, server, counts: "any", text, rate: fullRate(option, rate) });
   }
   for (const counts of ["calls", "streams", "sessions"] as const) {
-    const most = quota?.[counts];
-    if (most === undefined) continue;
-    const text = `Too many at once: at most ${most} ${counts} ${of}.`;
-    limits.push({ option: `quotas.${whose}.${counts}`, kind: `${whose} ${counts}`, server, counts, text, max: most });
+    const max = quota?.[counts];
+    if (max === undefined) continue;
+    const text = `Too many at once: at most ${max} ${counts} ${of}.`;
+    limits.push({ option: `quotas.${whose}.${counts}`, kind: `${whose} ${counts}`, server, counts, text, max });
   }
   return limits;
 }
 
-/** The limit of a tool with a `rate`. Throws for one that cannot be meant. */
+/** Creates the limit of a tool with a `rate`. Throws if the rate is invalid. */
 export function toolLimit(tool: string, rate: ToolRate): Limit {
   const server = rate.per === "server";
   const text = rateText(rate, `of the tool "${tool}" ${server ? "for all callers together" : "for each caller"}`);

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { HttpFacts } from "../../http/http.js";
+import type { HttpRequestInfo } from "../../http/http.js";
 import { quotaCallerOf } from "./quota-caller.js";
 
 function keyOf(remoteAddress: string): string {
   // All that is read of it.
-  return quotaCallerOf({ http: { remoteAddress } as HttpFacts }).key;
+  return quotaCallerOf({ http: { remoteAddress } as HttpRequestInfo }).key;
 }
 
 it("a caller without a principal is one, whichever address of its IPv6 network it uses", () => {

@@ -2,18 +2,18 @@ import { toBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 
-/** Whose limits a call counts against. */
+/** The caller whose limits a call counts against. */
 export interface QuotaCaller {
   readonly key: string;
-  /** Whether other nodes know the caller by the same key. */
+  /** True if other nodes use the same key for this caller. */
   readonly onAllNodes: boolean;
 }
 
-/** Connections without a principal, by a number of their own. */
+/** The numbers of connections without a principal. */
 const CONNECTIONS = new WeakMap<Peer, number>();
 let connections = 0;
 
-/** The principal; without one, the address over HTTP, and elsewhere the connection. */
+/** Identifies the caller by its principal. Without one, by the address over HTTP, and by the connection elsewhere. */
 export function quotaCallerOf({ principal, peer, http }: Pick<Exchange, "principal" | "peer" | "http">): QuotaCaller {
   const auth = principal ?? peer?.principal;
   if (auth !== undefined) return { key: `principal ${auth.key}`, onAllNodes: true };
@@ -24,7 +24,10 @@ export function quotaCallerOf({ principal, peer, http }: Pick<Exchange, "princip
   return { key: `connection ${known}`, onAllNodes: false };
 }
 
-/** Of IPv6 the first 64 bits, because whoever has one such address has all that begin so; of IPv4 the address. */
+/**
+ * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address: one subscriber usually owns all
+ * addresses with that prefix.
+ */
 function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
@@ -34,7 +37,7 @@ function networkOf(address: string): string {
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }
 
-/** The key of a count on a storage; short and of plain characters, whatever the caller and the tool are called. */
+/** Returns the key of a count in a storage. It is short and plain, whatever the names of the caller and the tool. */
 export function storageKey(platform: Pick<Platform, "sha256">, parts: readonly string[]): string {
   const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(parts)));
   return `quota/{${toBase64Url(digest.subarray(0, 18))}}`;

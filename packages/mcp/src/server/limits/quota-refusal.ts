@@ -6,18 +6,20 @@ import type { Answer } from "../../transport/transport.js";
 import type { ServerCall } from "../call/server-call.js";
 import { FAILURE } from "../tools/result.js";
 
-/** Why a call is refused. */
+/** The reason for which a call is refused. */
 export interface QuotaRefusal {
   /** The option that sets the limit. */
   readonly limit: string;
   readonly retryAfterMs: number;
-  /** Whether all callers together are the reason; then it is the server that is busy. */
+  /**
+   * True if the limit counts all callers together. Then the server is busy, and the HTTP status is 503 instead of 429.
+   */
   readonly server: boolean;
-  /** For the model: what the limit is, as a sentence. */
+  /** The limit as a sentence for the model. */
   readonly text: string;
 }
 
-/** Refuses a call: by a result for the model, or by an error with the HTTP status that fits. */
+/** Refuses a call with a result for the model, or with an error and the matching HTTP status. */
 export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "protocol"): CallToolResult {
   const { limit, retryAfterMs, server, text } = refused;
   const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then call again.`;
@@ -37,15 +39,15 @@ export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "
   };
 }
 
-/** Refuses a session or a stream; `request` is the handshake. */
+/** Refuses a session or a stream. `request` is the id of the handshake. */
 export function refusedOpening({ limit, retryAfterMs, server, text }: QuotaRefusal, request?: Id): Answer {
   const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then try again.`;
-  const fix = `End one that is not needed any more, or raise \`${limit}\` of the server.`;
+  const fix = `Close one that is no longer needed, or raise \`${limit}\` of the server.`;
   const data = { limit, retryAfterMs, fix };
   return { text: errorText(request, INTERNAL_ERROR, message, data), status: server ? 503 : 429, retryAfterMs };
 }
 
-/** Rounded up, because whoever comes too soon is refused again. */
+/** Rounded up, because a call that comes too soon is refused again. */
 function secondsOf(ms: number): number {
   return Math.ceil(ms / 1000);
 }

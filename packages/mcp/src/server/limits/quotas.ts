@@ -6,14 +6,15 @@ import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
 
 /**
- * Limits what each caller may do, and how often tools with a `rate` are called: `new Server(info, { quotas: quotas(…) })`.
- * Refusals say when to call again: in words for the model, as `retryAfterMs` for programs, by `Retry-After` over HTTP.
+ * Limits the requests of each caller and the calls of tools with a `rate`: `new Server(info, { quotas: quotas(…) })`.
+ * Refusals state when to call again: as text for the model, as `retryAfterMs` for programs, and as `Retry-After` over
+ * HTTP.
  */
 export function quotas(options: QuotaOptions = {}): Quotas {
   checkQuotas(options);
   return {
     attachToServer(parts) {
-      // Only servers call it, with their own parts, whose type users do not see.
+      // Safe: only servers call this, with their own internals. Users do not see that type.
       const { config, layers, source } = parts as ServerInternals;
       const calls = new CallQuotas(config, options, source);
       layers.add({

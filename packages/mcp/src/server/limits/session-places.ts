@@ -2,50 +2,50 @@ import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
 
-/** Times that a write may lose against other nodes; more count as a failure of the storage. */
+/** Writes that may lose against other nodes. More count as a failure of the storage. */
 const MAX_ATTEMPTS = 20;
-/** Sessions that are looked at for one that wants the place of another. */
+/** Sessions that are checked when a new one finds no free place. */
 const MAX_CHECKS = 16;
-/** How long a session that was found alive is not looked at again. */
+/** Time for which a session that was found alive is not checked again. */
 const RECHECK_MS = 10_000;
 
-/** The sessions with a place, each with the time from which on it is worth looking whether it still exists. */
+/** The sessions that have a place, each with the time of its next existence check. */
 type SessionChecks = Map<string, number>;
 
 /**
- * The places of sessions, one list for each caller. Any node may free a place. One that nobody has freed is free as soon as
- * its session does not exist any more, because a full list is compared with the sessions.
+ * The places of sessions, one list per caller. Any node may release a place. If none does, the place becomes free once
+ * its session no longer exists, because a full list is checked against the sessions.
  */
 export class SessionPlaces {
   readonly #platform: Pick<Platform, "now">;
   readonly #kv: KeyValue;
   readonly #openingMs: number;
-  /** The last change of each list that this node changes, so that it does not compete with itself. */
+  /** The last change of each list that this node is changing, so that the node does not compete with itself. */
   readonly #changing = new Map<string, Promise<unknown>>();
 
-  /** `openingMs`: how long a session may take to exist after it got its place. */
+  /** `openingMs` is the time within which a session must exist after it acquired its place. */
   constructor(platform: Pick<Platform, "now">, kv: KeyValue, openingMs: number) {
     this.#platform = platform;
     this.#kv = kv;
     this.#openingMs = openingMs;
   }
 
-  /** Takes a place and gives true, unless `most` sessions have one. Rejects, without a place, if the storage fails. */
-  acquire(key: string, most: number, session: PlacedSession): Promise<boolean> {
+  /** Acquires a place. False if `max` sessions have one. Rejects, without a place, if the storage fails. */
+  acquire(key: string, max: number, session: PlacedSession): Promise<boolean> {
     return this.#change(key, session, async (placed) => {
-      const looked = placed.size >= most && (await this.#dropEnded(placed, session));
-      const entered = placed.size < most;
+      const checked = placed.size >= max && (await this.#dropEnded(placed, session));
+      const entered = placed.size < max;
       if (entered) placed.set(session.id, this.#platform.now() + this.#openingMs);
-      return { write: entered || looked, result: entered };
+      return { write: entered || checked, result: entered };
     });
   }
 
-  /** Frees the place of a session, if it has one. */
+  /** Releases the place of a session, if it has one. */
   async release(key: string, session: Omit<PlacedSession, "exists">): Promise<void> {
     await this.#change(key, session, (placed) => ({ write: placed.delete(session.id), result: true }));
   }
 
-  /** The list lives as long as the last of its sessions. */
+  /** Extends the life of the list, which must outlive its last session. */
   async renew(key: string, lifeMs: number): Promise<void> {
     await this.#kv.touch(key, lifeMs);
   }
@@ -88,15 +88,15 @@ export class SessionPlaces {
     throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row`);
   }
 
-  /** Drops sessions that do not exist any more. Gives false if none was looked at. */
+  /** Drops sessions that no longer exist. False if no session was due for a check. */
   async #dropEnded(placed: SessionChecks, { exists }: PlacedSession): Promise<boolean> {
     const now = this.#platform.now();
     // A time further ahead comes from a node whose clock was wrong.
     const furthest = now + this.#openingMs + RECHECK_MS;
-    const due = [...placed].filter(([, lookAt]) => lookAt <= now || lookAt > furthest).slice(0, MAX_CHECKS);
+    const due = [...placed].filter(([, checkAt]) => checkAt <= now || checkAt > furthest).slice(0, MAX_CHECKS);
     const alive = await Promise.all(due.map(([id]) => exists(id)));
     due.forEach(([id], index) => {
-      // Those that were looked at last come last.
+      // Reinserted last, so that the least recently checked session comes first.
       placed.delete(id);
       if (alive[index] === true) placed.set(id, now + RECHECK_MS);
     });
@@ -109,14 +109,14 @@ interface Decision {
   readonly result: boolean;
 }
 
-/** The sessions of a list; none if the text is damaged, as for the places of calls. */
+/** Parses a list of sessions. Returns an empty list for damaged text, as for the places of calls. */
 function read(text: string | undefined): SessionChecks {
   const placed: SessionChecks = new Map();
   if (text === undefined) return placed;
   try {
     for (const entry of JSON.parse(text) as unknown[]) {
-      const [id, lookAt] = Array.isArray(entry) ? (entry as unknown[]) : [];
-      if (typeof id === "string" && typeof lookAt === "number") placed.set(id, lookAt);
+      const [id, checkAt] = Array.isArray(entry) ? (entry as unknown[]) : [];
+      if (typeof id === "string" && typeof checkAt === "number") placed.set(id, checkAt);
     }
   } catch {
     // See `SharedPlaces`.

@@ -1,31 +1,34 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
 import type { Platform } from "../../platform/platform.js";
-import { takeToken } from "../../platform/token-bucket.js";
+import { acquireToken } from "../../platform/token-bucket.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { FullRate } from "../contract/quota-options.js";
 
-/** Times that a write may lose against other nodes; then its calls are refused for now. */
+/** Writes that may lose against other nodes. After that, the calls are refused for now. */
 const MAX_ATTEMPTS = 20;
-/** The wait that these calls are told. */
+/** Wait that those calls are advised. */
 const CROWDED_OUT_MS = 100;
-/** Lost writes in a row after which a node says so, and again after as many. The first may only mean that it knew an old version. */
+/**
+ * Lost writes in a row after which a node leaves its note, and again after as many. The first loss may only mean that
+ * the cached version was old.
+ */
 const LOSSES = 3;
-/** How long others see that. */
+/** Time for which the note is visible to other nodes. */
 const LOSING_MS = 150;
-/** The longest pause before the next attempt. */
+/** Longest pause before the next attempt. */
 const MAX_BACKOFF_MS = 32;
-/** Writes in a row after which a node looks whether another loses against it. */
+/** Writes in a row after which a node checks whether another node loses against it. */
 const WRITES = 8;
-/** Writes further apart are no row. */
+/** Writes further apart do not count as a row. */
 const ROW_MS = 100;
-/** How long a node pauses, on average, after a write while others lose: at first, and at most. */
+/** Average pause of a node after a write while others lose: initial and maximum. */
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 320;
-/** A pause is at most this share of the average, and at least one less. */
+/** Longest pause, as a multiple of the average. The shortest is this multiple less one. */
 const MAX_PAUSE_FACTOR = 1.5;
-/** After this time without a write nobody competes any more. */
+/** Time without a write after which no node competes any more. */
 const QUIET_MS = 1000;
-/** How much longer than needed a key lives, for nodes whose clocks differ. */
+/** Additional lifetime of a key, for nodes whose clocks differ. */
 const CLOCKS_DIFFER_MS = 10_000;
 
 interface Waiter {
@@ -33,19 +36,21 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** What this node knows of a bucket. Buckets never get full sooner, so a refusal by what is known stays right. */
+/** The cached state of a bucket. Buckets never become full earlier, so a refusal from the cache remains correct. */
 interface CachedBucket {
   fullAt: number;
   version: number | undefined;
-  /** Calls of this node that want a token; one write serves all of them. */
+  /** Calls of this node that want a token. One write serves all of them. */
   waiting: Waiter[];
   writing: boolean;
-  /** Writes in a row, and the time of the last. */
+  /** Number of writes in a row, and the time of the last. */
   writes: number;
   wroteAt: number;
-  /** The pause after a write; 0 while no other node is known to lose. */
+  /** Pause after a write; 0 while no other node is known to lose. */
   pauseMs: number;
-  /** Tokens that were taken for calls during the pause, how many of them are left, and until when these count. */
+  /**
+   * Tokens taken in advance for calls during the pause, how many of them are left, and the time at which they expire.
+   */
   ahead: number;
   left: number;
   leftUntil: number;
@@ -54,24 +59,25 @@ interface CachedBucket {
 type ClockAndRandom = Pick<Platform, "now" | "monotonic" | "timer" | "randomBytes">;
 
 /**
- * Buckets on a storage, one for all nodes, counted by the nodes' own clocks: a clock that is ahead fills a bucket sooner.
+ * Buckets in a storage, shared by all nodes. The nodes use their own clocks: a clock that is ahead fills a bucket
+ * sooner.
  *
- * A node that is near to the storage writes again before one that is further away has compared. Therefore a node that loses
- * leaves a note beside the bucket, and those that write often pause while there is one. For the calls of a pause they take
- * tokens ahead: no more than the bucket gains in it, and half of what is there. Thus all nodes together never admit more than
- * the burst and what the bucket has gained since it was first used, and in any shorter time what it gains in half a second more.
+ * A node close to the storage can write again before a distant node has finished its compare-and-set. Therefore a node that loses leaves
+ * a note beside the bucket, and nodes that write often pause while the note exists. For the calls of a pause they take tokens in advance:
+ * at most as many as the bucket gains during the pause, and at most half of those in the bucket. All nodes together never admit more than
+ * the burst plus the tokens gained since the bucket was first used. In a shorter period they may exceed that by the gain of half a second.
  */
 export class SharedBuckets {
   readonly #platform: ClockAndRandom;
   readonly #kv: KeyValue;
   readonly #max: number;
-  /** The least recently used first. */
+  /** The least recently used bucket comes first. */
   readonly #cached = new Map<string, CachedBucket>();
 
-  constructor(platform: ClockAndRandom, kv: KeyValue, most: number) {
+  constructor(platform: ClockAndRandom, kv: KeyValue, max: number) {
     this.#platform = platform;
     this.#kv = kv;
-    this.#max = most;
+    this.#max = max;
   }
 
   get size(): number {
@@ -79,127 +85,127 @@ export class SharedBuckets {
   }
 
   /**
-   * Takes a token and gives 0, or gives the milliseconds until there is one or until it is worth trying again. Rejects if the
-   * storage fails.
+   * Takes a token and returns 0, or returns the milliseconds until the next token or the next useful attempt. Rejects
+   * if the storage fails.
    */
   acquire(key: string, rate: FullRate): MaybePromise<number> {
-    const known = this.#bucketOf(key);
-    if (known.left > 0 && this.#platform.monotonic() < known.leftUntil) {
-      known.left -= 1;
+    const bucket = this.#bucketOf(key);
+    if (bucket.left > 0 && this.#platform.monotonic() < bucket.leftUntil) {
+      bucket.left -= 1;
       return 0;
     }
-    const { waitMs, fullAt } = takeToken(known.fullAt, this.#platform.now(), rate);
+    const { waitMs, fullAt } = acquireToken(bucket.fullAt, this.#platform.now(), rate);
     if (waitMs > 0) {
-      known.fullAt = fullAt;
+      bucket.fullAt = fullAt;
       return waitMs;
     }
-    // These take all that a full bucket has.
-    if (known.waiting.length >= rate.burst) return rate.intervalMs;
+    // The waiting calls use all tokens of a full bucket.
+    if (bucket.waiting.length >= rate.burst) return rate.intervalMs;
     return new Promise((resolve, reject) => {
-      known.waiting.push({ resolve, reject });
-      if (!known.writing) void this.#write(key, known, rate);
+      bucket.waiting.push({ resolve, reject });
+      if (!bucket.writing) void this.#write(key, bucket, rate);
     });
   }
 
   #bucketOf(key: string): CachedBucket {
-    const known = this.#cached.get(key) ?? newBucket();
+    const bucket = this.#cached.get(key) ?? newBucket();
     this.#cached.delete(key);
-    this.#cached.set(key, known);
+    this.#cached.set(key, bucket);
     if (this.#cached.size > this.#max) {
       for (const [oldest] of this.#cached) {
         this.#cached.delete(oldest);
         break;
       }
     }
-    return known;
+    return bucket;
   }
 
-  async #write(key: string, known: CachedBucket, rate: FullRate): Promise<void> {
-    known.writing = true;
-    if (this.#platform.monotonic() - known.wroteAt > QUIET_MS) known.pauseMs = known.ahead = known.left = 0;
-    while (known.waiting.length > 0) {
-      const waiting = known.waiting.splice(0);
+  async #write(key: string, bucket: CachedBucket, rate: FullRate): Promise<void> {
+    bucket.writing = true;
+    if (this.#platform.monotonic() - bucket.wroteAt > QUIET_MS) bucket.pauseMs = bucket.ahead = bucket.left = 0;
+    while (bucket.waiting.length > 0) {
+      const waiting = bucket.waiting.splice(0);
       try {
-        const waits = await this.#acquireAll(key, known, rate, waiting.length);
+        const waits = await this.#acquireAll(key, bucket, rate, waiting.length);
         waiting.forEach((waiter, index) => {
           waiter.resolve(waits[index] ?? 0);
         });
-        if (waits.includes(0)) await this.#yieldToOthers(key, known);
+        if (waits.includes(0)) await this.#yieldToOthers(key, bucket);
       } catch (error) {
-        known.version = undefined;
+        bucket.version = undefined;
         for (const waiter of waiting) waiter.reject(error);
       }
     }
-    known.writing = false;
+    bucket.writing = false;
   }
 
-  /** The wait of each of `count` calls, after one write for those that got a token. */
-  async #acquireAll(key: string, known: CachedBucket, rate: FullRate, count: number): Promise<number[]> {
-    let compared = known.version;
+  /** Returns the wait of each of `count` calls, after one write for those that got a token. */
+  async #acquireAll(key: string, bucket: CachedBucket, rate: FullRate, count: number): Promise<number[]> {
+    let compared = bucket.version;
     let others = false;
     for (let lost = 0; lost < MAX_ATTEMPTS; lost++) {
       if (lost >= LOSSES) await this.#backOff(key, lost);
-      if (known.version === undefined) {
-        const read = await this.#read(key, known);
+      if (bucket.version === undefined) {
+        const read = await this.#read(key, bucket);
         others ||= lost > 0 && read !== compared;
         compared = read;
       }
       const now = this.#platform.now();
-      let { fullAt } = known;
+      let { fullAt } = bucket;
       const waits = Array.from({ length: count }, () => {
-        const taken = takeToken(fullAt, now, rate);
+        const taken = acquireToken(fullAt, now, rate);
         fullAt = taken.fullAt;
         return taken.waitMs;
       });
       if (!waits.includes(0)) {
-        known.fullAt = fullAt;
+        bucket.fullAt = fullAt;
         return waits;
       }
-      const ahead = waits.at(-1) === 0 ? Math.min(wantedAhead(known, count), maxAhead(known, fullAt - now, rate)) : 0;
+      const ahead = waits.at(-1) === 0 ? Math.min(wantedAhead(bucket, count), maxAhead(bucket, fullAt - now, rate)) : 0;
       fullAt += ahead * rate.intervalMs;
       const ttlMs = Math.ceil(fullAt - now) + CLOCKS_DIFFER_MS;
-      known.version = await this.#kv.set(key, String(fullAt), { ttlMs, ifVersion: compared });
-      if (known.version === undefined) continue;
-      known.fullAt = fullAt;
-      known.ahead = known.left = ahead;
-      known.leftUntil = this.#platform.monotonic() + MAX_PAUSE_FACTOR * known.pauseMs;
+      bucket.version = await this.#kv.set(key, String(fullAt), { ttlMs, ifVersion: compared });
+      if (bucket.version === undefined) continue;
+      bucket.fullAt = fullAt;
+      bucket.ahead = bucket.left = ahead;
+      bucket.leftUntil = this.#platform.monotonic() + MAX_PAUSE_FACTOR * bucket.pauseMs;
       return waits;
     }
     if (others) return Array.from({ length: count }, () => CROWDED_OUT_MS);
-    throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row, although nobody else wrote it`);
+    throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row, although no other node wrote it`);
   }
 
-  async #read(key: string, known: CachedBucket): Promise<number> {
+  async #read(key: string, bucket: CachedBucket): Promise<number> {
     const stored = await this.#kv.get(key);
-    known.fullAt = readTime(stored?.value);
-    known.version = stored?.version ?? 0;
-    return known.version;
+    bucket.fullAt = readTime(stored?.value);
+    bucket.version = stored?.version ?? 0;
+    return bucket.version;
   }
 
-  /** Pauses for a random time, so that those that lost do not meet again, and lets the others know now and then. */
+  /** Pauses for a random time, so that nodes that lost do not collide again, and renews the note from time to time. */
   async #backOff(key: string, lost: number): Promise<void> {
     if (lost % LOSSES === 0) await this.#kv.set(losingKey(key), "", { ttlMs: LOSING_MS });
     await this.#pause(Math.min(2 ** lost, MAX_BACKOFF_MS) * this.#random());
   }
 
-  /** Leaves the bucket to others for a while after a write, if some of them lose against this node. */
-  async #yieldToOthers(key: string, known: CachedBucket): Promise<void> {
+  /** Leaves the bucket to other nodes for a while after a write, if some of them lose against this node. */
+  async #yieldToOthers(key: string, bucket: CachedBucket): Promise<void> {
     const now = this.#platform.monotonic();
-    known.writes = now - known.wroteAt > ROW_MS ? 1 : known.writes + 1;
-    known.wroteAt = now;
-    if (known.pauseMs === 0 && known.writes < WRITES) return;
-    known.writes = 0;
+    bucket.writes = now - bucket.wroteAt > ROW_MS ? 1 : bucket.writes + 1;
+    bucket.wroteAt = now;
+    if (bucket.pauseMs === 0 && bucket.writes < WRITES) return;
+    bucket.writes = 0;
     const losing = (await this.#kv.get(losingKey(key))) !== undefined;
-    if (losing) known.pauseMs = Math.min(Math.max(2 * known.pauseMs, PAUSE_MS), MAX_PAUSE_MS);
-    else known.pauseMs = known.pauseMs > PAUSE_MS ? known.pauseMs / 2 : 0;
-    if (known.pauseMs > 0) await this.#pause(known.pauseMs * (MAX_PAUSE_FACTOR - this.#random()));
+    if (losing) bucket.pauseMs = Math.min(Math.max(2 * bucket.pauseMs, PAUSE_MS), MAX_PAUSE_MS);
+    else bucket.pauseMs = bucket.pauseMs > PAUSE_MS ? bucket.pauseMs / 2 : 0;
+    if (bucket.pauseMs > 0) await this.#pause(bucket.pauseMs * (MAX_PAUSE_FACTOR - this.#random()));
   }
 
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#platform.timer(ms, resolve, true));
   }
 
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   #random(): number {
     const [byte = 0] = this.#platform.randomBytes(1);
     return byte / 255;
@@ -211,12 +217,12 @@ function newBucket(): CachedBucket {
   return { fullAt: 0, version: undefined, waiting: [], writing: false, writes: 0, wroteAt: 0, pauseMs: 0, ...tokens };
 }
 
-/** Tokens for the next pause: more than last time if these were too few, else as many as were used. */
+/** Tokens to take for the next pause: more than last time if those were too few, else as many as were used. */
 function wantedAhead({ ahead, left }: CachedBucket, count: number): number {
   return left === 0 ? Math.max(2 * ahead, count) : ahead - left;
 }
 
-/** Tokens that may be taken ahead of a bucket that will be full in `fullInMs`. */
+/** Maximum number of tokens to take in advance from a bucket that will be full in `fullInMs`. */
 function maxAhead({ pauseMs }: CachedBucket, fullInMs: number, { intervalMs, burst }: FullRate): number {
   const there = Math.max(0, burst - fullInMs / intervalMs);
   return Math.floor(Math.min(there / 2, pauseMs / intervalMs));
@@ -227,7 +233,7 @@ function losingKey(key: string): string {
   return `${key}/losing`;
 }
 
-/** What is no time counts as a full bucket, because only a fault of the storage makes one. */
+/** An unreadable value counts as a full bucket: only a fault of the storage produces one. */
 function readTime(text: string | undefined): number {
   const time = Number(text);
   return Number.isFinite(time) ? time : 0;

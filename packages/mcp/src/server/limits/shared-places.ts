@@ -2,12 +2,12 @@ import { randomName } from "../../encoding/base64.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 
-/** Times that a write may lose against other nodes; more count as a failure of the storage. */
+/** Writes that may lose against other nodes. More count as a failure of the storage. */
 const MAX_ATTEMPTS = 20;
 
 type ClockAndRandom = Pick<Platform, "now" | "timer" | "randomBytes">;
 
-/** The places of each node as they are stored: how many it has, and until when without a sign of life. */
+/** The stored places of each node: their number, and the time at which they expire unless the node renews them. */
 type PlacesByNode = Record<string, [count: number, until: number]>;
 
 interface Waiter {
@@ -16,27 +16,27 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** What this node has of the places of one caller. */
+/** The places of one caller that this node holds. */
 interface NodePlaces {
-  /** Places that calls of this node have. */
+  /** Places of calls on this node. */
   count: number;
-  /** Calls of this node that want one; one write serves all of them. */
+  /** Calls of this node that want a place. One write serves all of them. */
   waiting: Waiter[];
   writing: boolean;
-  /** Whether what is stored differs from `count`, or has to be renewed. */
+  /** True if the stored number differs from `count`, or must be renewed. */
   stale: boolean;
 }
 
 /**
- * The places of calls that run at once on all nodes together. A node renews its own while it has some; those of a node that
- * died are free after `leaseMs`.
+ * The places of calls that run at once on all nodes together. A node renews its places while it has some. Those of a
+ * node that died are free after `leaseMs`.
  */
 export class SharedPlaces {
   readonly #platform: ClockAndRandom;
   readonly #kv: KeyValue;
   readonly #leaseMs: number;
   readonly #node: string;
-  /** Only callers with a call that runs or waits, so that the calls bound it. */
+  /** Only callers with a running or waiting call, so the number of calls bounds the map. */
   readonly #held = new Map<string, NodePlaces>();
   #renewing: Timer | undefined;
 
@@ -51,17 +51,20 @@ export class SharedPlaces {
     return this.#held.size;
   }
 
-  /** Takes a place and gives true, unless `most` are taken on all nodes. Rejects, without a place, if the storage fails. */
-  acquire(key: string, most: number): Promise<boolean> {
+  /** Acquires a place. False if `max` are taken on all nodes. Rejects, without a place, if the storage fails. */
+  acquire(key: string, max: number): Promise<boolean> {
     const held = this.#held.get(key) ?? { count: 0, waiting: [], writing: false, stale: false };
     this.#held.set(key, held);
     return new Promise((resolve, reject) => {
-      held.waiting.push({ max: most, resolve, reject });
+      held.waiting.push({ max, resolve, reject });
       this.#startWriting(key, held);
     });
   }
 
-  /** Gives a place back. Nobody waits for the write; one that fails is made up for by the next, or by the lease. */
+  /**
+   * Releases a place. The caller does not wait for the write. If it fails, the next write or the end of the lease
+   * corrects the count.
+   */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
@@ -70,7 +73,7 @@ export class SharedPlaces {
     this.#startWriting(key, held);
   }
 
-  /** Stops the renewal; what is still taken is free when its lease is over. */
+  /** Stops the renewal. Places that are still taken become free when their lease expires. */
   close(): void {
     this.#renewing?.cancel();
     this.#renewing = undefined;
@@ -98,7 +101,7 @@ export class SharedPlaces {
     else this.#renewLater();
   }
 
-  /** Stores the places of this node with one more for as many of `waiting` as fit; returns how many did. */
+  /** Stores the places of this node, plus one for as many of `waiting` as fit. Returns how many fit. */
   async #store(key: string, held: NodePlaces, waiting: readonly Waiter[]): Promise<number> {
     held.stale = false;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -138,7 +141,7 @@ export class SharedPlaces {
   }
 }
 
-/** The places of nodes that gave a sign of life; none if the text is damaged. */
+/** Returns the places of nodes whose lease has not expired; none if the text is damaged. */
 function livePlaces(text: string | undefined, now: number): PlacesByNode {
   const places: PlacesByNode = Object.create(null);
   if (text === undefined) return places;
@@ -149,7 +152,7 @@ function livePlaces(text: string | undefined, now: number): PlacesByNode {
       if (typeof count === "number" && typeof until === "number" && until > now) places[node] = [count, until];
     }
   } catch {
-    // Only a fault of the storage makes such a text, and refusing everybody for it would outlast the fault.
+    // Damaged text comes from a fault of the storage. Refusing all callers would outlast the fault.
   }
   return places;
 }

@@ -1,4 +1,4 @@
-// All that asks a client, as one part that the first question of a process loads; see `with-asking.ts`.
+// Everything that asks a client, as one module that the first question of a process loads. See `with-asking.ts`.
 import type { AskedQuestion, Question } from "../../era/era.js";
 import { answerTo, questionFor } from "../../era/question.js";
 import { isObject } from "../../jsonrpc/message.js";
@@ -22,7 +22,7 @@ import { readSample, sampleQuestion } from "./sampling.js";
 
 export { openReplay } from "./by-replay.js";
 
-/** Asks the user to fill in a form. Throws when the user does not. */
+/** Asks the user to fill in a form. Throws if the user does not. */
 export async function elicit(
   call: ServerCall,
   message: string,
@@ -37,7 +37,7 @@ export async function elicit(
   );
 }
 
-/** Asks the user to fill in a form, and returns what the user did. */
+/** Asks the user to fill in a form, and returns the user's action with the answer. */
 export async function tryElicit(
   call: ServerCall,
   message: string,
@@ -50,7 +50,7 @@ export async function tryElicit(
   return readElicitReply(await ask(call, { question, needs: ["elicitation.form"] }, options), form);
 }
 
-/** Asks the user to open a page. Resolves when the user agrees, not when the visit is over. */
+/** Asks the user to open a page. Resolves when the user agrees, not when the visit ends. */
 export async function elicitUrl(
   call: ServerCall,
   message: string,
@@ -85,7 +85,7 @@ export async function roots(call: ServerCall, options: QuestionOptions): Promise
   throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
-/** Puts a question of another server to the client; the answer is in the form of the newest revision. */
+/** Forwards a question of another server to the client. The answer is in the form of the newest revision. */
 export async function forwardQuestion(call: ServerCall, question: Question, key: string): Promise<unknown> {
   return (await ask(call, { question, needs: needsOf(question) }, { key })).answer;
 }
@@ -101,7 +101,7 @@ function needsOf({ method, params = {} }: Question): string[] {
 async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOptions): Promise<ClientAnswer> {
   const { revision } = call.request;
   const { question, needs } = questionFor(asked, revision);
-  // The time that the user takes does not count for the tool's timeout.
+  // The tool's timeout does not include the time that the user takes.
   const deadline = call.root.admission?.deadline;
   deadline?.pause();
   try {
@@ -112,7 +112,7 @@ async function ask(call: ServerCall, asked: AskedQuestion, { key }: QuestionOpti
   }
 }
 
-/** The client's answer, and the question in the form that the client got. */
+/** The client's answer, and the question in the form that the client received. */
 interface ClientAnswer {
   readonly answer: unknown;
   readonly shown: Question;
@@ -124,10 +124,12 @@ interface Form {
   readonly requestedSchema: ElicitRequestedSchema;
 }
 
-/** Forms by server and schema object, so that a schema at module scope is converted once, by each server as its options say. */
+/**
+ * Forms by server and schema object, so that each server converts a schema at module scope once, with its own options.
+ */
 const forms = new WeakMap<object, WeakMap<object, Form>>();
 
-/** The form for a schema. Throws when a form cannot express it. */
+/** Returns the form for a schema. Throws if a form cannot express it. */
 function formOf(call: ServerCall, schema: AnySchema): Form {
   const own = forms.get(call.config) ?? new WeakMap<object, Form>();
   forms.set(call.config, own);
@@ -145,7 +147,7 @@ function formOf(call: ServerCall, schema: AnySchema): Form {
 }
 
 /**
- * The user's reply, checked against the schema.
+ * Reads the user's reply and validates its content against the schema.
  *
  * Spec: Elicitation, "Response Actions",
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions
@@ -173,22 +175,23 @@ function refusal(action: "decline" | "cancel", message: string): McpError {
   });
 }
 
-/** What carries the questions of a call, made by its first question or step. Mounted servers ask through the outer call. */
+/** Returns the asker of a call, created by its first question or step. Mounted servers ask through the outer call. */
 export function askerOf(call: ServerCall): Asker {
   call.questions ??= {};
   call.questions.asker ??= call.outer === undefined ? usualAsker(call) : askerOf(call.outer);
   return call.questions.asker;
 }
 
-/** Creates what carries the questions of a call that brings no answers. */
+/** Creates the asker of a call whose request has no answers. */
 export function usualAsker(call: ServerCall): Asker {
   return call.replays ? new Replay(call, undefined, {}) : requestAsker(call);
 }
 
 /**
- * Puts the visits to the client as questions, where questions travel in interim results. That never resolves: when the client
- * has agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
- * Where answers come within the call, `run` then runs the handler again, as often as there could be rounds.
+ * Asks the client to visit the pages of the error. If questions travel in interim results, this never resolves: when
+ * the client has agreed to all visits and the handler still throws, the next round asks again, until the rounds of the
+ * call are used up. If answers arrive within the call, `run` then runs the handler again, at most `limits.rounds`
+ * times.
  */
 export async function askForVisits<T = never>(
   call: ServerCall,
@@ -200,11 +203,11 @@ export async function askForVisits<T = never>(
   const { repeats } = asker;
   const isOver = repeats !== undefined && (run === undefined || repeats >= call.config.limits.rounds);
   if (visits.length === 0 || isOver) throw error;
-  // What was answered before the last run resolves at once.
+  // Questions that were answered before the last run resolve at once.
   for (let asked = 0; repeats === undefined || asked <= repeats; asked++) {
     await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
   }
   asker.repeat?.();
-  // Safe: without it the error was thrown above, or the loop never ends.
+  // Safe: without `run`, the error was thrown above or the loop never ends.
   return (run as () => T | Promise<T>)();
 }

@@ -23,17 +23,20 @@ import type { Interruption, ServerCall } from "../call/server-call.js";
 import { ToolError } from "../contract/tool.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 
-/** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
+/** Time that the handler has to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;
-/** How long to wait for an interrupted handler to finish, before the questions are sent without it. */
+/** Time that an interrupted handler has to finish, before the questions are sent without it. */
 const UNWIND_MS = 1000;
-/** Questions after the interruption that are rejected; later ones never settle, which stops a loop that keeps asking. */
+/**
+ * Questions after the interruption that are rejected. Later ones never settle, which stops a loop that asks again and
+ * again.
+ */
 const MAX_LATE_QUESTIONS = 64;
 
 /**
- * Asks by interim results: the handler runs again from the top in each round and gets the answers so far.
- * Questions without an answer are collected during one turn of the event loop. Then all of them reject together, and the
- * outcome of the call is the interim result, whatever the handler does.
+ * Asks with interim results: the handler runs again from the top in each round and receives the answers so far.
+ * Questions without an answer are collected during one turn of the event loop. Then all of them reject together, and
+ * the outcome of the call is the interim result, whatever the handler does.
  *
  * Spec: Multi Round-Trip Requests, "Basic Workflow",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#basic-workflow
@@ -67,7 +70,7 @@ export class Replay implements Asker {
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
     const accepted = Object.entries(responses).filter(([key]) => state === undefined || state.asked.includes(key));
     for (const [key, answer] of accepted) this.#answers.set(key, answer);
-    // Without state the server cannot know which questions it asked, so it waits for none of them.
+    // Without state, the server does not know which questions it asked, so it waits for none of them.
     this.#unclaimed = new Set(state === undefined ? [] : accepted.map(([key]) => key));
     this.#broughtAnswers = this.#unclaimed.size > 0;
   }
@@ -147,7 +150,10 @@ export class Replay implements Asker {
     }
   }
 
-  /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */
+  /**
+   * Creates the interim result after an interruption. Waits for steps as long as the call may last, and for the handler
+   * at most `UNWIND_MS`.
+   */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     if (this.#stepsInFlight.size > 0) await this.#stepsToEnd();
     await atMost(this.#call.config.platform, UNWIND_MS, Promise.allSettled([handler]));
@@ -161,13 +167,16 @@ export class Replay implements Asker {
     });
     this.#call.abort(this.#signal);
     const questions = Object.fromEntries(this.#unanswered);
-    // Added only now, because the trace differs from round to round and must not change the question's key.
+    // Added after the key is computed, because the trace differs from round to round and must not change the key.
     const trace = readTrace(this.#call.request.params["_meta"]);
     if (trace !== undefined) for (const [key, question] of this.#unanswered) questions[key] = traced(question, trace);
     return new InputOutcome(questions, state);
   }
 
-  /** A step without a record would run again in the next round, so the call fails instead. */
+  /**
+   * Waits for running steps. If one does not finish, the call fails, because a step without a record would run again in
+   * the next round.
+   */
   async #stepsToEnd(): Promise<void> {
     const { config, root } = this.#call;
     const deadline = root.admission?.deadline;
@@ -249,8 +258,8 @@ function tooMany(what: string): McpError {
 }
 
 /**
- * Names the next question of one run of a handler, the same in every run: by its own key, or by what it asks. `names` counts
- * those before it. Throws when its key was used before.
+ * Names the next question of one run of a handler by its key, or by its contents, so that every run gives it the same
+ * name. `names` counts the questions before it. Throws if the key was used before.
  */
 export function nextName(
   names: Map<string, number>,
@@ -274,7 +283,7 @@ export function nextName(
   return count === 0 ? digest : `${digest}.${count}`;
 }
 
-/** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
+/** The state that one round of questions passes to the next. The client stores it, sealed, as `requestState`. */
 interface RoundState {
   /** Identifies the call in all its rounds. */
   id: string;
@@ -286,7 +295,7 @@ interface RoundState {
 }
 
 interface SealedState {
-  /** When it expires, in milliseconds since the epoch. */
+  /** Expiry time, in milliseconds since the epoch. */
   until: number;
   /** Digest of the caller, the method and the params, so that a state is valid for its own request only. */
   bound: string;
@@ -315,7 +324,7 @@ async function sealState(call: ServerCall, state: RoundState): Promise<string> {
   return secrets.seal("state", text);
 }
 
-/** Opens a state from the client. Throws when this server did not seal it for this request, or when it has expired. */
+/** Opens a state from the client. Throws if this server did not seal it for this request, or if it has expired. */
 async function openState(call: ServerCall, sealed: unknown): Promise<RoundState> {
   const { platform, limits, secrets } = call.config;
   if (typeof sealed !== "string") throw stateError("is not a string", "Send it back unchanged.");
@@ -329,7 +338,7 @@ async function openState(call: ServerCall, sealed: unknown): Promise<RoundState>
       foreign ? "Give every process of this server the same `secret`." : "Send it back unchanged.",
     );
   }
-  // The seal proves that `sealState` wrote it.
+  // Safe: the seal proves that `sealState` wrote it.
   const { until, bound, state } = JSON.parse(opened.text) as SealedState;
   if (until < platform.now()) throw stateError("has expired", "Call again without it.");
   if (bound !== binding(call))
@@ -348,7 +357,7 @@ function binding({ request, exchange, config }: ServerCall): string {
   return toBase64Url(config.platform.sha256(new TextEncoder().encode(text)));
 }
 
-/** The record of an error that a step threw. */
+/** Creates the record of an error that a step threw. */
 export function recordFailure(error: unknown): StepFailure {
   const common = { name: error instanceof Error ? error.name : "Error", message: thrownMessage(error) };
   if (ToolError.is(error)) return { ...common, tool: { content: error.content } };
@@ -357,14 +366,17 @@ export function recordFailure(error: unknown): StepFailure {
   return { ...common, mcp: { kind, code, data: asJson(data) } };
 }
 
-/** The error that a later round throws for a recorded failure. */
+/** Creates the error that a later round throws for a recorded failure. */
 export function reviveFailure({ name, message, mcp, tool }: StepFailure): Error {
   if (mcp !== undefined) return new McpError(mcp.kind, message, { code: mcp.code, data: mcp.data });
   if (tool !== undefined) return new ToolError(message, tool.content === undefined ? {} : { content: tool.content });
   return Object.assign(new Error(message), { name });
 }
 
-/** The data as JSON; undefined when it cannot be written, because the failure matters more than its data. */
+/**
+ * Returns the data after a round trip through JSON; undefined if it is not serialisable, because the failure matters
+ * more than its data.
+ */
 export function asJson(data: unknown): unknown {
   try {
     return data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null");

@@ -10,7 +10,7 @@ import { requireCapabilities } from "../call/can-ask.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { QuestionEnded, QuestionFollower, QuestionStarted } from "../contract/observer.js";
 
-/** Asks by requests to the client on the stream of the call. */
+/** Asks by sending requests to the client on the stream of the call. */
 export function requestAsker(call: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();
@@ -36,7 +36,7 @@ export function requestAsker(call: ServerCall): Asker {
   };
 }
 
-/** Long enough for a `notifications/initialized` that is on its way by another connection. */
+/** Long enough for a `notifications/initialized` that arrives on another connection. */
 const MAX_INITIALIZED_WAIT_MS = 2000;
 const POLL_MS = 20;
 
@@ -45,7 +45,7 @@ function isEarly({ exchange }: ServerCall): boolean {
 }
 
 /**
- * Waits for the client's `notifications/initialized`, before which it must not be asked.
+ * Waits for the client's `notifications/initialized`. The server must not ask before it.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
@@ -60,8 +60,8 @@ async function untilInitialized(call: ServerCall): Promise<void> {
 }
 
 /**
- * Asks, and waits until the client answers, the call ends or is cancelled, or `limits.answerMs` has passed. Unless it was
- * answered, the question is then cancelled, so that no user fills in a form in vain.
+ * Asks, and waits until the client answers, the call ends or is cancelled, or `limits.answerMs` has passed. An
+ * unanswered question is then cancelled, so that users do not fill in a form that is no longer needed.
  */
 function askUntilSettled(
   call: ServerCall,
@@ -101,12 +101,12 @@ function askUntilSettled(
   });
 }
 
-/** True when the user refused to answer. */
+/** True if the user refused to answer. */
 function isRefusal(error: unknown): boolean {
   return error instanceof RpcError && error.code === USER_REJECTED;
 }
 
-/** The error of a question that the client did not answer in time. */
+/** Creates the error of a question that the client did not answer in time. */
 export function unanswered(method: string, ms: number): McpError {
   return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
     data: { limit: "answerMs", ms },
@@ -114,14 +114,14 @@ export function unanswered(method: string, ms: number): McpError {
   });
 }
 
-/** Adds a trace to a question, so that the client's work for it belongs to it. */
+/** Adds a trace to a question, so that the client's work for it belongs to that trace. */
 export function traced(question: Question, trace: TraceContext): Question {
   const { params = {} } = question;
   const own = isObject(params["_meta"]) ? params["_meta"] : {};
   return { ...question, params: { ...params, _meta: { ...own, ...traceMeta(trace) } } };
 }
 
-/** Throws when this run has already used the step key. */
+/** Throws if this run has already used the step key. */
 export function claimStep(steps: Set<string>, key: string): void {
   if (steps.has(key)) {
     throw new McpError("misuse", `the step "${key}" was used twice in one call`, {
@@ -131,7 +131,10 @@ export function claimStep(steps: Set<string>, key: string): void {
   steps.add(key);
 }
 
-/** The value after a round trip through JSON, so that a step returns the same in the first run and in later ones. */
+/**
+ * Returns the value after a round trip through JSON, so that a step returns the same in the first run and in later
+ * ones.
+ */
 export function normalise(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }
@@ -140,15 +143,17 @@ export function malformedAnswer(method: string): McpError {
   return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
 }
 
-/** A question that is followed. */
+/** A question with followers. */
 export interface FollowedQuestion {
-  /** The trace to send with it. */
+  /** The trace to send with the question. */
   readonly trace: TraceContext | undefined;
-  /** Sends it and tells how it ended. */
+  /** Sends the question and reports its outcome to the followers. */
   send(ask: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** Tells those who follow a call of a question that is about to be sent; undefined if none of them wants to follow it. */
+/**
+ * Notifies the followers of a call that a question is about to be sent. Returns undefined if none of them follows it.
+ */
 function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
   const { platform } = call.config;
   const followers: QuestionFollower[] = [];

@@ -23,7 +23,10 @@ import type {
 } from "../contract/context.js";
 import { type AskingModule, askWith, loadedAsking } from "./with-asking.js";
 
-/** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
+/**
+ * The context of one call. Members are getters on the prototype, so that a call pays only for those that its handler
+ * uses.
+ */
 class CallContext implements HandlerContext {
   readonly #call: ServerCall;
   #data: Record<string, unknown> | undefined;
@@ -110,13 +113,16 @@ class CallContext implements HandlerContext {
     this.#progress.report(progress, options);
   }
 
-  /** One token has one reporter, so that its values increase whoever reports. */
+  /**
+   * Reports progress through the outer call. One token has one reporter, so that its values increase across all
+   * servers.
+   */
   #innerProgress(outer: ServerCall, progress: number, options: ProgressOptions = {}): void {
     const { progressToken } = this.#call.request;
     if (progressToken === undefined) return;
     const params = { progressToken, progress, total: options.total, message: options.message };
     this.#call.passNotification("notifications/progress", params, (passed) => {
-      // Values that are no numbers are not sent.
+      // The reporter drops values that are not numbers.
       const { progress: changed, ...others } = passed as typeof params;
       outer.ctx.progress(changed, others);
     });
@@ -151,7 +157,7 @@ class CallContext implements HandlerContext {
     const { request, exchange } = this.#call;
     const text = request.era.notification("notifications/elicitation/complete", { elicitationId }, request);
     if (text === undefined) return;
-    // The visit may end long after the call was answered, so the notice goes to the peer if there is one.
+    // The visit may end long after the call was answered, so the notification goes to the peer if there is one.
     if (exchange.peer === undefined) exchange.send(text);
     else exchange.peer.send(text);
   }
@@ -178,8 +184,8 @@ class CallContext implements HandlerContext {
   }
 
   /**
-   * Asks, and notes that the question is open until it settles. Rejects instead of throwing, because a `.catch` of the handler
-   * would miss a synchronous throw.
+   * Asks, and lists the question as unsettled until it settles. Rejects instead of throwing, because a `.catch` of the
+   * handler would miss a synchronous throw.
    */
   #ask<T>(name: string, question: (asking: AskingModule, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;

@@ -12,8 +12,8 @@ const FORMATS: readonly unknown[] = ["email", "uri", "date", "date-time"];
 /**
  * Converts a schema to a form: a flat object of strings, numbers, booleans and enums.
  *
- * Constraints that forms do not have (patterns, other formats, exclusive bounds) are left out and checked in the answer.
- * Throws `invalid_schema` when a form cannot express the schema.
+ * Omits constraints that forms do not have (patterns, other formats, exclusive bounds). They are checked in the answer.
+ * Throws `invalid_schema` if a form cannot express the schema.
  *
  * Spec: Elicitation, "Requested Schema",
  * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
@@ -27,17 +27,17 @@ export function toForm(schema: JsonSchemaObject): ElicitRequestedSchema {
   if (stranger !== undefined) throw notAForm(`"required" names ${JSON.stringify(stranger)}, which is not a property`);
   const form = {
     type: "object",
-    // `fromEntries` loses the type of the values, which `toField` has made.
+    // `fromEntries` loses the type of the values that `toField` returned.
     properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"],
-    // Safe: without a stranger every item is the name of a property.
+    // Safe: every item is the name of a property, as checked above.
     ...(Array.isArray(schema.required) ? { required: [...(required as string[])] } : {}),
   } as const;
-  // A form is a JSON Schema; only its interface is narrower and has no index signature.
+  // Safe: a form is a JSON Schema. Only its interface is narrower and has no index signature.
   checkKeywords(form as unknown as JsonSchemaObject);
   return form;
 }
 
-/** A library may give a keyword a value of the wrong type. */
+/** Throws if a keyword has a value of the wrong type, which some schema libraries produce. */
 function checkKeywords(form: JsonSchemaObject): void {
   try {
     compileSnapshot(form, {});
@@ -84,7 +84,10 @@ function toField(name: string, field: unknown): Members {
 
 type Choices = { oneOf: { const: string; title: string }[] } | { enum: string[] };
 
-/** A choice of strings in any of the forms that schema libraries write: `enum`, `const`, or `oneOf`/`anyOf` of `const`. */
+/**
+ * Reads a choice of strings in any of the forms that schema libraries write: `enum`, `const`, or `oneOf`/`anyOf` of
+ * `const`.
+ */
 function choicesOf(field: Members): Choices | undefined {
   const values = field["enum"];
   if (Array.isArray(values) && values.length > 0 && values.every(isText)) return { enum: values };
@@ -104,7 +107,9 @@ function formatOf({ format }: { format?: unknown }): Members {
   return FORMATS.includes(format) ? { format } : {};
 }
 
-/** Leaves out the bounds of safe integers, which libraries add and users do not need, and makes exclusive bounds inclusive. */
+/**
+ * Omits the bounds of safe integers, which libraries add and users do not need, and makes exclusive bounds inclusive.
+ */
 function integerBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Record<string, unknown>): Members {
   const least = typeof exclusiveMinimum === "number" ? Math.floor(exclusiveMinimum) + 1 : minimum;
   const most = typeof exclusiveMaximum === "number" ? Math.ceil(exclusiveMaximum) - 1 : maximum;

@@ -6,8 +6,8 @@ import { isUrlRequired } from "../call/url-required.js";
 import { loadedAsking, withAsking } from "./with-asking.js";
 
 /**
- * The layer around every handler: runs it, by replay in revisions where questions are part of an interim result. The calls of
- * mounted servers are replayed with the call that they are part of.
+ * The layer around every handler. Runs it with replay in revisions that send questions in an interim result. The calls
+ * of mounted servers are replayed with the call that they are part of.
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
@@ -29,7 +29,7 @@ function replay(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   return opened.then(() => interruptible(call, run));
 }
 
-/** The handler's outcome, or the interim result when one of its questions has no answer yet. */
+/** Returns the handler's outcome, or the interim result if one of its questions has no answer yet. */
 function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   const started = start(call, run);
   if (!isThenable(started)) return started;
@@ -50,7 +50,9 @@ function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<objec
   });
 }
 
-/** Calls the handler. An error that becomes a question is returned as a rejection, so that there is one way to treat it. */
+/**
+ * Calls the handler. Returns an error that becomes a question as a rejection, so that there is one way to handle it.
+ */
 function start(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   try {
     return run(call);

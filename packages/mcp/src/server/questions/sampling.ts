@@ -9,7 +9,7 @@ import type {
 } from "../../protocol/features/sampling.js";
 import type { SampleRequest } from "../contract/context.js";
 
-/** A sampling request with the client capabilities that it needs. */
+/** Creates a sampling request with the client capabilities that it needs. */
 export function sampleQuestion(request: SampleRequest): AskedQuestion {
   checkMessages(request.messages);
   if (!Number.isInteger(request.maxTokens) || request.maxTokens < 1) throw misuse("`maxTokens` must be a whole number");
@@ -24,8 +24,8 @@ function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContent
 }
 
 /**
- * Refuses malformed conversations: a user message with tool results has nothing else, and each tool use has its result in
- * the next message.
+ * Rejects malformed conversations: a user message with tool results must contain nothing else, and each tool use must
+ * have its result in the next message.
  *
  * Spec: Sampling, "Message Content Constraints",
  * https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#message-content-constraints
@@ -43,7 +43,7 @@ function checkMessages(messages: readonly SamplingMessage[]): void {
     if (missing !== undefined) throw misuse(`messages[${index}] has no result for the tool use "${missing}"`);
     const stray = answered.find((id) => !open.includes(id));
     if (stray !== undefined)
-      throw misuse(`messages[${index}] has a result for "${stray}", which the message before does not use`);
+      throw misuse(`messages[${index}] has a result for "${stray}", which the previous message does not use`);
     open = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   }
   if (open.length > 0) throw misuse(`the tool use "${open[0]}" has no result`);
@@ -55,7 +55,7 @@ function misuse(what: string): McpError {
   });
 }
 
-/** The model's answer. Throws `invalid_params` when it is malformed. */
+/** Reads the model's answer. Throws `invalid_params` if it is malformed. */
 export function readSample(answer: unknown): CreateMessageResult {
   const { result, problems } = checkCreateMessageResult(answer);
   if (result !== undefined && isObject(result)) return result;

@@ -2,14 +2,14 @@ import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
-/** The part of the library that asks clients. */
+/** The module that asks clients. */
 export type AskingModule = typeof import("./asking.js");
 
-/** Undefined before the first question. */
+/** The loaded module; undefined before the first question. */
 export let loadedAsking: AskingModule | undefined;
 let loading: Promise<AskingModule> | undefined;
 
-/** Loads the code that asks clients. It is loaded by the first question, because most servers never ask. */
+/** Loads the module that asks clients. The first question loads it, because most servers never ask. */
 export function loadAsking(): Promise<AskingModule> {
   loading ??= import("./asking.js").then((asking) => {
     loadedAsking = asking;
@@ -18,21 +18,21 @@ export function loadAsking(): Promise<AskingModule> {
   return loading;
 }
 
-/** The loaded code, for functions that run only after a question. Throws before the first one. */
+/** Returns the loaded module, for functions that run only after a question. Throws before the first one. */
 export function asking(): AskingModule {
   if (loadedAsking === undefined) throw new McpError("internal_error", "nothing has been asked yet");
   return loadedAsking;
 }
 
 /**
- * Calls `use` at once or, before the first question, when the code is loaded; waiting calls keep their order. A rejection is
- * never reported as unhandled, because a handler may drop the promise.
+ * Calls `use` at once or, before the first question, when the module is loaded. Waiting calls run in order. A rejection
+ * is never reported as unhandled, because a handler may drop the promise.
  */
 export function withAsking<T>(use: (asking: AskingModule) => Promise<T>): Promise<T> {
   return neverUnhandled(loadedAsking === undefined ? loadAsking().then(use) : use(loadedAsking));
 }
 
-/** Does the same for a question of a call, and rejects if the call has ended before the code is loaded. */
+/** Like `withAsking`, for a question of a call. Rejects if the call ends before the module is loaded. */
 export function askWith<T>(call: ServerCall, use: (asking: AskingModule) => Promise<T>): Promise<T> {
   if (loadedAsking !== undefined) return withAsking(use);
   let ended = false;
