@@ -82,7 +82,9 @@ describe("a deletion", () => {
       time.advance(5_000);
     }
     await turns();
-    expect(time.warnings).toEqual([expect.stringContaining("revoked logins could not be read from the storage: out of order")]);
+    expect(time.warnings).toEqual([
+      expect.stringContaining("revoked logins could not be read from the storage: out of order"),
+    ]);
     state.isDown = false;
     await storage.kv.delete("a");
     time.advance(5_000);
