@@ -67,7 +67,7 @@ export class SseConnection {
   }
 
   /** Sends a keep-alive comment, or closes the stream if the client does not read it. */
-  quiet(): void {
+  sendKeepAlive(): void {
     if (!this.#open) return;
     this.#state.keepAlive.touch(this);
     const waiting = this.#out.write(encodeComment(""));
