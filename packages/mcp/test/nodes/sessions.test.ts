@@ -149,7 +149,7 @@ describe("several processes that are set up as if they were one", () => {
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ error: { data: { reason: "another_process" } } });
     }
-    expect(warnings.filter((line) => line.includes("one `storage`"))).toHaveLength(1);
+    expect(warnings.filter((line) => line.includes("the same `storage`"))).toHaveLength(1);
     await Promise.all([one.close(), two.close()]);
   });
 
