@@ -5,7 +5,7 @@ import type { Exception } from "./house-rules.js";
 export const ERA_LINES: readonly EraLine[] = [
   line("client/connection/current-connection.ts", "serverAsks", "notes it once for each handshake"),
   line("client/connection/current-connection.ts", "mirrorsParams", "notes it once for each handshake"),
-  line("server/questions/replayed.ts", "replays", "answers of earlier rounds are read before the handler runs"),
+  line("server/questions/replay-layer.ts", "replays", "answers of earlier rounds are read before the handler runs"),
   line("server/call/server-call.ts", "replays", "declares the member that the others read"),
   line("server/call/server-call.ts", "replays", "copies it once for each call"),
   line("server/questions/asking.ts", "replays", "chooses between the two ways to ask"),
@@ -50,9 +50,9 @@ export const TWO_MEANINGS: readonly string[] = [
 
 /** What the rules leave alone in the other packages; paths are relative to their sources. */
 export const OTHER_PACKAGES = {
-  smallFiles: [{ file: "keep/keep-view.ts", reason: "the door of its room, as every view of the page has one" }],
+  smallFiles: [{ file: "sessions/session-view.ts", reason: "the door of its room, as every view of the page has one" }],
   fileNames: [
-    { file: "contract/keep.ts", reason: "what the page and its server say to each other, a file for each room" },
+    { file: "contract/sessions.ts", reason: "what the page and its server say to each other, a file for each room" },
     { file: "contract/timeline.ts", reason: "what the page and its server say to each other, a file for each room" },
   ],
   revisions: [
