@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 export type { Authentication, AuthenticationRefusal, AuthenticationRequest, Principal } from "./http/authentication.js";
-export type { HttpFacts } from "./http/http.js";
+export type { HttpRequestInfo } from "./http/http.js";
 export type { AuthenticationOptions } from "./transport/authentication.js";
 export { type FetchHandler, fetchHandler } from "./transport/http/fetch-handler.js";
 export type { CorsOptions } from "./transport/http/server/cors.js";

@@ -1,4 +1,4 @@
-import type { HttpFacts } from "../http/http.js";
+import type { HttpRequestInfo } from "../http/http.js";
 import type { Id, NotificationMessage, Params, RequestMessage } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import type { McpError } from "../protocol/error.js";
@@ -80,7 +80,7 @@ export interface CallInputs {
 /** The source of a request, as far as an era uses it. */
 export interface RequestSource {
   session?: Session | undefined;
-  http?: HttpFacts | undefined;
+  http?: HttpRequestInfo | undefined;
   batched?: boolean;
   /** False for a handshake whose session is not stored. */
   opensSession?: boolean;
@@ -126,7 +126,7 @@ export interface ServerEra {
   /** Converts a request to a call. Throws an `McpError` if this era cannot serve the request. */
   decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call;
   /** Throws `header_mismatch` unless the HTTP headers repeat the annotated arguments. */
-  checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
+  checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpRequestInfo): void;
   /**
    * True if the client can answer a question that requires this capability. `reachable` states whether requests can be
    * sent to the client.

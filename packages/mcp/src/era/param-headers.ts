@@ -1,4 +1,4 @@
-import type { HttpFacts } from "../http/http.js";
+import type { HttpRequestInfo } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
 import { DATA_KEYWORDS } from "../schema/json-schema/json-schema.js";
 import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./header-value.js";
@@ -94,7 +94,7 @@ export function paramHeaders(table: readonly ParamHeader[], args: unknown): Reco
 }
 
 /** Throws `header_mismatch` for a call whose headers do not repeat its arguments. */
-export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpFacts): void {
+export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpRequestInfo): void {
   for (const { path, header, type } of table) {
     const value = argumentAt(args, path) ?? undefined;
     const sent = http.header(header.toLowerCase())?.trim();

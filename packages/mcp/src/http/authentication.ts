@@ -1,73 +1,95 @@
 /** The authenticated sender of a request. */
 export interface Principal {
-  /** Two principals are the same if and only if their keys are equal. */
+  /**
+   * The identity of the sender. Two principals are the same if and only if their keys are equal. Must not be empty.
+   */
   readonly key: string;
+  /** The user or account, for example the `sub` claim of a token. */
   readonly subject?: string | undefined;
+  /** The OAuth client that sent the request. */
   readonly clientId?: string | undefined;
+  /** The granted scopes. */
   readonly scopes?: readonly string[] | undefined;
-  /** When the credentials expire, in milliseconds since the epoch. */
+  /** Time at which the credentials expire, in milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number | undefined;
   /**
-   * Registers a function that must be called if the credentials are revoked before they expire, and returns a function that
-   * removes it. Called for each event stream, WebSocket and socket that opens with the credentials; these close when the
-   * function is called. Default: they stay open until `expiresAt`.
+   * Registers a function that must be called if the credentials are revoked before they expire, and returns a function
+   * that removes it. Called for each event stream, WebSocket and socket that opens with the credentials; these close
+   * when the function is called. Default: they stay open until `expiresAt`.
    */
   readonly onRevoked?: ((revoked: () => void) => () => void) | undefined;
+  /** Further claims about the sender, for handlers. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * What is known of a sender before anything it sent is read: an HTTP request, the opening request of a WebSocket, or a new
- * connection of a socket, which has an address and nothing else.
+ * Information about a sender, available before its message is read. It describes an HTTP request, the opening request
+ * of a WebSocket, or a new connection of a socket, which has only an address.
  */
 export interface AuthenticationRequest {
-  /** The HTTP method; absent on sockets. */
+  /** The HTTP method. Absent on sockets. */
   readonly method?: string | undefined;
-  /** Path and query as sent, for example `/mcp?x=1`; absent on sockets. */
+  /** Path and query as sent, for example `/mcp?x=1`. Absent on sockets. */
   readonly path?: string | undefined;
-  /** The value of a header by its lower-case name; several values are joined by `, `. Always undefined on sockets. */
+  /**
+   * Returns the value of a header by its lower-case name. Several values are joined by `, `. Always undefined on
+   * sockets.
+   */
   header(name: string): string | undefined;
-  /** How often a header was sent, by its lower-case name, where the transport tells it: some runtimes hide all but the first. */
+  /** Returns how often a header was sent, by its lower-case name. Absent where the runtime hides all but the first. */
   readonly headerCount?: ((name: string) => number) | undefined;
-  /** Every header by its lower-case name; empty on sockets. */
+  /** Returns all headers by their lower-case names. Empty on sockets. */
   headers(): Record<string, string>;
-  /** The address of the other end, where the runtime tells it. */
+  /** The IP address of the other end, if the runtime reports it. */
   readonly remoteAddress?: string | undefined;
 }
 
-/** A refusal, as the sender of the request is told. A socket has no way to tell: it closes. */
+/** A refusal, as HTTP sends it. A socket cannot send it and is closed instead. */
 export interface AuthenticationRefusal {
+  /** The HTTP status of the refusal. */
   status: 400 | 401 | 403 | 429 | 503;
-  /** For example `WWW-Authenticate`. */
+  /** Response headers, for example `WWW-Authenticate`. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** One sentence for the body; it must not repeat a credential. */
+  /** One sentence for the body. It must not repeat a credential. */
   message?: string | undefined;
-  /** Why, in one word, for those who observe the server; it is never sent. */
+  /** The reason in one word, for observers of the server. Never sent. */
   reason?: string | undefined;
 }
 
-/** Who sends a request, or the refusal that tells them how to identify themselves; undefined refuses with 401. */
+/**
+ * The result of `authenticate`: the sender, or a refusal that says how to authenticate. Undefined refuses with 401.
+ */
 export type Authentication = Principal | AuthenticationRefusal | undefined;
 
-/** A reply that is no message of the protocol: a metadata document, a page. */
+/** A reply that is not a message of the protocol, for example a metadata document or a page. */
 export interface ServedDocument {
+  /** The HTTP status. */
   readonly status: number;
+  /** The response headers. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The response body. */
   readonly body: string;
 }
 
 /**
- * Protects a server: the `auth` option of everything that serves over HTTP. `resourceServer` of `@parley/mcp/auth` makes one.
+ * Protects a server: the `auth` option of all functions that serve HTTP. `resourceServer` of `@parley/mcp/auth` creates
+ * one.
  */
 export interface ServerAuthorization {
-  /** The address of the server as clients use it; what `publicUrl` is unless it is set. */
+  /** The address of the server as clients use it. It is the default of `publicUrl`. */
   readonly resource: string;
   /** The paths that `respond` answers. */
   readonly paths: ReadonlySet<string>;
-  /** Identifies the sender of a request, before its body is read. */
+  /**
+   * Identifies the sender of a request before its body is read. Called once per request, concurrently for several
+   * requests.
+   */
   authenticate(request: AuthenticationRequest, native: unknown): Authentication | Promise<Authentication>;
-  /** The headers for a caller that lacks scopes. */
+  /** Returns the response headers for a caller that lacks scopes. */
   challenge(scopes: readonly string[], caller?: Principal): Readonly<Record<string, string>>;
-  /** Answers requests for documents of the authorization itself, for anybody. `body` reads the body of a POST. */
+  /**
+   * Answers requests for the documents of the authorization itself, without authentication. `body` reads the body of a
+   * POST.
+   */
   respond(request: AuthenticationRequest, body: () => Promise<string>): ServedDocument | Promise<ServedDocument>;
 }

@@ -1,11 +1,14 @@
 const CODE = "ERR_BODY_TOO_LARGE";
 
-/** The error of `SendResponse.text` for a large body; the limit counts decoded bytes, which stops compression bombs. */
+/**
+ * Creates the error of `SendResponse.text` for a body that is too large. The limit counts decoded bytes, which stops
+ * compression bombs.
+ */
 export function bodyTooLarge(maxBytes: number): Error {
   return Object.assign(new Error(`the body is longer than ${maxBytes} bytes`), { code: CODE });
 }
 
-/** Whether an error was made by `bodyTooLarge`, of this or another copy of the package. */
+/** True if the error was created by `bodyTooLarge`, of this or another copy of the package. */
 export function isBodyTooLarge(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === CODE;
 }

@@ -5,20 +5,20 @@ import type { CancelRequest, Sender, SendRequest, SendResponse } from "./http.js
 import { headerPairs } from "./protocol-headers.js";
 
 /**
- * A body up to this size is read and discarded to keep the connection; a longer one is cancelled, because a new
- * connection then costs less than reading on.
+ * Largest body that is read and discarded to reuse the connection. A longer one is cancelled, because a new connection
+ * costs less than reading on.
  */
-const DRAINED = 64 * 1024;
+const MAX_DRAINED_BYTES = 64 * 1024;
 
 /**
  * Sends requests with any `fetch`: the runtime's, one behind a proxy, or a test's.
  *
- * Redirects are returned, not followed; in browsers they have status 0. `fetch` decodes bodies, and limits count the
- * decoded bytes.
+ * Returns redirects instead of following them. In browsers they have status 0. `fetch` decodes bodies, so limits
+ * count decoded bytes.
  */
 export function fetchSender(fetch: Fetch): Sender {
   return (request, onResponse, onError) => {
-    // `fetch` takes its signal before it begins, so that it cannot wait for a cancellation.
+    // `fetch` accepts a signal only at the start, so the controller must exist before any cancellation.
     const cancelled = new AbortController();
     send(fetch, request, cancelled.signal).then(onResponse, onError);
     return (reason) => cancelled.abort(reason);
@@ -49,7 +49,7 @@ class FetchResponse implements SendResponse {
 
   headers(): Record<string, string> {
     const { headers } = this.#response;
-    // By name, because the pairs tell each `set-cookie` for itself.
+    // Looked up by name, because the entries list every `set-cookie` header separately.
     return Object.fromEntries([...headers.keys()].map((name) => [name, headers.get(name) ?? ""]));
   }
 
@@ -71,7 +71,7 @@ class FetchResponse implements SendResponse {
         yield value;
       }
     } finally {
-      // Closes the connection instead of reading on; does nothing if the body has ended.
+      // Closes the connection without reading the rest. Does nothing if the body has ended.
       reader.cancel().catch(() => {});
     }
   }
@@ -80,13 +80,13 @@ class FetchResponse implements SendResponse {
     const { body } = this.#response;
     if (body === null || body.locked) return;
     const length = this.#plainLength();
-    if (length !== undefined && length > DRAINED) body.cancel().catch(() => {});
-    else readText(this.chunks(), DRAINED).catch(() => {});
+    if (length !== undefined && length > MAX_DRAINED_BYTES) body.cancel().catch(() => {});
+    else readText(this.chunks(), MAX_DRAINED_BYTES).catch(() => {});
   }
 
   /**
-   * The size of the body if it is certain before reading. Browsers report the compressed length and hide the encoding
-   * across origins, so such bodies are counted while they arrive.
+   * Returns the size of the body if it is known before reading. Browsers report the compressed length and hide the
+   * encoding across origins, so such bodies are counted while they arrive.
    */
   #plainLength(): number | undefined {
     const { headers, type } = this.#response;
@@ -97,11 +97,11 @@ class FetchResponse implements SendResponse {
 }
 
 /**
- * A sender that the application wrote, held to its contract: what it throws, or what a promise in place of its result is
- * rejected with, is the error of the request.
+ * Wraps a sender of the application so that it meets the contract: if it throws, or returns a promise that rejects, the
+ * request fails with that error.
  */
 export function guardedSender(sender: Sender): Sender {
-  // Somebody who writes it as an async function has made a promise before anything is sent.
+  // A sender written as an async function is a promise before the first request.
   if (isThenable(sender)) sender.then(undefined, () => {});
   return (request, onResponse, onError) => {
     let cancel: unknown;

@@ -1,75 +1,94 @@
 import type { ProtocolHeaders } from "./protocol-headers.js";
 
-/** An HTTP request on the server side, independent of the runtime's own type. */
+/**
+ * An HTTP request on the server side, independent of the runtime's own type. Created by an adapter for each request.
+ */
 export interface HttpRequest {
+  /** The HTTP method. */
   readonly method: string;
   /** Path and query as sent, for example `/mcp?x=1`. */
   readonly path: string;
-  /** The value of a header by its lower-case name; several values are joined by `, `. */
+  /** Returns the value of a header by its lower-case name. Several values are joined by `, `. */
   header(name: string): string | undefined;
-  /** How often the header was sent; RFC 9112, 3.2: more than one `Host` must be rejected. */
+  /** Returns how often a header was sent. RFC 9112, 3.2: more than one `Host` must be rejected. */
   headerCount(name: string): number;
-  /** All headers; built on demand. */
+  /** Returns all headers by their lower-case names. Built on each call. */
   headers(): Record<string, string>;
+  /** The IP address of the client, if the runtime reports it. */
   readonly remoteAddress?: string;
 }
 
-/** What a handler can read about the HTTP request of its call. */
-export interface HttpFacts {
+/** The HTTP request of a call, as handlers can read it. */
+export interface HttpRequestInfo {
+  /** The HTTP method. */
   readonly method: string;
+  /** Path and query as sent, for example `/mcp?x=1`. */
   readonly path: string;
-  /** Read once, when the request arrived. */
+  /** The headers that the protocol uses, read once when the request arrived. */
   readonly protocolHeaders: ProtocolHeaders;
+  /** Returns the value of a header by its lower-case name. Several values are joined by `, `. */
   header(name: string): string | undefined;
+  /** Returns all headers by their lower-case names. Built on each call. */
   headers(): Record<string, string>;
+  /** The IP address of the client, if the runtime reports it. */
   readonly remoteAddress?: string;
 }
 
 /** An HTTP request on the client side. */
 export interface SendRequest {
+  /** The HTTP method. */
   method: "GET" | "POST" | "DELETE";
+  /** The absolute address. */
   url: string;
-  /** Names and values in turn; every name in lower case, and none twice. */
+  /** Names and values in turn. Every name is in lower case and occurs once. */
   headers: readonly string[];
+  /** The body of a POST, as text. */
   body?: string;
-  /** Not to be sent over a connection that was kept, where the sender can choose: one of them was just lost. */
+  /**
+   * True if the request must not use a pooled connection, because one of them was just lost. Ignored by senders that
+   * cannot choose.
+   */
   newConnection?: boolean | undefined;
   /**
-   * Called with each IP address that the host resolves to, before a connection is made; one refusal fails the request. Not called
-   * for hosts that are addresses, nor where the runtime does not tell.
+   * Called with each IP address that the host name resolves to, before a connection is opened. One false fails the
+   * request. Not called for hosts that are IP addresses, nor in runtimes that do not report addresses.
    */
   admits?: ((address: string) => boolean) | undefined;
   /**
-   * Called when the request has to wait for a user, such as a login, before it can be sent; the returned function is called when it
-   * no longer does. Deadlines of the request do not count in between.
+   * Called when the request must wait for the user, for example for a login, before it can be sent. The sender calls
+   * the returned function when the wait ends. Deadlines of the request are paused in between.
    */
   onUserWait?: (() => () => void) | undefined;
 }
 
-/** An HTTP response on the client side; the body can be read once, with `text` or `chunks`. */
+/** An HTTP response on the client side. The body can be read once, with `text` or `chunks`. */
 export interface SendResponse {
+  /** The HTTP status. Browsers report 0 for a redirect. */
   readonly status: number;
-  /** The value of a header; several values are joined by `, `. */
+  /** Returns the value of a header. Several values are joined by `, `. */
   header(name: string): string | undefined;
-  /** All headers, by lower-case name; absent where the sender does not tell. */
+  /** Returns all headers by their lower-case names. Absent if the sender does not report them. */
   headers?(): Record<string, string>;
-  /** The whole body as text. Rejects if it is longer than `maxBytes`. */
+  /** Reads the whole body as text. Rejects if it is longer than `maxBytes`. */
   text(maxBytes: number): Promise<string>;
-  /** The body as it arrives. Ends with the body, throws if the connection breaks. */
+  /** Reads the body as it arrives. Ends with the body, and throws if the connection breaks. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Discards the rest of the body. */
   cancel(): void;
 }
 
-/** Cancels one request: waiting for its response or reading its body fails with `reason`. Does nothing after both. */
+/**
+ * Cancels one request: its response, or the reading of its body, fails with `reason`. Does nothing after the body has
+ * ended.
+ */
 export type CancelRequest = (reason: Error) => void;
 
 /**
- * Sends one HTTP request and later calls exactly one of the two functions: `onResponse` when a response begins, `onError`
- * if there is none. Never throws, never follows a redirect.
+ * Sends one HTTP request, then calls exactly one of the two functions once: `onResponse` when a response begins, or
+ * `onError` if there is none. Never throws, and never follows a redirect. Called concurrently.
  *
- * Reading the body inside `onResponse` costs least. The returned function cancels the request; a plain function, because
- * an `AbortSignal` for each request costs 30 µs on Node.
+ * Reading the body inside `onResponse` costs least. The returned function cancels the request. It is a plain
+ * function, because an `AbortSignal` for each request costs 30 µs on Node.
  */
 export type Sender = (
   request: SendRequest,
@@ -77,21 +96,21 @@ export type Sender = (
   onError: (error: unknown) => void,
 ) => CancelRequest;
 
-/** The form of a text with metrics: the one that every Prometheus reads, or OpenMetrics 1.0. */
+/** The format of metrics: the Prometheus text format, or OpenMetrics 1.0. */
 export type MetricsFormat = "prometheus" | "openmetrics";
 
-/** What an HTTP server shows at its path for metrics. */
+/** The metrics that an HTTP server serves at its metrics path. */
 export interface MetricsSource {
-  /** All metrics as text. Default: `prometheus`. */
+  /** Returns all metrics as text. Default: `prometheus`. */
   text(format?: MetricsFormat): string;
   /**
-   * Adds a value that is read for each text; several of one name are added up. Returns a function that removes it. Throws for
-   * names that Prometheus does not take.
+   * Adds a gauge whose value `read` returns each time the metrics are written. Gauges of one name are summed. Returns a
+   * function that removes it. Throws for a name that Prometheus does not allow.
    */
   gauge(name: string, help: string, read: () => number): () => void;
 }
 
-/** The media type of each form. */
+/** The media type of each format. */
 export const METRICS_TYPES: Readonly<Record<MetricsFormat, string>> = {
   prometheus: "text/plain; version=0.0.4; charset=utf-8",
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",

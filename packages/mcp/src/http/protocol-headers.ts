@@ -1,12 +1,18 @@
 import { isThenable } from "../encoding/maybe-promise.js";
 
-/** The request headers to which HTTP or MCP gives a meaning on the way in, each as it was sent. */
+/** The request headers that HTTP or MCP defines, each as it was sent. */
 export interface ProtocolHeaders {
+  /** `Host`. */
   readonly host: string | undefined;
+  /** `Origin`. */
   readonly origin: string | undefined;
+  /** `Accept`. */
   readonly accept: string | undefined;
+  /** `Content-Type`. */
   readonly contentType: string | undefined;
+  /** `Content-Encoding`. */
   readonly contentEncoding: string | undefined;
+  /** `Last-Event-ID`. */
   readonly lastEventId: string | undefined;
   /** `Mcp-Session-Id`. */
   readonly sessionId: string | undefined;
@@ -18,10 +24,10 @@ export interface ProtocolHeaders {
   readonly name: string | undefined;
 }
 
-/** Headers by their lower-case names, as `node:http` gives them. */
+/** Headers by their lower-case names, as in `node:http`. */
 export type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Reads all of them at once, so that nothing behind an adapter has to look a header up again. */
+/** Reads all protocol headers at once, so that later code does not search for a header again. */
 export function protocolHeaders(values: HeaderValues): ProtocolHeaders {
   return {
     host: headerValue(values["host"]),
@@ -37,20 +43,20 @@ export function protocolHeaders(values: HeaderValues): ProtocolHeaders {
   };
 }
 
-/** One header as one text. */
+/** Returns a header as one text. */
 export function headerValue(value: string | string[] | undefined): string | undefined {
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-/** The names and values of a flat list of headers, pair by pair. */
+/** Iterates over the names and values of a flat list of headers. */
 export function* headerPairs(list: readonly string[]): Generator<[name: string, value: string]> {
-  // The list holds whole pairs, so that no member is missing.
+  // Safe: the list consists of whole pairs.
   for (let at = 0; at < list.length; at += 2) yield [list[at] as string, list[at + 1] as string];
 }
 
 /**
- * The headers of one request as a flat list. What the request itself says replaces what every request says, because a name
- * must not be sent twice. Names are in lower case already.
+ * Returns the headers of one request as a flat list. Headers of the request replace those of every request, because a
+ * name must not occur twice. Names are already in lower case.
  */
 export function headerList(always: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
@@ -59,7 +65,7 @@ export function headerList(always: Readonly<Record<string, string>>, own: Readon
   return list;
 }
 
-/** The same headers with their names in lower case. */
+/** Returns the same headers with their names in lower case. */
 export function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) result[name.toLowerCase()] = value;
@@ -68,14 +74,14 @@ export function lowerCaseNames(headers: Readonly<Record<string, string>>): Recor
 
 /** A token of RFC 9110, 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-/** Without the control characters that could end a header (RFC 9110, 5.5). */
+/** Excludes the control characters that could end a header (RFC 9110, 5.5). */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** They delimit the reply, so only the transport may set them. */
+/** Headers that delimit the reply. Only the transport may set them. */
 const FRAMING = /^(content-length|transfer-encoding|connection|trailer|upgrade)$/i;
 
 /**
- * Whether an answer of the application holds headers that can be sent. Every such answer passes here, because a runtime finds
- * out only while it writes, when the request can no longer be refused.
+ * True if headers from the application can be sent. Checked in advance, because a runtime reports invalid headers only
+ * while writing, when the request can no longer be refused.
  */
 export function areReplyHeaders(headers: unknown): headers is Readonly<Record<string, string>> {
   if (typeof headers !== "object" || headers === null || isThenable(headers)) return false;

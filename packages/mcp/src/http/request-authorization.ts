@@ -1,18 +1,22 @@
 import type { Platform } from "../platform/platform.js";
 import type { Sender } from "./http.js";
 
-/** Where the requests go that are to be authorized. */
+/** The server whose requests are authorized. */
 export interface AuthorizedTarget {
   /** The address of the server. */
   readonly url: string;
+  /** The runtime, for clocks and random numbers. */
   readonly platform: Platform;
 }
 
 /**
- * Gives requests their credentials: the `auth` option of `connect`. `oauth` and `bearerToken` of `@parley/mcp/auth` make one.
- *
- * What it returns sends like the sender that it is given, and answers challenges in between.
+ * Adds credentials to requests: the `auth` option of `connect`. `oauth` and `bearerToken` of `@parley/mcp/auth` create
+ * one.
  */
 export interface RequestAuthorization {
+  /**
+   * Wraps a sender. The result sends each request with credentials, and answers challenges of the server before it
+   * reports the response. Called once per connection.
+   */
   authorize(sender: Sender, target: AuthorizedTarget): Sender;
 }

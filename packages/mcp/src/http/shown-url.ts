@@ -1,6 +1,6 @@
 /**
- * A URL for error messages: query values and what stands before the host are removed, because both may be secrets and messages
- * end up in logs.
+ * Returns a URL for error messages. Removes query values and the user information before the host: both may be secrets,
+ * and messages end up in logs.
  */
 export function shownUrl(url: string): string {
   const address = url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1…@");

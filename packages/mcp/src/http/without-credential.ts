@@ -3,7 +3,9 @@ import type { SendResponse } from "./http.js";
 /** Shorter credentials would match ordinary words. */
 const MIN_LENGTH = 8;
 
-/** The response of a server that may repeat in an error what it was sent: without the credential in its headers and its text. */
+/**
+ * Removes the credential from the headers and text of an error response, because a server may repeat what it received.
+ */
 export function withoutCredential(response: SendResponse, credential: string | undefined): SendResponse {
   if (response.status < 400 || credential === undefined || credential.length < MIN_LENGTH) return response;
   const clean = (text: string) => text.replaceAll(credential, "…");
@@ -26,7 +28,7 @@ export function withoutCredential(response: SendResponse, credential: string | u
   };
 }
 
-/** The credential of an `Authorization` header: what follows its scheme. */
+/** Returns the credential of an `Authorization` header: the text after its scheme. */
 export function credentialOf(authorization: string | undefined): string | undefined {
   return authorization?.trim().split(/\s+/).at(-1);
 }

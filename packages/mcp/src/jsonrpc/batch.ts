@@ -1,6 +1,6 @@
 import { faultData, INVALID_REQUEST } from "./error.js";
 import {
-  type Classified,
+  type ClassifiedMessage,
   classify,
   type ErrorMessage,
   errorText,
@@ -9,15 +9,15 @@ import {
   type ResultMessage,
 } from "./message.js";
 
-/** An item of a batch: something that is not a message comes with its error response. */
-export type BatchItem = Exclude<Classified, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
+/** An item of a batch. An item that is not a message comes with its error response. */
+export type BatchItem = Exclude<ClassifiedMessage, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
 
-/** Classifies the items of a batch, in their order; malformed notifications and responses are left out. */
+/** Classifies the items of a batch, in order. Malformed notifications and responses are left out. */
 export function readBatch(items: readonly unknown[]): BatchItem[] {
   return items.flatMap((item): BatchItem[] => {
     const one = classify(item);
     if (one.kind === "batch") {
-      return [{ kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch does not nest") }];
+      return [{ kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch must not contain a batch") }];
     }
     if (one.kind !== "invalid") return [one];
     return one.silent === true
@@ -26,15 +26,16 @@ export function readBatch(items: readonly unknown[]): BatchItem[] {
   });
 }
 
-/** The items of a batch by what has to be done with them. */
+/** The items of a batch, by kind. */
 export interface SortedBatch {
   readonly requests: RequestMessage[];
   readonly notifications: NotificationMessage[];
   readonly answers: (ResultMessage | ErrorMessage)[];
-  /** Answers to items that are not messages. */
+  /** The responses to items that are not messages. */
   readonly refused: string[];
 }
 
+/** Sorts the items of a batch by kind. */
 export function sortBatch(items: readonly unknown[]): SortedBatch {
   const sorted: SortedBatch = { requests: [], notifications: [], answers: [], refused: [] };
   for (const item of readBatch(items)) {

@@ -2,7 +2,7 @@ import { isThenable } from "../encoding/maybe-promise.js";
 import { readBatch } from "./batch.js";
 import { faultData, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
 import {
-  type Classified,
+  type ClassifiedMessage,
   DEFAULT_PARSE_LIMITS,
   type ErrorMessage,
   errorText,
@@ -13,41 +13,53 @@ import {
   type RequestMessage,
   type ResultMessage,
 } from "./message.js";
-import { LazyAbort, PendingAsks } from "./pending-asks.js";
+import { LazyAbort, PendingRequests } from "./pending-requests.js";
 
-/** The answer to one request, as the text that goes on the wire. */
+/** The response to one request, as JSON text. */
 export interface Reply {
   text: string;
 }
 
-/** What a connection calls. Rejections and throws of `request` become -32603 answers; the others may not throw. */
+/**
+ * The functions that a connection calls. If `request` throws or rejects, the connection answers with -32603. The others
+ * must not throw.
+ */
 export interface ConnectionHandler<P> {
+  /** Serves a request of the peer. */
   request(message: RequestMessage, inbound: InboundRequest<P>): Reply | Promise<Reply>;
+  /** Handles a notification of the peer. */
   notification(message: NotificationMessage): void;
-  /** Called once, after everything pending was rejected. */
+  /** Called once, after all pending requests were rejected. */
   closed(reason: Error | undefined): void;
-  /** Input that was not a message: garbage, an oversized frame, an answer to nothing, or one to `asked` that cannot be read. */
+  /**
+   * Reports input that is not a message: garbage, an oversized frame, or an error response without an id. `asked` is
+   * the id of the own request if the input was its unreadable response.
+   */
   fault?(error: Error, asked?: Id): void;
-  /** A result that nothing waits for: its request was given up, or never sent. */
+  /** Reports a result that no request waits for: the request was abandoned or never sent. */
   late?(message: ResultMessage): void;
-  /** Whether arrays of messages are understood at this moment. */
+  /** Returns true if batches are allowed at this moment. */
   acceptsBatch?(): boolean;
 }
 
-/** Behaviour that differs between the two ends of a pipe. */
+/** Options that differ between clients and servers. */
 export interface ConnectionOptions {
-  /** Answer unreadable input with an error without id, as servers do; clients stay silent. */
+  /** Answers unreadable input with an error without id, as servers do. Clients do not answer it. Default: false. */
   answerFaults?: boolean;
-  /** Requests of the peer that may run at once; more are refused. */
+  /** Number of requests of the peer that may run at once. Further ones are refused. Default: unlimited. */
   maxInFlight?: number;
-  /** Inputs in a row that are not messages, after which a peer whose faults are answered is cut off. Default: none is. */
+  /**
+   * Number of consecutive invalid inputs after which the connection closes. Applies with `answerFaults`. Default:
+   * unlimited.
+   */
   maxFaults?: number;
+  /** Limits on parsed input. */
   parseLimits?: ParseLimits;
 }
 
 /**
- * JSON-RPC over one duplex channel: asks and answers in both directions, with exactly one outcome per request.
- * It knows no method.
+ * JSON-RPC over one duplex channel: requests and responses in both directions, with exactly one outcome per request.
+ * Independent of the methods of MCP.
  */
 export class Connection<P> {
   readonly peer: P;
@@ -55,15 +67,15 @@ export class Connection<P> {
   readonly #handler: ConnectionHandler<P>;
   readonly #options: ConnectionOptions;
   readonly #limits: ParseLimits;
-  readonly #asks = new PendingAsks();
+  readonly #pending = new PendingRequests();
   readonly #inFlight = new Map<Id, InboundRequest<P>>();
   readonly #idleWaiters: (() => void)[] = [];
-  /** Handlers that have not ended; those of aborted requests count too, for they still take what they take. */
+  /** Number of running handlers. Handlers of aborted requests count too, because they still use resources. */
   #running = 0;
-  /** Inputs in a row that were not messages. */
+  /** Number of consecutive invalid inputs. */
   #faults = 0;
-  /** Set once they were too many: nothing is read any more. */
-  #deaf = false;
+  /** Set after too many invalid inputs: all further input is ignored. */
+  #ignoresInput = false;
   #ended = false;
   #reason: Error | undefined;
 
@@ -75,15 +87,15 @@ export class Connection<P> {
     this.peer = peer;
   }
 
-  /** Starts delivery. Call once, when the handler is ready. */
+  /** Starts delivery. Call it once, when the handler is ready. */
   open(): void {
     this.#channel.open({
       message: (text) => {
-        // A chunk may hold many more lines than those that ended the connection.
-        if (!this.#deaf) this.#receive(parseMessage(text, this.#limits));
+        // A chunk may contain many lines after the one that ended the connection.
+        if (!this.#ignoresInput) this.#receive(parseMessage(text, this.#limits));
       },
       fault: (error) => {
-        if (!this.#deaf) this.#fault(PARSE_ERROR, error);
+        if (!this.#ignoresInput) this.#fault(PARSE_ERROR, error);
       },
       closed: (reason) => this.#close(reason),
     });
@@ -93,12 +105,12 @@ export class Connection<P> {
     return this.#ended;
   }
 
-  /** Requests of the peer that have no answer yet. */
+  /** Number of requests of the peer without a response. */
   get inFlightCount(): number {
     return this.#inFlight.size;
   }
 
-  /** Sends a text that needs no answer. After the end it does nothing; a peer that stopped reading is cut off. */
+  /** Sends a text that needs no answer. Does nothing after the end. Closes the connection if the queue is full. */
   send(text: string): void {
     if (this.#ended) return;
     try {
@@ -109,25 +121,30 @@ export class Connection<P> {
     }
   }
 
-  /** Sends a request and settles once: with its result, its error, `signal`, or the end of the connection. */
+  /**
+   * Sends a request. Settles once: with its result, its error, the reason of `signal`, or the end of the connection.
+   */
   ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
     if (this.#ended) return Promise.reject(this.#closedError());
-    return this.#asks.ask(id, text, (message) => this.#channel.send(message), signal);
+    return this.#pending.ask(id, text, (message) => this.#channel.send(message), signal);
   }
 
-  /** Stops waiting for an answer; the promise of `ask` rejects with `reason`, and `late` gets a result that comes yet. */
+  /**
+   * Stops waiting for a response. The promise of `ask` rejects with `reason`, and `late` receives a result that arrives
+   * later.
+   */
   forget(id: Id, reason: Error): void {
-    this.#asks.take(id)?.reject(reason);
+    this.#pending.remove(id)?.reject(reason);
   }
 
-  /** As `forget`, for everything that waits for an answer. */
+  /** Like `forget`, for all pending requests. */
   forgetAll(reason: Error): void {
-    this.#asks.rejectAll(reason);
+    this.#pending.rejectAll(reason);
   }
 
-  /** Ends a request of the peer without an answer. False when no such request is in flight. */
+  /** Aborts a request of the peer, which then gets no response. Returns false if no such request is in flight. */
   abort(id: Id, reason?: unknown): boolean {
     const inbound = this.#inFlight.get(id);
     if (inbound === undefined) return false;
@@ -136,9 +153,9 @@ export class Connection<P> {
     return true;
   }
 
-  /** The peer will send no more, so what was asked of it rejects; its own requests are still answered. */
+  /** Rejects all pending requests, because the peer sends no more. The requests of the peer are still answered. */
   inputEnded(): void {
-    this.#asks.rejectAll(this.#closedError());
+    this.#pending.rejectAll(this.#closedError());
   }
 
   /** Resolves when no request of the peer is in flight. */
@@ -151,7 +168,7 @@ export class Connection<P> {
     return this.#channel.close();
   }
 
-  #receive(item: Classified): void {
+  #receive(item: ClassifiedMessage): void {
     if (item.kind !== "invalid") this.#faults = 0;
     switch (item.kind) {
       case "request":
@@ -159,7 +176,7 @@ export class Connection<P> {
       case "notification":
         return this.#handler.notification(item.message);
       case "result": {
-        const asked = this.#asks.take(item.message.id);
+        const asked = this.#pending.remove(item.message.id);
         if (asked === undefined) return this.#handler.late?.(item.message);
         return asked.resolve(item.message.result);
       }
@@ -175,7 +192,7 @@ export class Connection<P> {
   #receiveError({ id, error }: ErrorMessage): void {
     const failure = new RpcError(error.code, error.message, error.data);
     if (id === undefined || id === null) return this.#handler.fault?.(failure);
-    this.#asks.take(id)?.reject(failure);
+    this.#pending.remove(id)?.reject(failure);
   }
 
   #answer(message: RequestMessage): void {
@@ -185,13 +202,16 @@ export class Connection<P> {
     void reply.then((settled) => settled && this.send(settled.text));
   }
 
-  /** Runs one request of the peer. Undefined means: aborted, nothing is to be sent. Never rejects. */
+  /**
+   * Runs one request of the peer. Resolves with undefined if it was aborted, in which case nothing is sent. Never
+   * rejects.
+   */
   #run(message: RequestMessage, batched: boolean): Reply | undefined | Promise<Reply | undefined> {
     const { id } = message;
     const refusal = this.#refusal(id);
     if (refusal !== undefined) return refusal;
     const inbound = new InboundRequest<P>(this, id, batched);
-    // Registered before the handler runs, so that a handler may look itself up and be aborted by what it does.
+    // Registered before the handler runs, because the handler may abort its own request.
     this.#inFlight.set(id, inbound);
     this.#running++;
     let reply: Reply | Promise<Reply>;
@@ -229,7 +249,7 @@ export class Connection<P> {
   }
 
   #settled(id: Id, inbound: InboundRequest<P>): void {
-    // An aborted id may be in use again by the time its handler settles.
+    // An aborted id may be in use again when its handler settles.
     if (this.#inFlight.get(id) === inbound) this.#inFlight.delete(id);
     if (this.#inFlight.size === 0 && this.#idleWaiters.length > 0) this.#wakeIdleWaiters();
   }
@@ -256,15 +276,15 @@ export class Connection<P> {
 
   #fault(code: number, error: Error, { id, silent, answers }: { id?: Id; silent?: true; answers?: Id } = {}): void {
     this.#handler.fault?.(error, answers);
-    // It will not come again.
+    // No further response will arrive for this request.
     if (answers !== undefined) this.forget(answers, error);
     if (this.#options.answerFaults !== true) return;
     if (silent !== true) this.send(errorText(id, code, error.message, faultData(code)));
     const { maxFaults = Number.POSITIVE_INFINITY } = this.#options;
     if (++this.#faults < maxFaults) return;
-    this.#deaf = true;
+    this.#ignoresInput = true;
     const data = { limit: "maxFaults" };
-    this.send(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were not messages`, data));
+    this.send(errorText(undefined, INVALID_REQUEST, `${maxFaults} consecutive inputs were not messages`, data));
     void this.#channel.close();
   }
 
@@ -276,7 +296,7 @@ export class Connection<P> {
     for (const inbound of this.#inFlight.values()) inbound.abort(error);
     this.#inFlight.clear();
     for (const wake of this.#idleWaiters.splice(0)) wake();
-    this.#asks.rejectAll(error);
+    this.#pending.rejectAll(error);
     this.#handler.closed(reason);
   }
 
@@ -285,7 +305,7 @@ export class Connection<P> {
   }
 }
 
-/** The pipe ended in an orderly way while an answer was awaited. */
+/** The error of pending requests when the pipe closed normally. */
 class ConnectionClosed extends Error {
   override readonly name = "ConnectionClosed";
 
@@ -296,26 +316,26 @@ class ConnectionClosed extends Error {
 
 function internalError(id: Id, error: unknown): Reply {
   if (error instanceof RpcError) return { text: errorText(id, error.code, error.message, error.data) };
-  return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the receiver") };
+  return { text: errorText(id, INTERNAL_ERROR, "the request failed with an internal error") };
 }
 
-/** What an inbound request needs of its connection. */
+/** The part of a connection that an inbound request uses. */
 export interface InboundOwner<P> {
   readonly peer: P;
   send(text: string): void;
   ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown>;
 }
 
-/** A request on its way out: its id and its whole text. */
+/** An outgoing request: its id and its whole text. */
 export interface OutboundRequest {
   id?: Id | undefined;
   text: string;
 }
 
-/** One request that the peer sent and that has no answer yet. What is said after its end is dropped. */
+/** A request of the peer without a response. Texts sent after its end are dropped. */
 export class InboundRequest<P> {
   readonly id: Id;
-  /** True when it came inside a batch array. */
+  /** True if the request arrived in a batch. */
   readonly batched: boolean;
   readonly #owner: InboundOwner<P>;
   #abort: LazyAbort | undefined;
@@ -344,12 +364,12 @@ export class InboundRequest<P> {
     if (!this.#ended) this.#owner.send(text);
   }
 
-  /** Asks the peer something while this request runs; `signal` ends the wait. */
+  /** Sends a request to the peer while this request runs. If `signal` aborts, rejects with its reason. */
   ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown> {
     return this.#owner.ask(request, signal);
   }
 
-  /** Ends the request without an answer and tells its handler by `signal`. */
+  /** Ends the request without a response, and aborts its `signal`. */
   abort(reason: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -368,23 +388,27 @@ export class InboundRequest<P> {
 }
 
 /**
- * A duplex pipe of whole texts: one `send` here is one `message` there, in order.
+ * A duplex pipe of whole texts: each `send` on one end is one `message` on the other, in order. The library calls it;
+ * the author of a transport implements it.
  *
- * Contract: `open` is called once, before anything else; nothing is delivered before it. `closed` is called exactly once,
- * after the last `message`, whichever side closed the pipe. After it, `send` does nothing.
+ * Contract: `open` is called once, before anything else, and nothing is delivered before it. `closed` is called
+ * exactly once, after the last `message`, whichever side closed the pipe. After it, `send` does nothing.
  */
 export interface Channel {
+  /** Starts delivery to `receiver`. Called once. */
   open(receiver: ChannelReceiver): void;
-  /** Queues one text. Throws when the queue's bound is reached; the error says which bound. Never blocks. */
+  /** Queues one text and never blocks. Throws if a limit of the queue is reached; the error names the limit. */
   send(text: string): void;
-  /** Ends the pipe; what was sent before still leaves if it can. Safe to call twice. */
+  /** Closes the pipe. Texts sent before are still written if possible. Safe to call twice. */
   close(): void | Promise<void>;
 }
 
-/** What a channel calls. No method may throw. */
+/** The functions that a channel calls. None of them throws. */
 export interface ChannelReceiver {
+  /** Delivers one text, in the order of sending. */
   message(text: string): void;
-  /** One unit of input could not be read (too long, not UTF-8); the channel lives on. */
+  /** Reports a unit of input that could not be read, because it was too long or not UTF-8. The channel continues. */
   fault(error: Error): void;
+  /** Reports the end of the pipe, exactly once and last. `reason` is absent if the pipe was closed normally. */
   closed(reason?: Error): void;
 }

@@ -1,14 +1,18 @@
-/** The members of a message itself, of which no reader may see another one than the next reader. */
+/**
+ * The members of a JSON-RPC message. Parsers differ in which of two duplicates they use, so duplicates are refused.
+ */
 const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
 const QUOTED = MEMBERS.map((name) => `"${name}"`);
 
-/** The room that one more member takes at least: `,"id":1`. */
-export const LEAST_MEMBER = 7;
+/** The shortest possible member: `,"id":1`. */
+export const MIN_MEMBER_LENGTH = 7;
 
-/** From this length on a few searches cost less than to read every bracket. */
+/** Above this length, a few text searches cost less than reading every bracket. */
 const LONG = 1000;
 
-/** Whether a text surely has each member of the envelope at most once: no name is escaped, and none stands there again. */
+/**
+ * True if a text certainly has each member of the envelope at most once: no name is escaped, and none occurs again.
+ */
 export function isPlainEnvelope(text: string): boolean {
   if (text.length < LONG || text.indexOf("\\u00") !== -1) return false;
   for (const quoted of QUOTED) {
@@ -19,13 +23,13 @@ export function isPlainEnvelope(text: string): boolean {
 }
 
 /**
- * Reads the brackets and the names of a text that may be any JSON, also broken. Returns what is wrong with the message, or
- * with one in an array of them: a member of the envelope that is there twice, or nesting below `maxDepth`.
+ * Scans the brackets and names of a text, which may be invalid JSON. Returns the defect of the message, or of one in an
+ * array of messages: a duplicate member of the envelope, or nesting deeper than `maxDepth`.
  */
 export function scanEnvelope(text: string, maxDepth: number): string | undefined {
   /** The depth of the envelope's own members. */
   const own = /^\s*\[/.test(text) ? 2 : 1;
-  /** One bit for each member. */
+  /** One bit per member. */
   let seen = 0;
   let depth = 0;
   let isName = false;
@@ -37,7 +41,7 @@ export function scanEnvelope(text: string, maxDepth: number): string | undefined
         if (isName && depth === own) {
           const name = nameOf(text.slice(at, end + 1));
           const bit = 1 << (MEMBERS.indexOf(name) + 1);
-          if (bit > 1 && (seen & bit) !== 0) return `the member \`${name}\` is there twice`;
+          if (bit > 1 && (seen & bit) !== 0) return `the member \`${name}\` occurs twice`;
           seen |= bit;
         }
         isName = false;

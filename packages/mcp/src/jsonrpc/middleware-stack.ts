@@ -1,21 +1,21 @@
-/** How one stack of middleware is run. */
+/** Describes how a stack of middleware is run. */
 export interface MiddlewareStack<M, C, R> {
   readonly stack: readonly M[];
-  /** Calls one middleware with the call that it may pass on. */
+  /** Calls one middleware. `next` continues with the call that it passes. */
   enter(middleware: M, call: C, next: (call: C) => Promise<R>): R | Promise<R>;
-  /** What the last `next` leads to. */
+  /** Runs the call after the last middleware. */
   innermost(call: C): R | Promise<R>;
-  /** Whether a middleware may call `next` again after it failed. */
-  readonly again: boolean;
+  /** True if a middleware may call `next` again after it failed. */
+  readonly canRetry: boolean;
 }
 
 /**
- * Runs a call through middleware, the first of which is outermost. A second `next` throws, because the rest of the stack
- * would run twice for one call; where `again` is set it is allowed once the one before has failed.
+ * Runs a call through middleware, the first of which is outermost. A second `next` throws, because the rest of the
+ * stack would run twice for one call. With `canRetry` it is allowed after the previous one has failed.
  */
 export function throughStack<M, C, R>(
   call: C,
-  { stack, enter, innermost, again }: MiddlewareStack<M, C, R>,
+  { stack, enter, innermost, canRetry }: MiddlewareStack<M, C, R>,
 ): Promise<R> {
   const from = async (index: number, given: C): Promise<R> => {
     const middleware = stack[index];
@@ -25,7 +25,7 @@ export function throughStack<M, C, R>(
       if (called) throw new Error("middleware called next() twice");
       called = true;
       const result = from(index + 1, passed);
-      if (!again) return result;
+      if (!canRetry) return result;
       return result.catch((error) => {
         called = false;
         throw error;

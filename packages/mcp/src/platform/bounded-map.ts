@@ -1,10 +1,10 @@
 /**
- * What a full map does with a new key: `"oldest"` drops the entry that was written longest ago, `"unused"` the one that was
- * neither read nor written for longest, `"all"` drops every entry, `"refuse"` does not store the new one.
+ * Policy of a full map for a new key. `"oldest"` evicts the entry that was written longest ago, `"unused"` the one that
+ * was neither read nor written for longest, `"all"` evicts every entry, and `"refuse"` does not store the new one.
  */
 export type Eviction = "oldest" | "unused" | "all" | "refuse";
 
-/** A map of at most `max` entries. Iterates from the entry that would be dropped next. */
+/** A map of at most `max` entries. Iterates from the entry that is evicted next. */
 export class BoundedMap<K, V> {
   readonly max: number;
   readonly #eviction: Eviction;
@@ -29,7 +29,7 @@ export class BoundedMap<K, V> {
     return value;
   }
 
-  /** Stores the value and returns true; false if the map is full and refuses new keys. */
+  /** Stores the value and returns true. Returns false if the map is full and refuses new keys. */
   set(key: K, value: V): boolean {
     if (this.#entries.size >= this.max && !this.#entries.has(key) && !this.#makeRoom()) return false;
     this.#moveToEnd(key, value);

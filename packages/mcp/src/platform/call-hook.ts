@@ -2,12 +2,12 @@ import { guarded } from "../encoding/maybe-promise.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "./platform.js";
 
-/** Who hears of failures: a function, or a platform, whose `warn` may need its `this`. */
+/** Receives warnings: a function, or a platform, whose `warn` may need its `this`. */
 type Warner = ((message: string) => void) | { warn(message: string): void };
 
 /**
- * Calls a function of the application whose result nobody needs. What it throws, or what its promise is rejected with, is
- * reported by `warner` under the option's `name`, and affects neither the work that is going on nor the process.
+ * Calls a function of the application and ignores its result. If it throws or rejects, reports the error with `warner`
+ * under the `name` of the option. The error affects neither the current work nor the process.
  */
 export function callHook(warner: Warner, name: string, run: () => unknown): void {
   guarded(run, (error) => {
@@ -16,25 +16,28 @@ export function callHook(warner: Warner, name: string, run: () => unknown): void
       if (typeof warner === "function") warner(report);
       else warner.warn(report);
     } catch {
-      // The report goes to a function of the application as well, and there is nobody else to tell.
+      // `warn` is a function of the application too, so there is no other place to report to.
     }
   });
 }
 
-/** Provides the ambient context of some work. */
-interface Surrounding {
+/** Provides an ambient context for some work. */
+interface AmbientContext {
   within?(run: () => void): void;
 }
 
-/** Does `work` once, within what all of `followers` provide, and in any case: what they throw is reported and changes nothing. */
+/**
+ * Runs `work` exactly once, inside the contexts of all `followers`. If a follower throws, reports the error and runs
+ * the work anyway.
+ */
 export function runWithin<T>(
   platform: Platform,
-  followers: readonly Surrounding[],
+  followers: readonly AmbientContext[],
   work: () => T | Promise<T>,
 ): Promise<T> {
   let working: Promise<T> | undefined;
   let run = () => {
-    // What throws is not tried again outside of those who follow.
+    // A promise, so that work that throws does not run again outside the contexts.
     working ??= new Promise((resolve) => resolve(work()));
   };
   for (const follower of followers) {
@@ -46,6 +49,6 @@ export function runWithin<T>(
     };
   }
   run();
-  // Whoever follows has run it.
+  // Safe: `run` has set it.
   return working as unknown as Promise<T>;
 }

@@ -1,11 +1,11 @@
 import type { Platform, Timer } from "./platform.js";
 
-/** Runtimes count timers in whole milliseconds, so that one may fire this much too early. */
+/** Runtimes count timers in whole milliseconds, so one may fire this much too early. */
 const EARLY_MS = 1;
 
 /**
- * Items that are due a fixed time after they were last touched, with one timer for all.
- * Because the delay is the same for all items, insertion order is due order: a touch is two map operations and no timer.
+ * Items that become due a fixed time after their last touch, with one timer for all. All items have the same delay, so
+ * insertion order is due order: a touch is two map operations and needs no timer.
  */
 export class DueList<T> {
   readonly #platform: Platform;
@@ -21,21 +21,22 @@ export class DueList<T> {
     this.#due = due;
   }
 
-  /** Starts or restarts the item's time. */
+  /** Starts or restarts the delay of an item. */
   touch(item: T): void {
     // A key moves to the end of the order only if it was removed first.
     this.#items.delete(item);
     const now = this.#platform.monotonic();
     this.#items.set(item, now + this.#delayMs);
-    // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
+    // Some runtimes drop the timers of a request when it ends. A timer that is long overdue will never fire.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
   }
 
+  /** Removes an item. */
   drop(item: T): void {
     this.#items.delete(item);
   }
 
-  /** Stops the timer and forgets all items. */
+  /** Stops the timer and removes all items. */
   close(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -63,7 +64,7 @@ export class DueList<T> {
         this.#due(item);
       } catch (error) {
         // The failure of one item must not affect the others.
-        this.#platform.warn(`a timer's task failed: ${String(error)}`);
+        this.#platform.warn(`a timer callback failed: ${String(error)}`);
       }
     }
   }

@@ -19,8 +19,8 @@ export class KeyCounts<K = string> {
     return count;
   }
 
-  /** Adds 1 and returns true, unless the count is `max` already. */
-  take(key: K, max: number): boolean {
+  /** Adds 1 and returns true, unless the count has reached `max`. */
+  tryAdd(key: K, max: number): boolean {
     if (this.get(key) >= max) return false;
     this.change(key, 1);
     return true;
@@ -30,7 +30,7 @@ export class KeyCounts<K = string> {
     this.#counts.delete(key);
   }
 
-  /** Keys with their counts. */
+  /** Iterates over the keys and their counts. */
   [Symbol.iterator](): IterableIterator<[K, number]> {
     return this.#counts.entries();
   }

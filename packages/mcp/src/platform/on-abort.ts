@@ -1,9 +1,9 @@
-/** The functions that run when one signal aborts, by the functions that remove them. One listener serves all of them. */
+/** The functions to run when one signal aborts, by the functions that remove them. One listener serves all of them. */
 class AbortListener {
   readonly runs = new Map<() => void, () => void>();
 
   handleEvent(): void {
-    // A function that is removed meanwhile is not called, as with listeners of the platform.
+    // A function that is removed meanwhile is not called, like listeners of the platform.
     for (const run of this.runs.values()) run();
     this.runs.clear();
   }
@@ -14,9 +14,10 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
 function nothing(): void {}
 
 /**
- * Calls `run` once when `signal` aborts, or now if it has aborted. Returns the function that removes `run`; without a signal
- * it does nothing. Any number of functions cost one listener, so that a signal shared by many calls raises no warning of the
- * runtime about leaks. `run` must not throw, and cannot use the returned function if the signal may have aborted before.
+ * Calls `run` once when `signal` aborts, or now if it has aborted. Returns the function that removes `run`. Does
+ * nothing without a signal. Any number of functions cost one listener, so a signal that many calls share causes no leak
+ * warning of the runtime. `run` must not throw. It cannot use the returned function if the signal may already have
+ * aborted.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (signal === undefined) return nothing;

@@ -1,16 +1,16 @@
 import type { Platform, Timer } from "./platform.js";
 
-/** A timer that does not count while it is held. */
+/** A timer that can be paused. */
 export class PausableTimer implements Timer {
   readonly #platform: Platform;
   readonly #run: () => void;
   readonly #keepAlive: boolean;
   #timer: Timer | undefined;
-  /** Milliseconds that are left, as of `#since`. */
+  /** Remaining time in milliseconds, as of `#since`. */
   #left: number;
   #since: number;
   #held = 0;
-  #over = false;
+  #ended = false;
 
   constructor(platform: Platform, ms: number, run: () => void, keepAlive = false) {
     this.#platform = platform;
@@ -21,7 +21,7 @@ export class PausableTimer implements Timer {
     this.#start();
   }
 
-  /** Stops the count until the returned function is called; the second time that does nothing. */
+  /** Pauses the timer until the returned function is called. Further calls of that function do nothing. */
   hold(): () => void {
     if (this.#held++ === 0) {
       this.#timer?.cancel();
@@ -36,15 +36,15 @@ export class PausableTimer implements Timer {
   }
 
   cancel(): void {
-    this.#over = true;
+    this.#ended = true;
     this.#timer?.cancel();
   }
 
   #start(): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#since = this.#platform.monotonic();
     const reached = () => {
-      this.#over = true;
+      this.#ended = true;
       this.#run();
     };
     this.#timer = this.#platform.timer(this.#left, reached, this.#keepAlive);

@@ -1,50 +1,57 @@
 /**
- * What the library needs from its runtime. Every clock, timer, random number, cipher, request and process goes through
- * this interface, so that tests can replace any of them and run a whole system on a simulated clock.
+ * The functions that the library needs from its runtime. Every clock, timer, random number, cipher, request and process
+ * goes through this interface, so that tests can replace any of them and run a whole system on a simulated clock.
  */
 export interface Platform {
-  /** Milliseconds since the epoch. Jumps when the clock is set; for facts that others read, such as an expiry date. */
+  /**
+   * Returns the time in milliseconds since the epoch. It jumps when the clock is set. For times that others read, such
+   * as an expiry date.
+   */
   now(): number;
-  /** Milliseconds from a point of its own, never going back; for ages and deadlines. */
+  /** Returns milliseconds since an arbitrary point, and never goes back. For ages and deadlines. */
   monotonic(): number;
-  /** Calls `run` once after `ms` milliseconds. A pending timer does not keep a process alive unless `keepAlive` is set. */
+  /**
+   * Calls `run` once after `ms` milliseconds. A pending timer does not keep a process alive unless `keepAlive` is set.
+   */
   timer(ms: number, run: () => void, keepAlive?: boolean): Timer;
   /** Calls `run` on the next turn of the event loop, after the I/O that is ready now. */
   defer(run: () => void): void;
-  /** Cryptographically strong random bytes. */
+  /** Returns cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
-  /** SHA-256. Synchronous, because a handler's questions need their keys before its first `await`. */
+  /**
+   * Returns the SHA-256 digest. Synchronous, because a handler's questions need their keys before its first `await`.
+   */
   sha256(data: Uint8Array): Uint8Array;
-  /** Authenticated encryption under a key derived from `secret` for one `purpose`. */
+  /** Returns a cipher for authenticated encryption, with a key derived from `secret` for one `purpose`. */
   cipher(secret: string, purpose: string): Cipher;
-  /** The runtime's `fetch`. */
+  /** The `fetch` of the runtime. */
   fetch: Fetch;
-  /** Starts a child process; absent if the runtime has none. */
+  /** Starts a child process. Absent if the runtime has no processes. */
   spawn?: Spawn | undefined;
-  /** Gives access to files; absent if the runtime has none. */
+  /** Returns access to files. Absent if the runtime has no files. */
   files?: (() => Files) | undefined;
-  /** Opens the inspector on a server of this process; absent if the runtime cannot. */
+  /** Opens the inspector for a server of this process. Absent if the runtime cannot. */
   inspect?: Inspect | undefined;
-  /** Prints a message for the operator of the program, with control characters escaped; never sent to the peer. */
+  /** Prints a message for the operator of the program, with control characters escaped. Never sent to the peer. */
   warn(message: string): void;
   /**
-   * Keeps rejections that `isOurs` recognises from being reported as unhandled, or from ending the process; others are
-   * not affected. Only the first call has an effect. Absent if the runtime cannot do it.
+   * Prevents rejections that `isOurs` recognises from being reported as unhandled and from ending the process. Other
+   * rejections are not affected. Only the first call has an effect. Absent if the runtime cannot do it.
    */
   guardRejections?(isOurs: (reason: unknown) => boolean): void;
 }
 
 /** A pending timer. */
 export interface Timer {
-  /** Stops the timer; does nothing after it has fired. */
+  /** Stops the timer. Does nothing after it has fired. */
   cancel(): void;
 }
 
-/** AES-256-GCM with a derived key; synchronous if the runtime allows it. */
+/** AES-256-GCM with a derived key. Synchronous if the runtime allows it. */
 export interface Cipher {
-  /** Returns nonce and ciphertext as one array. */
+  /** Returns nonce and ciphertext as one array. `bound` is authenticated, but not encrypted. */
   seal(plain: Uint8Array, bound: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** Returns the plaintext, or undefined unless `seal` made `sealed` with the same key and `bound`. */
+  /** Returns the plaintext, or undefined unless `seal` created `sealed` with the same key and `bound`. */
   open(sealed: Uint8Array, bound: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }
 
@@ -53,101 +60,124 @@ export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** Options of `server.inspect`. */
 export interface InspectOptions {
-  /** The port of the page, on this machine alone. Default: any free one, so that several servers can be inspected. */
+  /** The port of the page, on this machine only. Default: a free port, so that several servers can be inspected. */
   port?: number | undefined;
-  /** Whether the page is opened in the browser. Default: where stderr is a terminal, except in continuous integration. */
+  /** True to open the page in the browser. Default: true if stderr is a terminal, except in continuous integration. */
   open?: boolean | undefined;
 }
 
 /** An open inspector. */
 export interface InspectHandle {
-  /** The address of the page. It has the key to the page in it: whoever knows it may use the inspector. */
+  /** The address of the page. It contains the access key: everyone who knows it can use the inspector. */
   readonly url: string;
-  /** Ends the inspector and its connections; the server stays. */
+  /** Closes the inspector and its connections. The server keeps running. */
   close(): Promise<void>;
 }
 
-/** Opens the inspector on a server. Rejects with an `McpError` where it is not installed or not allowed. */
+/** Opens the inspector for a server. Rejects with an `McpError` if it is not installed or not allowed. */
 export type Inspect = (server: object, options?: InspectOptions) => Promise<InspectHandle>;
 
-/** How to start a child process; never through a shell. */
+/** Options for starting a child process. It never runs in a shell. */
 export interface SpawnOptions {
-  /** The program: a path, or a name to look up in `PATH`. */
+  /** The program: a path, or a name to search in `PATH`. */
   command: string;
-  /** Arguments, passed as they are. */
+  /** The arguments, passed as they are. */
   args: readonly string[];
-  /** The whole environment of the child. */
+  /** The complete environment of the child. */
   env: Readonly<Record<string, string>>;
-  /** The folder in which it starts. Default: the current folder of this process. */
+  /** The working directory of the child. Default: that of this process. */
   cwd?: string | undefined;
 }
 
-/** Starts a child process. Failure to start arrives through `exited`. */
+/** Starts a child process. A failure to start is reported with `exited`. */
 export type Spawn = (options: SpawnOptions) => ChildHandle;
 
 /** A running child process. */
 export interface ChildHandle {
+  /** The process id. Undefined if the process could not be started. */
   readonly pid: number | undefined;
-  /** Writes to the child's stdin; `false` asks the caller to wait for `drained`. */
+  /** Writes to the stdin of the child. Returns false if the caller must wait for `drained`. */
   write(text: string): boolean;
-  /** Closes the child's stdin. */
+  /** Closes the stdin of the child. */
   endInput(): void;
-  /** Sends a signal to the child and to everything it started. */
+  /** Sends a signal to the child and all its descendants. */
   kill(signal: "SIGTERM" | "SIGKILL"): void;
-  /** Whether a descendant of the child may still run after the child has exited; absent if that is unknown. */
+  /** Returns true if a descendant of the child may still run after the child has exited. Absent if that is unknown. */
   treeAlive?(): boolean;
-  /** Stops and restarts reading of stdout. */
+  /** Stops reading stdout. */
   pause(): void;
+  /** Restarts reading stdout. */
   resume(): void;
+  /** Sets the functions that receive events. Called once. */
   on(events: ChildEvents): void;
 }
 
-/** Events of a child process. Each `…Closed` and `exited` is called at most once. */
+/** The events of a child process. Each `…Closed` and `exited` is called at most once. */
 export interface ChildEvents {
+  /** Delivers bytes from stdout. */
   stdout(chunk: Uint8Array): void;
+  /** Delivers bytes from stderr. */
   stderr(chunk: Uint8Array): void;
+  /** Reports the end of stdout. */
   stdoutClosed(): void;
+  /** Reports that writing may continue after a `write` that returned false. */
   drained(): void;
-  /** The child reads no more from its stdin: a write failed. */
+  /** Reports that the child no longer reads its stdin: a write failed. */
   stdinClosed?(): void;
+  /** Reports the end of the process. */
   exited(end: ChildEnd): void;
 }
 
-/** How a child process ended. */
+/** The outcome of a child process. */
 export interface ChildEnd {
+  /** The exit code. Absent if a signal ended the process. */
   code?: number;
+  /** The name of the signal that ended the process. */
   signal?: string;
   /** Set if the process could not be started. */
   error?: Error;
 }
 
-/** What is read of files, in the names of Node's `fs`. */
+/** The functions that read files, with the names of Node's `fs`. */
 export interface Files {
+  /** Flags of `openSync`. */
   readonly constants: { readonly O_RDONLY: number; readonly O_NOFOLLOW?: number; readonly O_NONBLOCK?: number };
-  /** The path without links. */
+  /** Returns the path with all links resolved. */
   realpathSync(path: string): string;
-  /** Does not follow links. */
+  /** Returns the status of a path without following links. */
   lstatSync(path: string): FileStatus;
-  /** The names in a folder. */
+  /** Returns the names in a folder. */
   readdirSync(path: string): string[];
+  /** Opens a file and returns its descriptor. */
   openSync(path: string, flags: number): number;
+  /** Returns the status of an open file. */
   fstatSync(descriptor: number): FileStatus;
-  /** Returns the number of bytes read; 0 at the end of the file. */
+  /** Reads bytes into an array and returns their number; 0 at the end of the file. */
   readSync(descriptor: number, into: Uint8Array, offset: number, length: number, position: null): number;
+  /** Closes a descriptor. */
   closeSync(descriptor: number): void;
 }
 
-/** What a path leads to. */
+/** The status of a file, as in Node's `fs.Stats`. */
 export interface FileStatus {
+  /** Size in bytes. */
   readonly size: number;
+  /** The inode number. */
   readonly ino: number;
+  /** The device number. */
   readonly dev: number;
+  /** True for a regular file. */
   isFile(): boolean;
+  /** True for a folder. */
   isDirectory(): boolean;
+  /** True for a symbolic link. */
   isSymbolicLink(): boolean;
 }
 
-/** The runtime's platform with some members replaced. A program that replaces the clock alone means both clocks. */
+/**
+ * Returns the platform of the runtime with some members replaced. If only `now` is replaced, it also replaces
+ * `monotonic`.
+ */
 export function replacedPlatform(platform: Platform, replaced: Partial<Platform> | undefined): Platform {
   const monotonic = replaced?.monotonic ?? replaced?.now ?? platform.monotonic;
   return { ...platform, ...replaced, monotonic };

@@ -1,8 +1,8 @@
 import type { Platform, Timer } from "./platform.js";
 
-/** How long repetitions of a warning are counted before their number is printed. */
+/** Time during which repetitions of a warning are counted before their number is printed. */
 const PERIOD_MS = 30_000;
-/** Causes that are counted apart; further ones are counted together. */
+/** Number of causes that are counted separately. Further ones are counted together. */
 const MAX_CAUSES = 16;
 const OTHER_CAUSES = "other causes";
 
@@ -13,7 +13,10 @@ interface Cause {
   timer: Timer;
 }
 
-/** Prints a warning once for each cause, and then once in 30 s how often it was repeated, so that an outage does not fill a log. */
+/**
+ * Prints a warning once per cause, then at most every 30 s how often it was repeated, so that an outage does not fill a
+ * log.
+ */
 export class RepeatedWarnings {
   readonly #platform: Platform;
   readonly #what: string;
@@ -24,19 +27,20 @@ export class RepeatedWarnings {
     this.#what = what;
   }
 
+  /** Prints or counts a warning. */
   warn(error: unknown): void {
     let text = String(error);
-    // Durations and ports do not make another cause.
+    // Different durations and ports do not make a different cause.
     let key = text.replace(/\d+/g, "#");
     if (!this.#causes.has(key) && this.#causes.size >= MAX_CAUSES) key = text = OTHER_CAUSES;
     const known = this.#causes.get(key);
     if (known === undefined) return this.#begin(key, text);
     known.repeated += 1;
     // Some runtimes drop the timers of a request when it ends.
-    if (this.#platform.monotonic() - known.since >= 2 * PERIOD_MS) this.#tell(key, known);
+    if (this.#platform.monotonic() - known.since >= 2 * PERIOD_MS) this.#report(key, known);
   }
 
-  /** Prints what was counted so far. */
+  /** Prints the remaining counts. */
   close(): void {
     for (const cause of this.#causes.values()) {
       cause.timer.cancel();
@@ -53,13 +57,13 @@ export class RepeatedWarnings {
   #period(key: string): Pick<Cause, "since" | "timer"> {
     const timer = this.#platform.timer(PERIOD_MS, () => {
       const cause = this.#causes.get(key);
-      if (cause !== undefined) this.#tell(key, cause);
+      if (cause !== undefined) this.#report(key, cause);
     });
     return { since: this.#platform.monotonic(), timer };
   }
 
-  /** A cause that goes on is counted for another period; one that has ceased is forgotten. */
-  #tell(key: string, cause: Cause): void {
+  /** Prints the count of a period. Starts another period if the cause was repeated, otherwise forgets the cause. */
+  #report(key: string, cause: Cause): void {
     cause.timer.cancel();
     this.#print(cause);
     if (cause.repeated === 0) this.#causes.delete(key);

@@ -52,7 +52,7 @@ describe("Semaphore", () => {
 describe("KeyCounts", () => {
   it("counts by key, up to a limit, and forgets keys with nothing", () => {
     const counts = new KeyCounts();
-    expect([counts.take("a", 2), counts.take("a", 2), counts.take("a", 2)]).toEqual([true, true, false]);
+    expect([counts.tryAdd("a", 2), counts.tryAdd("a", 2), counts.tryAdd("a", 2)]).toEqual([true, true, false]);
     expect([counts.change("a", -1), counts.change("a", -5), counts.change("b", 3)]).toEqual([1, 0, 3]);
     expect([counts.size, counts.get("a"), [...counts]]).toEqual([1, 0, [["b", 3]]]);
     counts.delete("b");

@@ -3,16 +3,17 @@ import { onAbort } from "./on-abort.js";
 
 interface Waiter {
   readonly key: string | undefined;
-  /** Whether it counts as waiting. */
+  /** True if the waiter is included in `waiting` and `waitingOf`. */
   readonly counts: boolean;
   start(): void;
 }
 
 /**
- * Lets `max` pieces of work run at once, at most `share` of them for one key, and the others wait in order. The owner decides
- * who may wait: it reads `waiting` and `waitingOf` before it calls `wait`.
+ * Allows `max` pieces of work at once, and at most `share` of them per key. Further ones wait in order. The owner
+ * limits the queue: it reads `waiting` and `waitingOf` before it calls `wait`.
  *
- * Each `tryEnter` that returned true and each `wait` that resolved is followed by one `leave` with the same key.
+ * Each `tryEnter` that returned true and each `wait` that resolved must be followed by one `leave` with the same
+ * key.
  */
 export class Semaphore {
   readonly #max: number;
@@ -28,38 +29,39 @@ export class Semaphore {
     this.#share = share;
   }
 
+  /** Number of acquired slots. */
   get running(): number {
     return this.#running;
   }
 
-  /** How many wait, without those that may wait in any case. */
+  /** Number of waiters, except uncounted ones. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** How many of one key wait, without those that may wait in any case. */
+  /** Number of waiters of one key, except uncounted ones. */
   waitingOf(key: string): number {
     return this.#waitingOf.get(key);
   }
 
-  /** Takes a place and returns true, if there is one now. */
+  /** Acquires a slot and returns true if one is free. */
   tryEnter(key?: string): boolean {
     if (this.#running >= this.#max) return false;
-    if (key !== undefined && !this.#runningOf.take(key, this.#share)) return false;
+    if (key !== undefined && !this.#runningOf.tryAdd(key, this.#share)) return false;
     this.#running++;
     return true;
   }
 
   /**
-   * Resolves when its turn comes, with a place taken; rejects with the signal's reason, without a place, when `signal` aborts.
-   * With `inAnyCase` it is left out of `waiting` and `waitingOf`.
+   * Resolves with a slot acquired. If `signal` aborts, rejects with its reason and without a slot. An `uncounted`
+   * waiter is not included in `waiting` and `waitingOf`.
    */
-  wait(signal?: AbortSignal, key?: string, inAnyCase = false): Promise<void> {
+  wait(signal?: AbortSignal, key?: string, uncounted = false): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         key,
-        counts: !inAnyCase,
+        counts: !uncounted,
         start() {
           remove();
           resolve();
@@ -74,7 +76,7 @@ export class Semaphore {
     });
   }
 
-  /** Gives a place back; the first waiter that may have it starts. */
+  /** Releases a slot. The first waiter that may use it starts. */
   leave(key?: string): void {
     this.#running--;
     if (key !== undefined) this.#runningOf.change(key, -1);

@@ -3,11 +3,13 @@ const BLOCK_BYTES = 64;
 const ROUND_CONSTANTS = /* @__PURE__ */ fractionsOfRoots(64, Math.cbrt);
 const INITIAL_STATE = /* @__PURE__ */ fractionsOfRoots(8, Math.sqrt);
 
-/** The first 32 bits after the point of the roots of the first primes: the constants of the standard. */
+/**
+ * Returns the first 32 bits of the fractional parts of the roots of the first primes: the constants of the standard.
+ */
 function fractionsOfRoots(count: number, root: (prime: number) => number): Uint32Array {
   const words = new Uint32Array(count);
   for (let candidate = 2, found = 0; found < count; candidate++) {
-    // The array keeps 32 bits of what is assigned, so the whole part of the root is lost.
+    // The array stores 32 bits, so the integer part of the root is dropped.
     if (isPrime(candidate)) words[found++] = root(candidate) * 2 ** 32;
   }
   return words;

@@ -1,29 +1,30 @@
 import type { Platform } from "./platform.js";
 
-// A bucket is one number: the time at which it will be full again. A full bucket is one that was never used, so that one that
-// was forgotten, or has expired on a storage, equals the one that was there.
+// A bucket is one number: the time at which it will be full again. A bucket that was never used is full, so an evicted
+// or expired bucket equals a full one.
 
-/** A caller that waits as long as it was told finds its token, although sums of fractions are inexact. */
+/** Tolerance for rounding errors of sums: a caller that waited as long as it was told must get its token. */
 const INEXACT_MS = 1e-6;
 
-/** A bucket's capacity in tokens, and the milliseconds in which it gains one. */
+/** The capacity of a bucket in tokens, and the milliseconds in which it gains one. */
 export interface TokenRate {
   readonly intervalMs: number;
   readonly burst: number;
 }
 
-interface TakenToken {
-  /** Milliseconds until there is a token; 0 if one was taken. */
+/** The outcome of an attempt to acquire a token. */
+interface TokenOutcome {
+  /** Milliseconds until a token is available; 0 if one was acquired. */
   readonly waitMs: number;
-  /** When the bucket is full again; to be stored also if there was no token. */
+  /** Time at which the bucket is full again. Store it even if no token was acquired. */
   readonly fullAt: number;
 }
 
 /**
- * Takes a token of the bucket that is full at `filled`, if it has one now. A bucket is never emptier than empty: a clock that
- * was ahead, or is set back, must not lock anybody out until then.
+ * Acquires a token from the bucket that is full at `filled`, if one is available. The bucket is clamped to empty, so
+ * that a clock jump does not lock out callers.
  */
-export function takeToken(filled: number, now: number, { intervalMs, burst }: TokenRate): TakenToken {
+export function acquireToken(filled: number, now: number, { intervalMs, burst }: TokenRate): TokenOutcome {
   const fullAt = Math.min(filled, now + burst * intervalMs);
   const waitMs = fullAt - now - (burst - 1) * intervalMs;
   return waitMs > INEXACT_MS ? { waitMs, fullAt } : { waitMs: 0, fullAt: Math.max(fullAt, now) + intervalMs };
@@ -40,15 +41,15 @@ export class TokenBucket {
     this.#rate = rate;
   }
 
-  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
-  take(): number {
-    const { waitMs, fullAt } = takeToken(this.#fullAt, this.#clock.monotonic(), this.#rate);
+  /** Acquires a token and returns 0, or returns the milliseconds until one is available. */
+  acquire(): number {
+    const { waitMs, fullAt } = acquireToken(this.#fullAt, this.#clock.monotonic(), this.#rate);
     this.#fullAt = fullAt;
     return waitMs;
   }
 
-  /** The milliseconds until there is a token; 0 if there is one. Takes none. */
+  /** Milliseconds until a token is available; 0 if one is. Does not acquire it. */
   get waitMs(): number {
-    return takeToken(this.#fullAt, this.#clock.monotonic(), this.#rate).waitMs;
+    return acquireToken(this.#fullAt, this.#clock.monotonic(), this.#rate).waitMs;
   }
 }

@@ -2,7 +2,7 @@ import type { RequestStarted } from "../client/contract/observer.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
 import type { CallEnded, CallStarted, SenderRefused } from "../server/contract/observer.js";
-import type { NetworkFacts } from "../transport/transport.js";
+import type { NetworkInfo } from "../transport/transport.js";
 
 /** Attributes by the names of the semantic conventions. */
 export type Attributes = Record<string, string | number>;
@@ -39,7 +39,7 @@ export function operationAttributes(
 }
 
 /** The attributes of a session that metrics have. */
-export function sessionAttributes(protocolVersion: string | undefined, network: NetworkFacts | undefined): Attributes {
+export function sessionAttributes(protocolVersion: string | undefined, network: NetworkInfo | undefined): Attributes {
   const attributes: Attributes = {};
   if (protocolVersion !== undefined) attributes["mcp.protocol.version"] = protocolVersion;
   if (network !== undefined) addNetwork(attributes, network);
@@ -60,7 +60,7 @@ export function addSpanAttributes(
   else if (method.startsWith("resources/")) attributes["mcp.resource.uri"] = cut(name);
 }
 
-function addNetwork(attributes: Attributes, { transport, protocol, address, port }: NetworkFacts): void {
+function addNetwork(attributes: Attributes, { transport, protocol, address, port }: NetworkInfo): void {
   if (transport !== undefined) attributes["network.transport"] = transport;
   if (protocol !== undefined) attributes["network.protocol.name"] = protocol;
   if (address !== undefined) attributes["server.address"] = address;

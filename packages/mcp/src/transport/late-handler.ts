@@ -3,15 +3,15 @@ import { INTERNAL_ERROR } from "../jsonrpc/error.js";
 import { errorText } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 
-/** What can be told to every HTTP handler beside its requests. */
+/** The methods of every HTTP handler besides its requests. */
 interface Handler {
   drain(graceMs?: number): Promise<void>;
   close(): void | Promise<void>;
 }
 
 /**
- * A handler whose code is still being loaded. Calls made before then are queued in order; later calls run at once. If it
- * cannot be loaded, the handler that `failed` returns takes its place.
+ * A handler whose code is still being loaded. Earlier calls are queued in order; later calls run at once. If loading
+ * fails, `failed` returns the handler to use instead.
  */
 export class LateHandler<H extends Handler> {
   readonly #loading: Promise<H>;
@@ -24,6 +24,7 @@ export class LateHandler<H extends Handler> {
     });
   }
 
+  /** Calls `run` with the handler, after it is loaded. */
   use<R>(run: (handler: H) => R | Promise<R>): R | Promise<R> {
     return this.#loaded === undefined ? this.#loading.then(run) : run(this.#loaded);
   }
@@ -37,8 +38,11 @@ export class LateHandler<H extends Handler> {
   }
 }
 
-/** Reports that the code of a handler could not be loaded, and gives the status and body of the answers to its requests. */
-export function unloaded(platform: Platform, error: unknown): { status: 500; body: string } {
+/**
+ * Reports that the code of a handler could not be loaded, and returns the status and body with which its requests are
+ * answered.
+ */
+export function loadFailure(platform: Platform, error: unknown): { status: 500; body: string } {
   platform.warn(`the code that serves HTTP could not be loaded: ${thrownMessage(error)}`);
   return { status: 500, body: errorText(undefined, INTERNAL_ERROR, "the server could not be started") };
 }

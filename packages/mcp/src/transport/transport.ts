@@ -2,230 +2,336 @@ import type { MaybePromise } from "../encoding/maybe-promise.js";
 import type { Accepted } from "../era/era.js";
 import type { Session } from "../era/session.js";
 import type { AuthenticationRefusal, Principal } from "../http/authentication.js";
-import type { HttpFacts } from "../http/http.js";
+import type { HttpRequestInfo } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { Storage } from "../storage/storage.js";
 
 /**
- * The interface of a server to transports. Created once per server; called concurrently for any number of peers.
- * No method throws, and `request` never rejects: rejections and failures are answers too.
+ * The interface of a server to its transports. A transport gets it from `server.endpoint()` and calls it. There is one
+ * endpoint per server. Its methods may be called concurrently, for any number of peers and transports.
+ *
+ * Each request is passed to `accept` and then to `request`, each notification to `notification`. A peer is announced by
+ * `opened` and ends with `closed`; independent requests have no peer.
+ *
+ * No method throws, and `request` never rejects: refusals and failures are answers. The exception is `opened`, which
+ * throws an `McpError` of kind `misuse` for a peer without `send`.
  */
 export interface Endpoint {
-  /** The server's name, which keeps apart what several servers have in one storage. */
+  /** The server's name. It separates the records of several servers that share one storage. */
   readonly name?: string | undefined;
-  /** The supported revisions, all if absent; a transport has sessions only if one of them does. */
+  /** The supported revisions. Absent: all revisions. A transport offers sessions only if one of them has sessions. */
   readonly revisions?: readonly Revision[] | undefined;
-  /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
+  /**
+   * The store for state that outlives a connection or is shared with other processes. Absent: the transport uses its
+   * own memory.
+   */
   readonly storage?: Storage | undefined;
-  /** True if something of the program must end with a peer or with the server; a process then does not end before it. */
+  /**
+   * True if an object of the application must be terminated with its peer or with the server. A process then waits for
+   * that before it exits.
+   */
   readonly endsObjects?: boolean | undefined;
-  /** Closes the server, as its own `close` does, before the process ends; absent if that is not possible. */
+  /**
+   * Closes the server, like `server.close()`, before the process exits. Absent if the endpoint cannot close its server.
+   */
   close?(): Promise<void>;
-  /** Whether nothing that is offered now needs a session; not known if absent. */
+  /** Returns true if no current tool, resource or prompt needs a session. Absent: unknown. */
   sessionless?(): boolean;
-  /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */
-  accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
-  /** Serves what `accept` returned. */
+  /**
+   * Decides which era of the protocol serves a message, and reports what follows for the transport, such as whether the
+   * request opens a session. Call it once per message, before `request`. `http` is the HTTP request that contained the
+   * message.
+   */
+  accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpRequestInfo): Accepted<M>;
+  /**
+   * Serves an accepted request and resolves with its answer. Call it once for each result of `accept`. The transport
+   * drops the answer if the request was aborted meanwhile.
+   */
   request(accepted: Accepted, exchange: Exchange): Answer | Promise<Answer>;
-  /** `peer` is absent if every request is independent. */
+  /**
+   * Handles a notification of the client. `peer` is absent if the transport has no sessions and every request is
+   * independent.
+   */
   notification(message: NotificationMessage, peer?: Peer): void;
-  /** A peer can now receive messages that belong to no request. */
+  /**
+   * Announces a peer that can now receive messages outside a request. Call it once per peer: when its pipe is open, or
+   * when its handshake has opened a session.
+   */
   opened(peer: Peer): void;
-  /** The peer is gone: its pipe ended, or its session ended or expired. Called once per opened peer. */
+  /**
+   * Announces the end of a peer: its pipe closed, or its session ended or expired. Call it exactly once per opened
+   * peer.
+   */
   closed(peer: Peer): void;
   /**
-   * The session of an opened peer was changed by another process; `missed`: messages of other processes may have been lost since
-   * the change. Resolves when the change is effective here.
+   * Announces that another process changed the session of an opened peer. `missed` is true if messages of other
+   * processes may have been lost since the change. Resolves when the change is effective in this process.
    */
   sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
-  /** Calls `act` once when the server is closed; absent if that is not known. */
+  /** Registers a function that the server calls once, when it is closed. Absent if the server does not report it. */
   onClosed?(act: () => void): void;
-  /** Where sessions take their places; absent if they are not limited by the server. */
+  /** The limit on sessions, for all nodes that serve them. Absent: the server does not limit sessions. */
   readonly sessionPlaces?: SessionQuota | undefined;
-  /** Takes a place for a stream that belongs to no request; absent if they are not limited by the server. */
+  /**
+   * Acquires a place for a stream that belongs to no request, or returns the answer that refuses it. Call it before
+   * opening the stream. Absent: the server does not limit such streams.
+   */
   takeStream?(from: Caller): MaybePromise<StreamPlace | Answer>;
-  /** Tells observers that `authenticate` refused the sender of a request or connection. */
+  /** Reports to the server's observers that `authenticate` refused the sender of a request or connection. */
   senderRefused?(refusal: AuthenticationRefusal): void;
 }
 
-/** Who sends a request. */
+/** The sender of a request. */
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
 
-/** Frees the place of a stream; the second time it does nothing. */
+/** Releases the place of a stream. Further calls do nothing. */
 type StreamPlace = () => void;
 
-/** A session that has or wants a place. */
+/** A session that holds or requests a place. */
 export interface PlacedSession {
+  /** The session id. */
   readonly id: string;
-  /** How long the storage keeps it without activity. */
+  /** Time after which the storage drops the session if it stays idle, in milliseconds. */
   readonly lifeMs: number;
-  /** Whether there is a session with this id. */
+  /** Returns true if a session with this id exists. */
   exists(id: string): MaybePromise<boolean>;
 }
 
-/** The places of sessions, on all nodes that may serve them. */
+/**
+ * Limits the number of sessions over all nodes that may serve them. The transport calls it; calls may be concurrent.
+ */
 export interface SessionQuota {
-  /** Takes a place before the handshake, and gives its name; or the answer that refuses the handshake `request`. */
+  /**
+   * Acquires a place before the handshake and returns its name, or the answer that refuses the handshake. `request` is
+   * the id of that handshake request.
+   */
   take(from: Caller, session: PlacedSession, request: Id): Promise<{ readonly place: string } | Answer>;
-  /** The session was active. */
+  /** Extends a place because its session was active. `lifeMs` is the new time to live, in milliseconds. */
   keep(place: string, lifeMs: number): MaybePromise<unknown>;
-  /** The session has ended, or was not opened. */
+  /** Releases a place: its session has ended or was not opened. Call it once per acquired place. */
   free(place: string, session: Omit<PlacedSession, "exists">): MaybePromise<unknown>;
 }
 
-/** One request and the messages about it until its answer. */
+/**
+ * One request of the client, from its arrival to its answer. The transport implements it, one object per request; the
+ * server calls its methods, possibly concurrently, until the answer.
+ */
 export interface Exchange {
+  /** The id of the request. */
   readonly id: Id;
-  /** Aborted when the peer cancels or, if that means the same, disconnects. */
+  /** Aborts when the client cancels the request. On transports where a disconnect cancels, it also aborts then. */
   readonly signal: AbortSignal;
+  /** The peer that sent the request. Absent if the transport has no sessions and every request is independent. */
   readonly peer?: Peer | undefined;
-  readonly http?: HttpFacts | undefined;
+  /** The HTTP request that contained the message. Absent on other transports. */
+  readonly http?: HttpRequestInfo | undefined;
+  /** The authenticated sender. Absent if the transport does not authenticate. */
   readonly principal?: Principal | undefined;
-  /** True if the other end may be a stranger, where neither `http` nor `peer` tells it. */
+  /**
+   * True if the client may be untrusted and neither `http` nor `peer` shows it. The server then hides the text of
+   * unexpected errors.
+   */
   readonly remote?: boolean | undefined;
-  /** True if the request was part of a batch. */
+  /** True if the request arrived in a batch. */
   readonly batched?: boolean | undefined;
-  /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */
+  /**
+   * Sends a notification that belongs to this request, as JSON text. Keeps the order of calls, and precedes the answer.
+   * Drops the text after the answer. Must not throw.
+   */
   send(text: string): void;
   /**
-   * Sends a request to the client on this exchange's own stream. Absent if the client cannot be asked. When `signal`
-   * aborts, the transport must free what it keeps for the answer and drop a late one.
+   * Sends a request of the server to the client on the stream of this exchange, and resolves with the client's result.
+   * Absent if the client cannot receive requests. When `signal` aborts, the transport rejects with its reason, releases
+   * what it stored for the answer, and drops a late one.
    */
   ask?(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
-  /** Closes the connection of a resumable stream; the client reconnects after `retryMs`. */
+  /**
+   * Closes the connection of a resumable stream. The client reconnects after `retryMs` milliseconds. Absent if the
+   * stream cannot be resumed.
+   */
   pause?(retryMs: number): void;
 }
 
 /**
- * Why a peer is gone: its client `left` or deleted its session; the session or the credentials `expired`; the server or its
- * transport was `closed`; a request without a session was `answered`; or what a handler gave as its reason to end it.
+ * The reason why a peer ended. `left`: the client disconnected or deleted its session. `expired`: the session or the
+ * credentials expired. `closed`: the server or its transport was closed. `answered`: a request without a session was
+ * answered. Any other text is the reason that a handler passed to end the session.
  */
 export type EndReason = "left" | "expired" | "closed" | "answered" | (string & {});
 
-/** The other end of one pipe or of one HTTP session. */
+/**
+ * The other end of one pipe or one HTTP session. The transport implements it, one object per connection or session, and
+ * passes it to `Endpoint.opened`. The server calls its methods at any time until the peer ends, possibly concurrently.
+ */
 export interface Peer {
-  /** The id of an HTTP session. */
+  /** The id of the HTTP session. Absent on channels. */
   readonly id?: string | undefined;
-  readonly network?: NetworkFacts | undefined;
-  /** Default `channel`. */
+  /** Network attributes of the connection, for telemetry. Absent: unknown. */
+  readonly network?: NetworkInfo | undefined;
+  /** The kind of transport. Default: `channel`. */
   readonly transport?: "http" | "channel" | undefined;
-  /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
+  /**
+   * State of the stateful handshake. Absent before it. The transport stores `Answer.session` here when the handshake
+   * succeeds.
+   */
   session?: Session | undefined;
+  /** The authenticated client. Absent if the transport does not authenticate. */
   readonly principal?: Principal | undefined;
-  /** True if the other end may be a stranger on another machine; always assumed of one with a principal. */
+  /** True if the client may be an untrusted program on another machine. Always assumed of a peer with a principal. */
   readonly remote?: boolean | undefined;
-  /** Must be called after changing `session` in place, so that the transport stores it; a promise of false if it cannot. */
+  /**
+   * Stores the session. The server calls it after each change of `session` in place. Returns a promise of false if the
+   * transport cannot store it. Absent if there is nothing to store.
+   */
   sessionChanged?(): unknown;
-  /** Ends the request with this id without an answer, if it is in flight. */
+  /** Aborts the request with this id, which then gets no answer. Returns false if no such request is in flight. */
   abort(id: Id, reason?: unknown): boolean;
-  /** Sends a text that belongs to no request. */
+  /**
+   * Sends a notification that belongs to no request, as JSON text. Must not throw; does nothing after the peer has
+   * ended.
+   */
   send(text: string): void;
-  /** Sends a request that belongs to no request of the client. */
+  /**
+   * Sends a request of the server outside any request of the client, and resolves with the client's result. Rejects
+   * when the peer ends.
+   */
   ask(request: Outgoing): Promise<unknown>;
-  /** Calls `act` once when the peer is gone, at once if it is already. `act` neither throws nor rejects; closing waits for it. */
+  /**
+   * Registers a function that the transport calls once, when the peer ends, or at once if it has ended. `act` neither
+   * throws nor rejects; closing waits for its promise.
+   */
   onEnded?(act: (reason: EndReason) => void | Promise<void>): void;
-  /** Ends the session or the connection; after the request with this id is answered, if one is given. */
+  /** Ends the session or the connection. If `after` is set, waits until the request with that id is answered. */
   end?(reason: EndReason, after?: Id): void;
 }
 
-/** The answer of one exchange as text, which transports do not parse. */
+/** The answer to one request. Transports send its text without parsing it. */
 export interface Answer {
+  /** The JSON-RPC response as JSON text. */
   text: string;
-  /** The HTTP status, for transports that have one; default 200. */
+  /** The HTTP status, for transports that have one. Default: 200. */
   status?: number | undefined;
-  /** Set if the handshake succeeded; the transport keeps it as the peer's session. */
+  /** Set if a handshake succeeded. The transport stores it as the session of the peer. */
   session?: Session | undefined;
-  /** To be called once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
+  /** Must be called once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
   sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
-  /** Milliseconds after which a refused caller may call again; over HTTP it becomes `Retry-After`. */
+  /** Time after which a refused caller may retry, in milliseconds. HTTP sends it as `Retry-After`. */
   retryAfterMs?: number | undefined;
-  /** Scopes that the caller lacks; a transport with authorization converts them to a challenge. */
+  /** The scopes that the caller lacks. A transport with authorization sends them in a challenge. */
   scopes?: string[] | undefined;
 }
 
 /** An outgoing message. */
 export interface Outgoing {
+  /** The whole message as JSON text. */
   text: string;
-  /** Present for requests. */
+  /** The request id. Present for requests only. */
   id?: Id | undefined;
+  /** The method of the message. */
   method: string;
-  /** What HTTP repeats in headers; other transports ignore it. */
+  /** Values that HTTP repeats in headers. Other transports ignore them. */
   headers?: Record<string, string> | undefined;
-  /** True if the call was sent before and its connection was lost. */
+  /** True if the request was sent before and its connection was lost. */
   resent?: boolean | undefined;
 }
 
 /**
- * The connection of a client to one server. `open` is called first, `close` last.
+ * The connection of a client to one server. The client calls it: `open` first, `close` last. In between,
+ * `request`, `notify` and `abandon` may be called concurrently.
  *
- * `request` settles exactly once: with the `result` of the answer, with an `RpcError` that the server sent, or with an
- * `McpError` of kind `connection_closed`, `transport_error`, `session_lost`, … for a failure of the transport. Messages
- * that the server sends before the answer reach the receiver before `request` settles.
+ * `request` settles exactly once: with the `result` of the response, with the `RpcError` that the server sent, or
+ * with an `McpError` of kind `connection_closed`, `transport_error`, `session_lost`, … if the transport fails.
+ * Messages that the server sends before the response reach the receiver before `request` settles.
  */
 export interface Transport {
-  /** `http` transports have headers, and closing a stream cancels a stateless request. */
+  /** The kind of transport. `http` transports send headers, and closing a stream cancels a stateless request. */
   readonly kind: "channel" | "http";
-  /** The server's address for error messages, without anything that could be a secret. */
+  /** The address of the server for error messages, without credentials. */
   readonly target: string;
-  readonly network?: NetworkFacts | undefined;
+  /** Network attributes of the connection, for telemetry. Absent: unknown. */
+  readonly network?: NetworkInfo | undefined;
   /** The id of the session that the server has opened, if any. */
   readonly sessionId?: string | undefined;
-  /** Whether the server has opened a session; absent where there are none: on channels, and before the handshake. */
+  /** True if the server has opened a session. Absent on channels, and before the handshake. */
   readonly hasSession?: boolean | undefined;
+  /**
+   * Opens the connection and delivers all messages of the server to `receiver`. Rejects if the server cannot be
+   * reached.
+   */
   open(receiver: Receiver): void | Promise<void>;
+  /** Sends a request and waits for its result. Settles as described above. */
   request(request: Outgoing & { id: Id }): Promise<unknown>;
-  /** Resolves when the message is sent. */
+  /** Sends a notification. Resolves when it is sent. */
   notify(notification: Outgoing): void | Promise<void>;
-  /** Stops waiting for the answer; `request` rejects with `reason`. */
+  /**
+   * Stops waiting for the response to a request. Its promise rejects with `reason`. Does nothing if no such request is
+   * pending.
+   */
   abandon(id: Id, reason: Error): void;
-  /** The handshake is complete. `headers` are sent with every later request; `hasSessions` allows a session and a GET stream. */
-  established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
-  /** Discards the server's session before a new handshake. */
+  /**
+   * Called after each handshake. `headers` are sent with every later request. `hasSessions` allows a session and a GET
+   * stream.
+   */
+  established?(handshake: { headers: Record<string, string>; hasSessions: boolean }): void;
+  /** Discards the session of the server before a new handshake. */
   reset?(): void;
-  /** Explains a handshake that failed or timed out, with what the transport has observed. */
+  /**
+   * Converts the failure of a handshake to an error that includes what the transport observed, such as output on
+   * stderr.
+   */
   explain?(cause: unknown): Error;
-  /** Ends the connection and rejects everything pending; settles within a bounded time. */
+  /** Closes the connection and rejects all pending requests. Settles within a bounded time. */
   close(): Promise<void>;
 }
 
-/** The interface of a client to its transport. No method may throw. */
+/** The interface of a client to its transport. The transport calls it. No method throws. */
 export interface Receiver {
   /**
-   * A request of the server. Resolves with the text of the answer, empty if none may be sent; never rejects. `about` is the
-   * request on whose stream it arrived, if the transport knows.
+   * Handles a request of the server. Resolves with the response as JSON text, or with an empty text if none must be
+   * sent. Never rejects. `about` is the id of the request on whose stream the message arrived, if the transport knows
+   * it.
    */
   request(message: RequestMessage, about?: Id): Promise<string>;
-  /** `about` is the request on whose stream it arrived, if the transport knows. */
+  /**
+   * Handles a notification of the server. `about` is the id of the request on whose stream it arrived, if the transport
+   * knows it.
+   */
   notification(message: NotificationMessage, about?: Id): void;
-  /** A result that nothing waits for: the request with this id was abandoned, or never sent. */
+  /** Reports a result that no request waits for: the request with this id was abandoned or never sent. */
   late?(id: Id, result: unknown): void;
-  /** Input that is not a message: garbage on stdout, an event that is not JSON. */
+  /** Reports input that is not a message, such as log lines on stdout or an event that is not JSON. */
   fault(error: Error): void;
-  /** Messages that belong to no request may have been lost: their stream broke and could not be resumed. */
+  /**
+   * Reports that messages outside a request may have been lost, because their stream broke and could not be resumed.
+   */
   missed?(): void;
   /**
-   * A message has to wait for a user, such as a login, before it can be sent; `about` is the request, absent for other messages.
-   * The returned function is called when it no longer waits; deadlines do not count in between.
+   * Reports that a message waits for the user, for example for a login, before it can be sent. `about` is the id of the
+   * request; absent for other messages. The transport calls the returned function when the wait ends. Deadlines are
+   * paused in between.
    */
   userWait?(about?: Id): () => void;
-  /** The connection ended by itself. Called at most once, and not after `close`. */
+  /** Reports that the connection ended without `close`. Called at most once, and not after `close`. */
   closed(reason?: Error): void;
 }
 
-/** How messages travel, in the words of OpenTelemetry. */
-export interface NetworkFacts {
+/** Network attributes of a connection, with the names of OpenTelemetry. */
+export interface NetworkInfo {
+  /** The transport protocol (`network.transport`). */
   readonly transport?: "tcp" | "pipe" | "unix" | undefined;
+  /** The application protocol (`network.protocol.name`). */
   readonly protocol?: "http" | "websocket" | undefined;
-  /** The other end, as a client knows it. */
+  /** The address of the other end, as the client knows it. */
   readonly address?: string | undefined;
+  /** The port of the other end. Absent for pipes and Unix sockets. */
   readonly port?: number | undefined;
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https:": 443, "wss:": 443 };
 
-/** How messages travel to a URL. */
-export function networkOf(url: string, protocol: NetworkFacts["protocol"]): NetworkFacts {
+/** Returns the network attributes of a connection to a URL. */
+export function networkOf(url: string, protocol: NetworkInfo["protocol"]): NetworkInfo {
   const { hostname, port, protocol: scheme } = new URL(url);
   return { transport: "tcp", protocol, address: hostname, port: port === "" ? DEFAULT_PORTS[scheme] : Number(port) };
 }

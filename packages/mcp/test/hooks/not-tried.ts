@@ -30,7 +30,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   HostFrame: BROWSER,
   HostWindow: BROWSER,
   HttpContext: MADE,
-  HttpFacts: MADE,
+  HttpRequestInfo: MADE,
   KeyValue: PART,
   "ToolSearch.update(serverOf)": "called while the application calls `update`, which gets the error",
   "LintOptions.countTokens": "called while the application calls `lintTools`, which gets the error",

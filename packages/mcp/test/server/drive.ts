@@ -1,5 +1,5 @@
 import type { Principal } from "../../src/http/authentication.js";
-import type { HttpFacts } from "../../src/http/http.js";
+import type { HttpRequestInfo } from "../../src/http/http.js";
 import type { Params } from "../../src/jsonrpc/message.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../src/transport/transport.js";
@@ -14,7 +14,7 @@ export interface DriveOptions {
   revision?: Revision;
   capabilities?: Record<string, unknown>;
   principal?: Principal;
-  http?: HttpFacts;
+  http?: HttpRequestInfo;
   signal?: AbortSignal;
   /** More members for `_meta` of every request. */
   meta?: Record<string, unknown>;

@@ -1,8 +1,8 @@
-import type { HttpFacts } from "../../src/http/http.js";
+import type { HttpRequestInfo } from "../../src/http/http.js";
 import { protocolHeaders } from "../../src/http/protocol-headers.js";
 
 /** The facts of a POST with these headers, by lower-case names. */
-export function httpFacts(headers: Record<string, string>): HttpFacts {
+export function httpFacts(headers: Record<string, string>): HttpRequestInfo {
   return {
     method: "POST",
     path: "/mcp",

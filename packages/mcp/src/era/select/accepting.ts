@@ -1,4 +1,4 @@
-import type { HttpFacts } from "../../http/http.js";
+import type { HttpRequestInfo } from "../../http/http.js";
 import { isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodTable } from "../../protocol/methods.js";
@@ -10,7 +10,9 @@ import { statelessServer } from "../stateless/server.js";
 type Message = RequestMessage | NotificationMessage;
 
 /** Creates the function that decides, once for each message, which era serves it. */
-export function accepting(methods: MethodTable): <M extends Message>(message: M, http?: HttpFacts) => Accepted<M> {
+export function accepting(
+  methods: MethodTable,
+): <M extends Message>(message: M, http?: HttpRequestInfo) => Accepted<M> {
   return (message, http) => {
     const era = eraOf(message, http);
     const row = methods.get(message.method);
@@ -30,7 +32,7 @@ export function accepting(methods: MethodTable): <M extends Message>(message: M,
  *
  * Spec: Versioning, https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
-function eraOf(message: Message, http: HttpFacts | undefined): ServerEra {
+function eraOf(message: Message, http: HttpRequestInfo | undefined): ServerEra {
   const meta = message.params?.["_meta"];
   if (isObject(meta) && meta[META.protocolVersion] !== undefined) return statelessServer;
   if (message.method === "initialize") return statefulServer;

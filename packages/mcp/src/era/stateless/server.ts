@@ -1,4 +1,4 @@
-import type { HttpFacts } from "../../http/http.js";
+import type { HttpRequestInfo } from "../../http/http.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { errorText, type Id, isObject, type RequestMessage, resultText } from "../../jsonrpc/message.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
@@ -135,7 +135,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
-function checkHeaders(http: HttpFacts, message: RequestMessage, version: string, methods: MethodTable): void {
+function checkHeaders(http: HttpRequestInfo, message: RequestMessage, version: string, methods: MethodTable): void {
   const { protocolVersion, method, name: nameHeader } = http.protocolHeaders;
   compare("MCP-Protocol-Version", protocolVersion, version);
   compare("Mcp-Method", method, message.method);

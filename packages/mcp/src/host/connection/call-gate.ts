@@ -32,7 +32,7 @@ export interface CallCounts {
 }
 
 /** What a gate needs from its owner. */
-export interface CallGateParts {
+export interface CallGateConfig {
   readonly platform: Pick<Platform, "monotonic" | "timer">;
   /** The server's name, for errors. */
   readonly server: string;
@@ -46,12 +46,12 @@ interface WaitingCall {
   refuse(error: McpError): void;
 }
 
-const QUEUE = 1_000;
+const DEFAULT_QUEUE = 1_000;
 /** The advised wait while it is unknown how long calls take. */
-const UNKNOWN_MS = 1_000;
+const DEFAULT_HINT_MS = 1_000;
 const MAX_HINT_MS = 60_000;
 /** The weight of the last time between two ends in the smoothed one. */
-const NEWEST = 0.2;
+const NEWEST_WEIGHT = 0.2;
 
 /**
  * Lets calls begin within the limits of one server, the others wait: in order for each caller, and callers take turns, so
@@ -63,7 +63,7 @@ const NEWEST = 0.2;
 export class CallGate {
   /** Whether a call may ever have to wait for others. */
   readonly isLimited: boolean;
-  readonly #parts: CallGateParts;
+  readonly #config: CallGateConfig;
   readonly #concurrency: number;
   readonly #queue: number;
   readonly #perSecond: number;
@@ -78,12 +78,12 @@ export class CallGate {
   #lastEnd: number | undefined;
   #betweenEndsMs: number | undefined;
 
-  constructor(parts: CallGateParts, limits: CallLimits = {}) {
+  constructor(parts: CallGateConfig, limits: CallLimits = {}) {
     checkOptions("the limits of a server", limits, "concurrency queue rate");
-    const { concurrency, queue = QUEUE, rate } = limits;
-    if (concurrency !== undefined) checkNumber("concurrency", concurrency, { least: 1 });
-    checkNumber("queue", queue, { least: 0 });
-    this.#parts = parts;
+    const { concurrency, queue = DEFAULT_QUEUE, rate } = limits;
+    if (concurrency !== undefined) checkNumber("concurrency", concurrency, { min: 1 });
+    checkNumber("queue", queue, { min: 0 });
+    this.#config = parts;
     this.#concurrency = concurrency ?? Number.POSITIVE_INFINITY;
     this.#queue = queue;
     this.#perSecond = rate?.perSecond ?? 0;
@@ -106,7 +106,7 @@ export class CallGate {
       this.#begin();
       return undefined;
     }
-    if (this.#waiting.size >= this.#queue) this.#makePlace(key);
+    if (this.#waiting.size >= this.#queue) this.#makeRoom(key);
     return this.#wait(signal, key);
   }
 
@@ -119,7 +119,7 @@ export class CallGate {
 
   /** Refuses what comes, and resolves when everything that was let in or waits is over. */
   drain(): Promise<void> {
-    this.#closed ??= this.#refusedFrom("is being stopped");
+    this.#closed ??= this.#closedError("is being stopped");
     return new Promise((resolve) => {
       this.#idle.push(resolve);
       this.#settleIdle();
@@ -128,7 +128,7 @@ export class CallGate {
 
   /** Refuses what comes, and what waits, with `reason`. */
   close(reason?: McpError): void {
-    this.#closed = reason ?? this.#refusedFrom("is stopped");
+    this.#closed = reason ?? this.#closedError("is stopped");
     this.#timer?.cancel();
     this.#timer = undefined;
     for (let call = this.#waiting.shift(); call !== undefined; call = this.#waiting.shift()) call.refuse(this.#closed);
@@ -138,7 +138,7 @@ export class CallGate {
   #begin(): void {
     this.#running++;
     // There is a token: `#blockedBy` has just looked.
-    this.#bucket?.take();
+    this.#bucket?.acquire();
   }
 
   #blockedBy(): MetLimit | undefined {
@@ -158,7 +158,7 @@ export class CallGate {
   }
 
   #startTimer(): void {
-    this.#timer ??= this.#parts.platform.timer(Math.ceil(this.#bucket?.waitMs ?? 0), () => {
+    this.#timer ??= this.#config.platform.timer(Math.ceil(this.#bucket?.waitMs ?? 0), () => {
       this.#timer = undefined;
       this.#startWaiting();
     });
@@ -194,7 +194,7 @@ export class CallGate {
   }
 
   /** Frees a place in the queue at the cost of the caller with the most waiting calls, or throws. */
-  #makePlace(key: unknown): void {
+  #makeRoom(key: unknown): void {
     this.#refused++;
     const refusal = this.#refusal();
     const newest = this.#waiting.popLongest(this.#waiting.waitingOf(key) + 1);
@@ -204,7 +204,7 @@ export class CallGate {
 
   #refusal(): McpError {
     const met = this.#blockedBy() ?? "concurrency";
-    const { server } = this.#parts;
+    const { server } = this.#config;
     const value = met === "rate" ? this.#perSecond : this.#concurrency;
     const gets = met === "rate" ? `gets ${value} calls a second` : `runs ${value} calls at once`;
     const waiting = `${this.#queue} ${this.#queue === 1 ? "is" : "are"} waiting`;
@@ -217,16 +217,16 @@ export class CallGate {
 
   /** A place in the queue is free after the next end, or with the next token. */
   #retryAfterMs(met: MetLimit): number {
-    const ms = met === "rate" ? (this.#bucket?.waitMs ?? 0) : (this.#betweenEndsMs ?? UNKNOWN_MS);
+    const ms = met === "rate" ? (this.#bucket?.waitMs ?? 0) : (this.#betweenEndsMs ?? DEFAULT_HINT_MS);
     return Math.min(Math.max(1, Math.ceil(ms)), MAX_HINT_MS);
   }
 
   #measure(): void {
-    const now = this.#parts.platform.monotonic();
+    const now = this.#config.platform.monotonic();
     if (this.#lastEnd !== undefined) {
       const last = now - this.#lastEnd;
       const before = this.#betweenEndsMs ?? last;
-      this.#betweenEndsMs = before + (last - before) * NEWEST;
+      this.#betweenEndsMs = before + (last - before) * NEWEST_WEIGHT;
     }
     // A pause follows if nobody waits, and a pause tells nothing about how long calls take.
     this.#lastEnd = this.#waiting.size > 0 ? now : undefined;
@@ -237,8 +237,8 @@ export class CallGate {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #refusedFrom(state: string): McpError {
-    const { server } = this.#parts;
+  #closedError(state: string): McpError {
+    const { server } = this.#config;
     return new McpError("connection_closed", `the server "${server}" ${state}`, {
       data: { server },
       fix: "Call again when the server has been started again.",
@@ -249,8 +249,8 @@ export class CallGate {
 function bucketOf(platform: Pick<Platform, "monotonic">, rate: RateOptions): TokenBucket {
   checkOptions("`rate`", rate, "perSecond burst");
   const { perSecond, burst = Math.max(1, Math.floor(perSecond)) } = rate;
-  checkNumber("rate.perSecond", perSecond, { least: 0.001, fractions: true });
-  checkNumber("rate.burst", burst, { least: 1 });
+  checkNumber("rate.perSecond", perSecond, { min: 0.001, fractions: true });
+  checkNumber("rate.burst", burst, { min: 1 });
   return new TokenBucket(platform, { intervalMs: 1000 / perSecond, burst });
 }
 

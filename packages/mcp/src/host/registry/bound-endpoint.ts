@@ -2,7 +2,7 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Accepted } from "../../era/era.js";
 import { accepting } from "../../era/select/accepting.js";
 import type { AuthenticationRefusal } from "../../http/authentication.js";
-import type { HttpFacts } from "../../http/http.js";
+import type { HttpRequestInfo } from "../../http/http.js";
 import { isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
@@ -114,7 +114,7 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.running;
   }
 
-  accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M> {
+  accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpRequestInfo): Accepted<M> {
     return this.#target.endpoint.accept(message, http);
   }
 

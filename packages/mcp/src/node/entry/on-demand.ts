@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkOptions } from "../../protocol/check-options.js";
 import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "../../transport/http/server/options.js";
-import { LateHandler, unloaded } from "../../transport/late-handler.js";
+import { LateHandler, loadFailure } from "../../transport/late-handler.js";
 import { endpointOf, type ListeningHandle, type Servable, serveHandle } from "../../transport/serve-handle.js";
 import type { NodeHandler } from "../http/handler.js";
 import type { ServeHttpOptions } from "../http/serve-http.js";
@@ -41,7 +41,7 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
   const late = new LateHandler<LoadedHandler>(
     import("../http/handler.js").then((http) => http.nodeHandler(endpoint, options)),
     (error) => {
-      const { status, body } = unloaded(options.platform ?? platform, error);
+      const { status, body } = loadFailure(options.platform ?? platform, error);
       const answer = (_request: IncomingMessage, response: ServerResponse) =>
         void response.writeHead(status, { "content-type": "application/json" }).end(body);
       return Object.assign(answer, { drain: async () => {}, close() {} });

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { StreamChannel } from "../../transport/channel/stream-channel.js";
 import { closedWhileOpening } from "../../transport/late-transport.js";
-import type { NetworkFacts, Transport } from "../../transport/transport.js";
+import type { NetworkInfo, Transport } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -23,7 +23,7 @@ export async function connectSocket(
   return channelTransport(new StreamChannel(stream, settings), target, networkOf(address));
 }
 
-function networkOf(address: SocketAddress): NetworkFacts {
+function networkOf(address: SocketAddress): NetworkInfo {
   if ("path" in address) return { transport: "unix", address: address.path };
   return { transport: "tcp", address: address.host ?? "localhost", port: address.port };
 }

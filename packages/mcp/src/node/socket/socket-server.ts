@@ -12,7 +12,7 @@ import {
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
 import { disposable, endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
-import type { Endpoint, NetworkFacts } from "../../transport/transport.js";
+import type { Endpoint, NetworkInfo } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { endedOnSignals } from "../end-on-signals.js";
@@ -62,7 +62,7 @@ export async function serveSocket(
   }
   const endpoint = endpointOf(server);
   const { platform = nodePlatform, framing = "auto" } = options;
-  const network: NetworkFacts = { transport: "path" in address ? "unix" : "tcp" };
+  const network: NetworkInfo = { transport: "path" in address ? "unix" : "tcp" };
   const peers = new Set<ServeHandle>();
   const serve = (socket: Socket, principal: Principal | undefined) => {
     const remote = options.allowUnauthenticated === true;

@@ -19,7 +19,7 @@ import {
 } from "../../transport/http/server/options.js";
 import { originGuard } from "../../transport/http/server/origin.js";
 import { disposable, endpointOf, type ListeningHandle, type Servable } from "../../transport/serve-handle.js";
-import type { Endpoint, NetworkFacts } from "../../transport/transport.js";
+import type { Endpoint, NetworkInfo } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { endedOnSignals } from "../end-on-signals.js";
 import { bind, withBoundHost } from "../http/bind.js";
@@ -52,7 +52,7 @@ export interface ServeWebSocketOptions
 const OPTIONS =
   "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
-const network: NetworkFacts = { transport: "tcp", protocol: "websocket" };
+const network: NetworkInfo = { transport: "tcp", protocol: "websocket" };
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {

@@ -2,7 +2,7 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { endpointOf, type Servable, type ServeHandle } from "../../transport/serve-handle.js";
-import type { NetworkFacts } from "../../transport/transport.js";
+import type { NetworkInfo } from "../../transport/transport.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -23,7 +23,7 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
   platform?: Platform | undefined;
 }
 
-const PIPE: NetworkFacts = { transport: "pipe" };
+const PIPE: NetworkInfo = { transport: "pipe" };
 
 /**
  * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself; the promise resolves

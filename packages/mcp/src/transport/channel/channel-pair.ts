@@ -4,15 +4,15 @@ import type { Platform } from "../../platform/platform.js";
 
 type Clock = Pick<Platform, "monotonic" | "defer">;
 
-/** Deliveries between two looks at the clock, so that a single one costs nothing more. */
+/** Number of deliveries between two reads of the clock, which keeps a single delivery cheap. */
 const CLOCK_EVERY = 16;
-/** How long one turn of the event loop may go on with deliveries before timers and I/O get theirs. */
+/** Time that deliveries may take in one turn of the event loop before timers and I/O run. */
 const TURN_MS = 10;
 
 /**
- * Two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec; each is delivered
- * in a later microtask, never inside `send`. A turn of the event loop that lasts too long with deliveries alone is ended, because a
- * program that calls without a pause would otherwise stop its own timers and I/O.
+ * Creates the two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec. Each
+ * is delivered in a later microtask, never inside `send`. If deliveries alone take too long, the rest waits for the
+ * next turn of the event loop: a program that calls without a pause would otherwise block its own timers and I/O.
  */
 export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] {
   const a = new PairEnd(clock);
@@ -25,7 +25,7 @@ export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] 
 class PairEnd implements Channel {
   readonly #clock: Clock;
   #deliveries = 0;
-  /** When the present turn of the event loop was first seen; undefined in another one. */
+  /** Start of the current turn of the event loop; undefined if this turn was not timed yet. */
   #turnBegan: number | undefined;
   #other: PairEnd | undefined;
   #receiver: ChannelReceiver | undefined;

@@ -2,22 +2,22 @@ import { type Channel, Connection } from "../../jsonrpc/connection.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { NetworkFacts, Outgoing, Receiver, Transport } from "../transport.js";
+import type { NetworkInfo, Outgoing, Receiver, Transport } from "../transport.js";
 
-/** A client transport over one channel. */
-export function channelTransport(channel: Channel, target: string, network?: NetworkFacts): Transport {
+/** Creates a client transport over one channel. `target` names the server in error messages. */
+export function channelTransport(channel: Channel, target: string, network?: NetworkInfo): Transport {
   return new ChannelTransport(channel, target, network);
 }
 
 class ChannelTransport implements Transport {
   readonly kind = "channel";
   readonly target: string;
-  readonly network: NetworkFacts | undefined;
+  readonly network: NetworkInfo | undefined;
   readonly #channel: Channel;
   #connection: Connection<undefined> | undefined;
   #closing = false;
 
-  constructor(channel: Channel, target: string, network: NetworkFacts | undefined) {
+  constructor(channel: Channel, target: string, network: NetworkInfo | undefined) {
     this.network = network;
     this.#channel = channel;
     this.target = target;
@@ -29,7 +29,7 @@ class ChannelTransport implements Transport {
       {
         request: (message, inbound) =>
           receiver.request(message).then((text) => {
-            // An aborted request gets no answer.
+            // An aborted request gets no response.
             if (text === "") inbound.abort(undefined);
             return { text };
           }),
@@ -43,7 +43,7 @@ class ChannelTransport implements Transport {
         closed: (reason) => {
           if (!this.#closing) receiver.closed(reason);
         },
-        // A server may send batches at any time after a handshake in the revision that has them.
+        // After a handshake in the revision that has batches, a server may send one at any time.
         acceptsBatch: () => true,
       },
       undefined,
@@ -67,7 +67,10 @@ class ChannelTransport implements Transport {
     this.#connection?.forget(id, reason);
   }
 
-  /** An answer that was too long will not come again: its call ends now, or every call when the frame does not say whose it was. */
+  /**
+   * Ends the request whose response was too long, because it will not be sent again. If the frame does not show its id,
+   * ends all requests.
+   */
   #skipped({ message, data }: McpError): void {
     const head = isObject(data) && typeof data["head"] === "string" ? data["head"] : "";
     if (NOT_AN_ANSWER.test(head)) return;
@@ -76,7 +79,7 @@ class ChannelTransport implements Transport {
     });
     const id = ANSWER.exec(head)?.[1];
     if (id === undefined) this.#connection?.forgetAll(lost);
-    // The expression admits numbers and simple strings only.
+    // Safe: the expression admits only numbers and simple strings.
     else this.#connection?.forget(JSON.parse(id) as Id, lost);
   }
 
@@ -86,7 +89,7 @@ class ChannelTransport implements Transport {
   }
 }
 
-/** The members before the result of an answer, as most servers write them; the group is the id. */
+/** The members before the result of a response, as most servers write them. The group is the id. */
 const ANSWER =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,15}|"[\w -]*")\s*,\s*"(?:result|error)"\s*:/;
 const NOT_AN_ANSWER =

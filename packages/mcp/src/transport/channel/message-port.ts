@@ -5,33 +5,37 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
-/** A `MessagePort`, a `Worker` or a worker's global scope, in browsers or in Node. */
+/** A `MessagePort`, a `Worker` or the global scope of a worker, in browsers or in Node. */
 export interface PortLike {
+  /** Sends a value to the other end. */
   postMessage(value: unknown): void;
+  /** Adds a listener, in browsers. */
   addEventListener?(type: string, listener: (event: object) => void): void;
-  /** Node's form; preferred if both exist, because Node's `Worker` has only this one. */
+  /** Adds a listener, in Node. Preferred if both exist, because Node's `Worker` has only this one. */
   on?(type: string, listener: (value: unknown) => void): unknown;
+  /** Starts delivery. Needed by ports with `addEventListener`. */
   start?(): void;
+  /** Closes the port. */
   close?(): void;
 }
 
 /** Limits of a channel over a port. */
 export interface MessagePortOptions extends QueueLimits {
-  /** Replaces the runtime's timers, for example in a test. Default: the runtime's own. */
+  /** Replaces the timers of the runtime, for example in a test. Default: those of the runtime. */
   platform?: Pick<Platform, "defer" | "timer"> | undefined;
 }
 
-/** How many messages may be sent before the peer acknowledges one, because ports have no back-pressure. */
+/** Number of messages that may be in transit before the peer acknowledges one, because ports have no back-pressure. */
 const WINDOW_MESSAGES = 1024;
 const WINDOW_LENGTH = 4 * 1024 * 1024;
-/** How long a closing port waits for the peer to close; a peer in the same process answers within a turn. */
+/** Time that a closing port waits for the peer to close. A peer in the same process answers within a turn. */
 const CLOSE_MS = 1000;
 
 /**
- * A channel over a port; both ends of the port must use this function.
+ * Creates a channel over a port. Both ends of the port must use this function.
  *
- * On the port, a string is a message, a number acknowledges that many messages since the last number, and `null` is the
- * end. The acknowledgements bound what can queue up inside the port.
+ * On the port, a string is a message, a number acknowledges that many messages since the last number, and `null` is
+ * the end. The acknowledgements bound the queue inside the port.
  */
 export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
   checkOptions("messagePortChannel", options, "maxQueuedMessages maxQueuedBytes platform");
@@ -44,13 +48,13 @@ class PortChannel implements Channel {
   readonly #outbox: Outbox;
   #receiver: ChannelReceiver | undefined;
   /** Lengths of the messages that the peer has not acknowledged, oldest first, and their sum. */
-  #underWay: number[] = [];
-  #underWayLength = 0;
-  /** Messages received since the last acknowledgement. */
-  #taken = 0;
+  #inTransit: number[] = [];
+  #inTransitLength = 0;
+  /** Number of messages received since the last acknowledgement. */
+  #unacknowledged = 0;
   #closing = false;
   #closedCalled = false;
-  #waiting: Timer | undefined;
+  #closeTimer: Timer | undefined;
 
   constructor(port: PortLike, options: MessagePortOptions) {
     this.#port = port;
@@ -63,12 +67,12 @@ class PortChannel implements Channel {
     const { on, addEventListener } = this.#port;
     const gone = () => this.#end();
     if (on !== undefined) {
-      on.call(this.#port, "message", (value) => this.#take(value));
+      on.call(this.#port, "message", (value) => this.#receive(value));
       on.call(this.#port, "close", gone);
       on.call(this.#port, "exit", gone);
       on.call(this.#port, "error", (error) => this.#end(error instanceof Error ? error : undefined));
     } else {
-      addEventListener?.call(this.#port, "message", (event) => this.#take("data" in event ? event.data : undefined));
+      addEventListener?.call(this.#port, "message", (event) => this.#receive("data" in event ? event.data : undefined));
       addEventListener?.call(this.#port, "close", gone);
       addEventListener?.call(this.#port, "messageerror", () => this.#fault("a value on the port could not be read"));
     }
@@ -84,24 +88,24 @@ class PortChannel implements Channel {
   close(): void {
     if (this.#closing || this.#closedCalled) return;
     this.#closing = true;
-    // The window no longer matters, because nothing more will be queued.
+    // The window no longer matters, because nothing more is queued.
     for (const text of this.#outbox.takeAll()) this.#port.postMessage(text);
     this.#port.postMessage(null);
-    this.#platform.defer(() => this.#tell());
-    this.#waiting = this.#platform.timer(CLOSE_MS, () => this.#port.close?.());
+    this.#platform.defer(() => this.#notifyClosed());
+    this.#closeTimer = this.#platform.timer(CLOSE_MS, () => this.#port.close?.());
   }
 
   #hasRoom(): boolean {
-    return this.#underWay.length < WINDOW_MESSAGES && this.#underWayLength < WINDOW_LENGTH;
+    return this.#inTransit.length < WINDOW_MESSAGES && this.#inTransitLength < WINDOW_LENGTH;
   }
 
   #post(text: string): void {
-    this.#underWay.push(text.length);
-    this.#underWayLength += text.length;
+    this.#inTransit.push(text.length);
+    this.#inTransitLength += text.length;
     this.#port.postMessage(text);
   }
 
-  #take(value: unknown): void {
+  #receive(value: unknown): void {
     if (typeof value === "string") this.#message(value);
     else if (typeof value === "number") this.#acknowledged(value);
     else if (value === null) this.#end();
@@ -110,17 +114,17 @@ class PortChannel implements Channel {
 
   #message(text: string): void {
     if (this.#closedCalled) return;
-    if (this.#taken++ === 0) this.#platform.defer(() => this.#acknowledge());
+    if (this.#unacknowledged++ === 0) this.#platform.defer(() => this.#acknowledge());
     this.#receiver?.message(text);
   }
 
   #acknowledge(): void {
-    if (!this.#closedCalled && !this.#closing) this.#port.postMessage(this.#taken);
-    this.#taken = 0;
+    if (!this.#closedCalled && !this.#closing) this.#port.postMessage(this.#unacknowledged);
+    this.#unacknowledged = 0;
   }
 
   #acknowledged(count: number): void {
-    for (const length of this.#underWay.splice(0, Math.max(0, count))) this.#underWayLength -= length;
+    for (const length of this.#inTransit.splice(0, Math.max(0, count))) this.#inTransitLength -= length;
     const waiting = this.#outbox.takeAll();
     let next = 0;
     for (; next < waiting.length && this.#hasRoom(); next++) this.#post(waiting[next] ?? "");
@@ -132,19 +136,19 @@ class PortChannel implements Channel {
     if (!this.#closedCalled) this.#receiver?.fault(new McpError("decode_error", message, { fix }));
   }
 
-  /** The peer or the port has closed. */
+  /** Ends the channel after the peer or the port has closed. */
   #end(reason?: Error): void {
     if (!this.#closing) {
       this.#closing = true;
       this.#port.postMessage(null);
     }
-    this.#waiting?.cancel();
+    this.#closeTimer?.cancel();
     this.#port.close?.();
     this.#outbox.takeAll();
-    this.#tell(reason);
+    this.#notifyClosed(reason);
   }
 
-  #tell(reason?: Error): void {
+  #notifyClosed(reason?: Error): void {
     if (this.#closedCalled) return;
     this.#closedCalled = true;
     this.#receiver?.closed(reason);

@@ -1,10 +1,10 @@
 import { McpError } from "../../protocol/error.js";
 
-/** How much may be queued for a peer that reads slowly. */
+/** Limits on the queue for a peer that reads slowly. */
 export interface QueueLimits {
-  /** Default 65,536. */
+  /** Largest number of queued messages. Default: 65,536. */
   maxQueuedMessages?: number | undefined;
-  /** In UTF-16 units, which are bytes for ASCII; default 64 Mi. */
+  /** Largest total length of queued messages, in UTF-16 units, which are bytes for ASCII. Default: 64 Mi. */
   maxQueuedBytes?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export class Outbox {
     this.#maxBytes = limits.maxQueuedBytes ?? 64 * 1024 * 1024;
   }
 
-  /** The total length of all texts. */
+  /** The total length of all texts, in UTF-16 units. */
   get length(): number {
     return this.#length;
   }
@@ -29,7 +29,10 @@ export class Outbox {
     return this.#texts.length === 0;
   }
 
-  /** Throws an error that names the limit if the queue is full. An empty queue accepts a text of any length. */
+  /**
+   * Appends a text. Throws an error that names the limit if the queue is full. An empty queue accepts a text of any
+   * length.
+   */
   push(text: string): void {
     if (this.#texts.length >= this.#maxMessages) throw tooMuch("maxQueuedMessages", this.#maxMessages, "messages");
     if (this.#length > 0 && this.#length + text.length > this.#maxBytes) {

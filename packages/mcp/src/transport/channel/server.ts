@@ -10,50 +10,59 @@ import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
 import { disposable, endpointOf, type Servable, type ServeHandle } from "../serve-handle.js";
-import type { Answer, Endpoint, EndReason, NetworkFacts, Outgoing, Peer } from "../transport.js";
+import type { Answer, Endpoint, EndReason, NetworkInfo, Outgoing, Peer } from "../transport.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 
-/** One peer served over one channel. */
+/** One peer that is served over one channel. */
 export interface ServedChannel extends ServeHandle {
-  /** Requests that have no answer yet. */
+  /** Number of requests without an answer. */
   readonly inFlight: number;
   /** Resolves when every request so far is answered. */
   whenIdle(): Promise<void>;
-  /** Ends the requests that would last as long as the connection, so that it can become idle. */
+  /**
+   * Ends the requests that last as long as the connection, such as subscriptions, so that the channel can become idle.
+   */
   endEndless(): void;
-  /** The peer will send no more: questions to it reject, and endless requests end. */
+  /** Reports that the peer will send no more. Questions to it reject, and endless requests end. */
   inputEnded(): void;
 }
 
-/** How one channel is served. */
+/** Options for serving one channel. */
 export interface ServeChannelOptions {
-  /** The authenticated sender of all requests here, until `expiresAt`. Default: none, because a channel carries no credentials. */
+  /**
+   * The authenticated sender of all requests on this channel, until `expiresAt`. Default: none, because a channel
+   * carries no credentials.
+   */
   principal?: Principal | undefined;
-  /** Whether the peer may be a stranger, who gets no text of unexpected errors. Default: false without a principal. */
+  /**
+   * True if the peer may be untrusted. It then gets no text of unexpected errors. Default: false without a principal.
+   */
   remote?: boolean | undefined;
-  /** How the messages of the channel travel, for those who observe the server. Default: not known. */
-  network?: NetworkFacts | undefined;
-  /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
+  /** Network attributes of the channel, for observers of the server. Default: unknown. */
+  network?: NetworkInfo | undefined;
+  /** Number of requests of this peer that may run at once. Default: 1,000, so that one peer cannot use all memory. */
   maxInFlight?: number | undefined;
-  /** Inputs in a row that are not messages, after which the connection ends; default 100, so that garbage costs little. */
+  /**
+   * Number of consecutive invalid inputs after which the connection closes. Default: 100, so that garbage costs little.
+   */
   maxFaults?: number | undefined;
-  /** Told about input that was no message. */
+  /** Called with an error for each input that is not a message. */
   onFault?: ((error: Error) => void) | undefined;
-  /** Replaces the runtime's clock, for example in a test. */
+  /** Replaces the clock of the runtime, for example in a test. Default: that of the runtime. */
   platform?: Platform | undefined;
 }
 
-/** How long requests in flight may take once the channel is drained. */
+/** Time that running requests may take after `drain`. */
 const DRAIN_MS = 2000;
 
-/** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
+/** Serves one peer over a channel until the channel ends. `drain` of the handle waits at most 2 s by default. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
   checkOptions("serveChannel", options, "principal remote network maxInFlight maxFaults onFault platform");
   return startChannel(servable, channel, options);
 }
 
-/** Serves one peer; the options may have members of the transport's own. */
+/** Serves one peer. The options may have further members of the transport. */
 export function startChannel(servable: Servable, channel: Channel, options: ServeChannelOptions): ServedChannel {
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;
@@ -89,7 +98,7 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
   const drain = async (graceMs = DRAIN_MS) => {
     peer.endEndless();
     if (graceMs > 0 && connection.inFlightCount > 0) {
-      // It holds the process: an answer that is still being made must not be lost to an idle event loop.
+      // Keeps the process alive: an idle event loop must not lose an answer that is still being computed.
       await atMost(platform, graceMs, connection.whenIdle(), true);
     }
     await close();
@@ -122,7 +131,7 @@ function connectionHandler(
       const accepted = endpoint.accept(message);
       const answer = endpoint.request(accepted, inbound);
       if (!isThenable(answer)) return peer.adopt(answer);
-      if (accepted.endless) peer.lasts(message.id, answer);
+      if (accepted.endless) peer.trackEndless(message.id, answer);
       return answer.then((settled) => peer.adopt(settled));
     },
     notification: (message) => endpoint.notification(message, peer),
@@ -136,8 +145,8 @@ class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
   readonly remote: boolean | undefined;
-  readonly network: NetworkFacts | undefined;
-  /** Why the connection ended, or is about to; absent if the client closed it. */
+  readonly network: NetworkInfo | undefined;
+  /** The reason of the end, or of the coming end. Absent if the client closed the connection. */
   reason: EndReason | undefined;
   inputEnded = false;
   readonly #endless = new Set<Id>();
@@ -163,7 +172,7 @@ class ChannelPeer implements Peer {
     else this.#whenEnded.push(act);
   }
 
-  /** Calls what was registered for the end; undefined if that was nothing. */
+  /** Calls the functions that were registered for the end. Returns undefined if there are none. */
   ended(): Promise<unknown> | undefined {
     this.#ended = true;
     const { reason = "left" } = this;
@@ -179,10 +188,10 @@ class ChannelPeer implements Peer {
     return answer;
   }
 
-  /** Remembers a request that has no end of its own until it is answered. */
-  lasts(id: Id, answer: Promise<unknown>): void {
+  /** Tracks a request that has no end of its own until it is answered. */
+  trackEndless(id: Id, answer: Promise<unknown>): void {
     this.#endless.add(id);
-    // The endpoint's answers never reject.
+    // Safe: the answers of the endpoint never reject.
     void answer.then(() => this.#endless.delete(id));
   }
 

@@ -5,29 +5,34 @@ import type { DecodeUtf8, FrameDecoder, FrameSink, FramingError } from "../frami
 import { LineDecoder } from "../framing/lines.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
+/** Options of a channel over a byte stream. */
 export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
-  /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel continues. */
+  /**
+   * Longest message that is read, in bytes. A longer one is skipped and reported, and the channel continues. Default:
+   * 16 MiB.
+   */
   maxMessageBytes?: number | undefined;
   /**
-   * Stop reading while more than this is queued, so that a peer that does not read its answers cannot send more
-   * requests. For servers only, default 1 Mi there; if both ends did so, they could deadlock.
+   * Pauses reading while the queue is longer than this, so that a peer that does not read its answers cannot send more
+   * requests. For servers only, where the default is 1 Mi: if both ends did so, they could deadlock.
    */
   holdInputAbove?: number | undefined;
-  /** How long `close` waits for pending writes before it destroys the stream; default 2 s. */
+  /** Time that `close` waits for pending writes before it destroys the stream. Default: 2 s. */
   closeTimeoutMs?: number;
-  /** The peer has ended its output. Without this callback the channel closes. */
+  /** Called when the peer has ended its output. Default: the channel closes. */
   onInputEnd?(): void;
   /** A faster strict UTF-8 decoder, if the runtime has one. */
   decode?: DecodeUtf8;
-  /** How messages are delimited; default one line each. */
+  /** The framing of messages. Default: one line each. */
   framing?: Framing;
 }
 
-/** How messages are delimited in a stream of bytes. */
+/** The framing of messages in a stream of bytes. */
 export interface Framing {
   /** Joins messages into the text to write. */
   encode(texts: readonly string[]): string;
+  /** Creates a decoder that passes messages and errors to `sink`. */
   decoder(sink: FrameSink, options: { maxMessageBytes?: number; decode?: DecodeUtf8 }): FrameDecoder;
 }
 
@@ -41,12 +46,12 @@ export const LINES: Framing = {
   decoder: (sink, options) => new LineDecoder(sink, options),
 };
 
-/** Pending texts of this size are written before the end of the turn, because larger batches only cost memory. */
+/** A queue of this length is written before the end of the turn, because larger batches only cost memory. */
 const EARLY_WRITE = 64 * 1024;
 
 /**
- * A channel over a stream of bytes. Texts sent in one turn of the event loop are written together; while the stream is
- * congested they wait in a bounded queue.
+ * A channel over a stream of bytes. Texts sent in one turn of the event loop are written together. While the stream is
+ * congested, they wait in a bounded queue.
  */
 export class StreamChannel implements Channel {
   readonly #stream: ByteStream;
@@ -59,14 +64,14 @@ export class StreamChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #decoder: FrameDecoder | undefined;
   #scheduled = false;
-  /** True while the stream asks to wait for `drained`. */
+  /** True between a `write` that returned false and `drained`. */
   #congested = false;
   /** True while reading is paused because the queue is too long. */
   #held = false;
-  /** `close` was called: nothing more is accepted, and the stream ends when the queue is empty. */
+  /** True after `close`: no text is accepted, and the stream ends when the queue is empty. */
   #closing = false;
   #closedCalled = false;
-  #cut: Timer | undefined;
+  #closeTimer: Timer | undefined;
   readonly #faults = new Map<string, Error>();
 
   constructor(stream: ByteStream, options: StreamChannelOptions) {
@@ -112,9 +117,9 @@ export class StreamChannel implements Channel {
       return this.#done;
     }
     const { platform, closeTimeoutMs = 2000 } = this.#options;
-    this.#cut = platform.timer(closeTimeoutMs, () => this.#stream.destroy(), true);
-    // In a later turn, so that `closed` is not called inside `close`.
-    platform.defer(() => this.#tell(undefined));
+    this.#closeTimer = platform.timer(closeTimeoutMs, () => this.#stream.destroy(), true);
+    // Deferred, so that `closed` is not called inside `close`.
+    platform.defer(() => this.#notifyClosed(undefined));
     this.#flush();
     return this.#done;
   }
@@ -177,14 +182,14 @@ export class StreamChannel implements Channel {
   }
 
   #streamClosed(reason: Error | undefined): void {
-    this.#cut?.cancel();
+    this.#closeTimer?.cancel();
     this.#outbox.takeAll();
     this.#decoder?.end();
-    this.#tell(reason);
+    this.#notifyClosed(reason);
     this.#finish();
   }
 
-  #tell(reason: Error | undefined): void {
+  #notifyClosed(reason: Error | undefined): void {
     if (this.#closedCalled) return;
     this.#closedCalled = true;
     this.#receiver?.closed(reason);
@@ -198,25 +203,26 @@ export class StreamChannel implements Channel {
  */
 export interface ByteStream {
   open(events: ByteStreamEvents): void;
-  /** Writes the text as UTF-8. False asks the caller to stop writing until `drained`. */
+  /** Writes the text as UTF-8. Returns false if the caller must stop writing until `drained`. */
   write(text: string): boolean;
   /** Ends the output after all pending writes, then the stream. Safe to call twice. */
   end(): void;
-  /** Closes the stream immediately; pending writes are lost. Safe to call twice. */
+  /** Closes the stream immediately. Pending writes are lost. Safe to call twice. */
   destroy(): void;
-  /** Stops and restarts `data`. */
+  /** Stops `data`. */
   pause(): void;
+  /** Restarts `data`. */
   resume(): void;
 }
 
-/** Events of a byte stream. */
+/** The events of a byte stream. */
 export interface ByteStreamEvents {
-  /** The callee must not use the bytes after it returns. */
+  /** Delivers bytes. The callee must not use them after it returns. */
   data(chunk: Uint8Array): void;
-  /** The peer has ended its output; ours may still be open. At most once. */
+  /** Reports that the peer has ended its output. The own output may still be open. At most once. */
   inputEnded(): void;
-  /** Writing may continue after a `write` that returned false. */
+  /** Reports that writing may continue after a `write` that returned false. */
   drained(): void;
-  /** Both directions have ended. Exactly once, and last. */
+  /** Reports that both directions have ended. Exactly once, and last. */
   closed(reason?: Error): void;
 }

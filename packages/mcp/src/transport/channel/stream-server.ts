@@ -4,6 +4,7 @@ import type { Endpoint } from "../transport.js";
 import { type ServeChannelOptions, startChannel } from "./server.js";
 import { type ByteStream, StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
 
+/** Options for serving one byte stream. */
 export interface ServeStreamOptions
   extends ServeChannelOptions,
     Pick<
@@ -11,13 +12,13 @@ export interface ServeStreamOptions
       "maxMessageBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
     > {
   platform: Platform;
-  /** How long requests in flight may take to finish after the peer has ended its output; default 2 s. */
+  /** Time that running requests may take after the peer has ended its output. Default: 2 s. */
   drainMs?: number | undefined;
 }
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
-/** Serves one byte stream until it ends. After the peer ends its output, its requests in flight are still answered. */
+/** Serves one byte stream until it ends. After the peer ends its output, its running requests are still answered. */
 export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServeHandle {
   const { drainMs = 2000 } = options;
   const channel = new StreamChannel(stream, {

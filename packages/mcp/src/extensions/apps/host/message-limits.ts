@@ -1,4 +1,4 @@
-import { takeToken } from "../../../platform/token-bucket.js";
+import { acquireToken } from "../../../platform/token-bucket.js";
 import type { AppLimits, HostWindow } from "./app-options.js";
 
 export const DEFAULT_APP_LIMITS: AppLimits = {
@@ -63,7 +63,7 @@ export function messageRate(window: HostWindow, perSecond: number): () => "fine"
     const now = window.performance.now();
     // A page that was quiet for a while has calmed down.
     if (fullAt <= now) refused = 0;
-    const taken = takeToken(fullAt, now, rate);
+    const taken = acquireToken(fullAt, now, rate);
     fullAt = taken.fullAt;
     if (taken.waitMs === 0) return "fine";
     return ++refused > 10 * perSecond ? "flood" : "refused";

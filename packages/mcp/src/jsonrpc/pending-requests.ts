@@ -1,15 +1,19 @@
-import type { Id } from "./message.js";
+import type { Id } from "./message.ts";
 
-interface Pending {
+/** The two functions that settle a pending request. */
+interface PendingRequest {
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
-/** Requests that were sent and have no answer yet. Each settles once, whatever comes first. */
-export class PendingAsks {
-  readonly #pending = new Map<Id, Pending>();
+/** Sent requests without an answer. Each settles once. */
+export class PendingRequests {
+  readonly #pending = new Map<Id, PendingRequest>();
 
-  /** Sends `text` by `send` and waits; `signal` ends the wait with its reason. What `send` throws is the outcome. */
+  /**
+   * Sends `text` with `send` and waits for the answer. If `signal` aborts, rejects with its reason. If `send` throws,
+   * rejects with that error.
+   */
   ask(id: Id, text: string, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     if (this.#pending.has(id)) return Promise.reject(new TypeError(`request id ${JSON.stringify(id)} is in use`));
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
@@ -19,7 +23,7 @@ export class PendingAsks {
       try {
         send(text);
       } catch (error) {
-        this.take(id)?.reject(error);
+        this.remove(id)?.reject(error);
       }
     });
   }
@@ -28,22 +32,28 @@ export class PendingAsks {
     return this.#pending.size === 0;
   }
 
-  /** Takes out who waits for an answer with this id. */
-  take(id: Id): Pending | undefined {
+  /** Removes and returns the pending request with this id. */
+  remove(id: Id): PendingRequest | undefined {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     return pending;
   }
 
+  /** Rejects all pending requests. */
   rejectAll(error: Error): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(error);
   }
 
-  /** A signal may outlive many requests, so each takes its listener off again. */
-  #watched(id: Id, signal: AbortSignal, resolve: Pending["resolve"], reject: Pending["reject"]): Pending {
-    const stop = () => void this.take(id)?.reject(reasonOf(signal));
+  /** Each request removes its listener again, because a signal may outlive many requests. */
+  #watched(
+    id: Id,
+    signal: AbortSignal,
+    resolve: PendingRequest["resolve"],
+    reject: PendingRequest["reject"],
+  ): PendingRequest {
+    const stop = () => void this.remove(id)?.reject(reasonOf(signal));
     signal.addEventListener("abort", stop);
     return {
       resolve(result) {
@@ -62,7 +72,7 @@ function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** An abort signal that is made on first use: most requests end without it being used. */
+/** An abort signal that is created on first use, because most requests end without using it. */
 export class LazyAbort {
   #controller: AbortController | undefined;
   #reason: unknown;
