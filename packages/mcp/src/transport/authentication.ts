@@ -11,29 +11,41 @@ import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { Endpoint } from "./transport.js";
 
-/** Decides who may be served. The same shape for HTTP, WebSockets and sockets. */
+/** Options that decide which senders are served. The same for HTTP, WebSockets and sockets. */
 export interface AuthenticationOptions {
   /**
-   * Identifies the sender of every HTTP request, or of every new connection, before anything else of it is read. `native` is
-   * what the runtime calls it: a `Request`, an `IncomingMessage` on which other middleware left something, or a `Socket`.
-   * A throw refuses with 500.
+   * Identifies the sender of every HTTP request, or of every new connection, before anything else is read from it.
+   * Called concurrently. `native` is the object of the runtime: a `Request`, an `IncomingMessage` with data of other
+   * middleware, or a `Socket`. If it throws, the sender is refused with 500. Default: no authentication.
    */
   authenticate?:
     | ((request: AuthenticationRequest, native: unknown) => Authentication | Promise<Authentication>)
     | undefined;
-  /** How long `authenticate` may take, in milliseconds; default 30 s. Then the sender is refused with 503. */
+  /**
+   * Time limit of `authenticate`, in milliseconds. The sender is then refused with 503. Default: 30 s, so that a
+   * hanging check does not block the server.
+   */
   authenticateMs?: number | undefined;
-  /** Serves everybody on an address beyond loopback. Without this and without `authenticate` such a server does not start. */
+  /**
+   * True to serve unauthenticated clients on an address beyond loopback. Without this and without `authenticate`, such
+   * a server does not start. Default: false.
+   */
   allowUnauthenticated?: boolean | undefined;
 }
 
-/** The same for transports whose clients send headers. */
+/** The options of transports whose clients send headers. */
 export interface AuthorizationOptions extends AuthenticationOptions {
-  /** Protects the server by access tokens: `resourceServer(…)` of `@parley/mcp/auth`, in place of `authenticate`. */
+  /**
+   * Protects the server with access tokens: `resourceServer(…)` of `@parley/mcp/auth`. Use it instead of
+   * `authenticate`.
+   */
   auth?: ServerAuthorization | undefined;
 }
 
-/** What decides who may be served: one of the two options, or neither. Throws if both are set. */
+/**
+ * Returns the function that decides which senders are served: the one of `auth` or `authenticate`, or undefined if
+ * neither is set. Throws if both are set.
+ */
 export function authenticationOf(
   options: AuthorizationOptions,
   platform: Platform,
@@ -49,11 +61,11 @@ export function authenticationOf(
     };
   }
   throw new McpError("invalid_definition", "both `auth` and `authenticate` are set", {
-    fix: "Set one of them: each decides alone who may be served.",
+    fix: "Set only one of them. Each decides alone which senders are served.",
   });
 }
 
-/** A request as `authenticate` gets it: its functions can be taken out of it, as by `({ header }) => …`. */
+/** The request as `authenticate` receives it. Its methods work when destructured, as in `({ header }) => …`. */
 class SenderRequest implements AuthenticationRequest {
   readonly #request: AuthenticationRequest;
 
@@ -65,7 +77,7 @@ class SenderRequest implements AuthenticationRequest {
     return this.#request.method;
   }
 
-  // Some runtimes parse the whole address for it.
+  // A getter, because some runtimes parse the whole address for it.
   get path(): string | undefined {
     return this.#request.path;
   }
@@ -74,7 +86,7 @@ class SenderRequest implements AuthenticationRequest {
     return this.#request.remoteAddress;
   }
 
-  // Bound when read, because most checks read one of them.
+  // Bound on access, because most checks read only one of them.
   get header(): AuthenticationRequest["header"] {
     return this.#request.header.bind(this.#request);
   }
@@ -88,11 +100,11 @@ class SenderRequest implements AuthenticationRequest {
   }
 }
 
-/** A decision that never comes must not hold a place of the server for ever. */
+/** Bounds the wait for a decision, so that a pending one does not occupy a slot of the server without end. */
 function decidedWithin(ms: number, decision: PromiseLike<Authentication>, platform: Platform): Promise<Authentication> {
   return new Promise((resolve, reject) => {
     const timer = platform.timer(ms, () => {
-      platform.warn(`\`authenticate\` did not decide within ${ms} ms: the sender is refused (\`authenticateMs\`)`);
+      platform.warn(`\`authenticate\` did not decide within ${ms} ms (\`authenticateMs\`), so the sender is refused`);
       resolve({ status: 503, headers: { "retry-after": "5" }, message: "the sender could not be identified in time" });
     });
     const settled = () => timer.cancel();
@@ -105,24 +117,24 @@ const UNIDENTIFIED: AuthenticationRefusal = { status: 401, message: "the sender 
 const STATUSES: ReadonlySet<unknown> = new Set([400, 401, 403, 429, 503]);
 
 /**
- * Reads what `authenticate` returned; programs without types may return anything. Throws for what is neither a principal nor
- * a refusal: such a value must neither let a request through nor become part of the answer. Observers of `endpoint` are told of
- * a refusal.
+ * Validates the result of `authenticate`. Programs without types may return anything. Throws for a value that is
+ * neither a principal nor a refusal: it must neither admit a request nor become part of the answer. Reports a refusal
+ * to the observers of `endpoint`.
  */
 export function readAuthentication(returned: unknown, endpoint?: Endpoint): Principal | AuthenticationRefusal {
-  const isNobody = returned === undefined || returned === null || returned === false;
+  const isAnonymous = returned === undefined || returned === null || returned === false;
   if (isPrincipal(returned)) return returned;
-  if (isNobody || isRefusal(returned)) {
-    const refusal = isNobody ? UNIDENTIFIED : returned;
+  if (isAnonymous || isRefusal(returned)) {
+    const refusal = isAnonymous ? UNIDENTIFIED : returned;
     endpoint?.senderRefused?.(refusal);
     return refusal;
   }
-  throw new McpError("misuse", `\`authenticate\` returned ${shown(returned)}`, {
+  throw new McpError("misuse", `\`authenticate\` returned ${described(returned)}`, {
     fix: "Return `{ key, … }` for a sender who may be served, else `{ status, message }` with status 400, 401, 403, 429 or 503.",
   });
 }
 
-/** True for what identifies a sender. A key that is missing or empty would make one sender of all who lack it. */
+/** True for a value that identifies a sender. A missing or empty key would make all such senders the same one. */
 export function isPrincipal(identity: object): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal {
@@ -136,10 +148,10 @@ function isRefusal(value: unknown): value is AuthenticationRefusal {
   return headers === undefined || areReplyHeaders(headers);
 }
 
-/** Names of members only: their values may be credentials. */
-function shown(value: unknown): string {
+/** Describes a value by the names of its members only, because their values may be credentials. */
+function described(value: unknown): string {
   if (typeof value !== "object" || value === null) return `a ${typeof value}`;
-  if ("key" in value) return "an object whose `key` is not a text, or is empty";
+  if ("key" in value) return "an object whose `key` is not a string, or is empty";
   if ("status" in value && STATUSES.has(value.status)) return "a refusal with headers that cannot be sent";
   return `an object with the members ${Object.keys(value).join(", ") || "(none)"}`;
 }

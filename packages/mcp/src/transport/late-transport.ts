@@ -2,8 +2,9 @@ import { McpError } from "../protocol/error.js";
 import type { Transport } from "./transport.js";
 
 /**
- * A transport over a channel that is made when it is opened: its code is loaded then, and a program that only names it does
- * not pay for it. `make` gives up when `signal` aborts; a transport that comes too late is closed at once.
+ * A transport over a channel that `make` creates on `open`. Its code is loaded then, so a program that never connects
+ * does not pay for it. `make` should stop when `signal` aborts. A transport that it returns after that is closed at
+ * once.
  */
 export function lateTransport(target: string, make: (signal: AbortSignal) => Promise<Transport>): Transport {
   const closing = new AbortController();
@@ -38,7 +39,7 @@ export function lateTransport(target: string, make: (signal: AbortSignal) => Pro
   };
 }
 
-/** What an attempt to connect ends with when the transport was closed meanwhile. */
+/** The error of `open` if the transport was closed meanwhile. */
 export function closedWhileOpening(target: string): McpError {
   return new McpError("connection_closed", `the connection to ${target} was closed while it was being opened`);
 }

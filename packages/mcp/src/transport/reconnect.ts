@@ -1,27 +1,27 @@
 import type { Platform } from "../platform/platform.js";
 
-const FIRST_MS = 1_000;
-const LONGEST_MS = 30_000;
-const RETRY_MIN_MS = 500;
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+const MIN_DELAY_MS = 500;
 const WINDOW_MS = 60_000;
-const PER_WINDOW = 8;
+const MAX_PER_WINDOW = 8;
 /** A connection that lasted this long counts as working, even without an event. */
 const STEADY_MS = 30_000;
 
-/** The server's `retry` value, but at least 500 ms. */
+/** Returns the server's `retry` value, but at least 500 ms. */
 export function clampRetry(ms: number): number {
-  return Math.max(ms, RETRY_MIN_MS);
+  return Math.max(ms, MIN_DELAY_MS);
 }
 
 /**
- * Decides when a stream may be reopened: exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or the server's
- * `retry`; never sooner than 500 ms, at most 8 attempts per minute. Only an event with data, or a connection of 30 s,
- * resets the count.
+ * Decides when a stream may be reopened. The delay is exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or
+ * the server's `retry`. It is at least 500 ms, with at most 8 attempts per minute. Only an event with data, or a
+ * connection of 30 s, resets the count.
  */
 export class ReconnectPacer {
   readonly #platform: Platform;
   readonly #maxAttempts: number;
-  /** When each attempt of the last minute began. */
+  /** Start times of the attempts in the last minute. */
   #starts: number[] = [];
   #failures = 0;
   #openedAt: number | undefined;
@@ -33,31 +33,31 @@ export class ReconnectPacer {
     this.#maxAttempts = maxAttempts;
   }
 
-  /** A connection attempt begins now. */
+  /** Records the start of a connection attempt. */
   begun(): void {
     this.#starts.push(this.#platform.monotonic());
-    if (this.#starts.length > PER_WINDOW) this.#starts.shift();
+    if (this.#starts.length > MAX_PER_WINDOW) this.#starts.shift();
   }
 
-  /** The connection is open. */
+  /** Records that the connection is open. */
   opened(): void {
     this.#openedAt = this.#platform.monotonic();
   }
 
-  /** An event with data arrived. */
+  /** Records an event with data, which resets the count. */
   progressed(): void {
     this.#failures = 0;
     this.#starts.length = 0;
   }
 
-  /** The server set the delay before the next attempt. */
+  /** Sets the delay that the server requested. */
   retry(ms: number): void {
     this.#retryMs = clampRetry(ms);
   }
 
   /**
-   * The connection ended or failed. Returns the delay before the next attempt, or undefined if there should be none. After
-   * a `clean` end the delay is the server's `retry`; after a failure, `retry` is its minimum.
+   * Records the end or failure of a connection. Returns the delay before the next attempt, or undefined if there must
+   * be none. After a `clean` end the delay is the server's `retry`; after a failure, `retry` is its minimum.
    */
   ended(clean: boolean): number | undefined {
     const now = this.#platform.monotonic();
@@ -66,13 +66,13 @@ export class ReconnectPacer {
     if (this.#failures >= this.#maxAttempts) return undefined;
     const wait = clean && this.#retryMs !== undefined ? this.#retryMs : Math.max(this.#retryMs ?? 0, this.#backOff());
     this.#failures++;
-    const oldest = this.#starts.length < PER_WINDOW ? undefined : this.#starts[0];
+    const oldest = this.#starts.length < MAX_PER_WINDOW ? undefined : this.#starts[0];
     return oldest === undefined ? wait : Math.max(wait, oldest + WINDOW_MS - now);
   }
 
   #backOff(): number {
-    const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 10));
-    return Math.round(RETRY_MIN_MS + (ceiling - RETRY_MIN_MS) * this.#random());
+    const ceiling = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(this.#failures, 10));
+    return Math.round(MIN_DELAY_MS + (ceiling - MIN_DELAY_MS) * this.#random());
   }
 
   #random(): number {

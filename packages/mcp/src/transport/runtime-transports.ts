@@ -2,26 +2,28 @@ import type { Sender } from "../http/http.js";
 import type { Platform } from "../platform/platform.js";
 import type { Transport } from "./transport.js";
 
-/** A server to be started as a child process. */
+/** A server that is started as a child process. */
 export interface CommandTarget {
-  /** The program: a path, or a name that is looked up. Never a shell line. */
+  /** The program: a path, or a name that is searched in `PATH`. Never a shell line. */
   command: string;
+  /** The arguments, passed as they are. Default: none. */
   args?: readonly string[] | undefined;
-  /** Variables for the server, beside the short list that every child gets. */
+  /** Environment variables for the server, in addition to the few that every child gets. */
   env?: Readonly<Record<string, string>> | undefined;
+  /** The working directory of the server. Default: that of this process. */
   cwd?: string | undefined;
-  /** Names that the server inherits in addition, or `true` for the whole environment. */
+  /** Names of further variables that the server inherits, or `true` for the whole environment. Default: none. */
   inheritEnv?: boolean | readonly string[] | undefined;
-  /** Where the server's stderr goes, beside the ring that is kept for error messages. */
+  /** The destination of the server's stderr. The last lines are always stored for error messages. */
   stderr?: "capture" | "inherit" | ((line: string) => void) | undefined;
   /** Longest message that is read, in bytes. Default: `maxMessageBytes` of `connect`, or 16 MiB. */
   maxMessageBytes?: number | undefined;
 }
 
-/** What a runtime brings for reaching servers; chosen by package condition. */
+/** The transports of a runtime, selected by package condition. */
 export interface RuntimeTransports {
-  /** Starts a server as a child process. Throws an `McpError` with a fix where processes do not exist. */
+  /** Starts a server as a child process. Throws an `McpError` with a fix in runtimes without processes. */
   command(target: CommandTarget, platform: Platform): Transport;
-  /** The fastest way to send HTTP requests here. */
+  /** Returns the fastest HTTP sender of the runtime. */
   sender(platform: Platform): Sender;
 }

@@ -2,25 +2,26 @@ import { McpError } from "../protocol/error.js";
 import type { Endpoint } from "./transport.js";
 
 /**
- * Something that serves, whatever the transport. `await using` closes it at the end of its block.
+ * The handle of a running server, for every transport. `await using` closes it at the end of its block.
  *
  * `drain` and `close` may be called in any order and more than once.
  */
 export interface ServeHandle extends AsyncDisposable {
-  /** Where clients connect, for a handle that listens by itself. */
+  /** The address for clients. Absent if the handle does not listen itself. */
   readonly url?: string;
-  /** Resolves once, when nothing is served any more. Never rejects. */
+  /** Resolves once, when everything is closed. Never rejects. */
   readonly closed: Promise<void>;
-  /** Takes nothing new, lets running requests end for up to `graceMs`, then closes. */
+  /** Refuses new requests, waits up to `graceMs` milliseconds for running ones, then closes. */
   drain(graceMs?: number): Promise<void>;
-  /** Ends all connections and streams at once; requests in flight are aborted. */
+  /** Closes all connections and streams at once, and aborts running requests. */
   close(): Promise<void>;
 }
 
 /** A handle that listens on a port. */
 export interface ListeningHandle extends ServeHandle {
-  /** Where clients connect, with the port that was picked. */
+  /** The address for clients, with the actual port. */
   readonly url: string;
+  /** The port. If the option was 0, the one that the system chose. */
   readonly port: number;
 }
 
@@ -29,8 +30,11 @@ export function disposable<H extends { close(): Promise<void> }>(handle: H): H &
   return Object.assign(handle, { [Symbol.asyncDispose]: () => handle.close() });
 }
 
-/** The handle of what refuses and finishes by `drain`, and ends by `close`; each is called at most once. */
-export function serveHandle(parts: {
+/**
+ * Creates a handle from `drain`, which refuses new requests and waits for running ones, and `close`, which is called at
+ * most once.
+ */
+export function serveHandle(actions: {
   drain(graceMs?: number): Promise<void>;
   close(): void | Promise<void>;
 }): ServeHandle {
@@ -40,7 +44,7 @@ export function serveHandle(parts: {
   });
   let closing: Promise<void> | undefined;
   const end = async () => {
-    await parts.close();
+    await actions.close();
     ended();
   };
   const close = () => {
@@ -48,16 +52,21 @@ export function serveHandle(parts: {
     return closing;
   };
   const drain = async (graceMs?: number) => {
-    if (closing === undefined) await parts.drain(graceMs);
+    if (closing === undefined) await actions.drain(graceMs);
     await close();
   };
   return disposable({ closed, drain, close });
 }
 
-/** What can be served: a server, or an endpoint itself. */
-export type Servable = Endpoint | { endpoint(): Endpoint };
+/** Something that can be served: a server, or an endpoint. */
+export type Servable =
+  | Endpoint
+  | {
+      /** Returns the endpoint of the server. */
+      endpoint(): Endpoint;
+    };
 
-/** The endpoint of a server, whichever of the two was given. Throws for anything else. */
+/** Returns the endpoint of a server, or the endpoint that was passed. Throws for anything else. */
 export function endpointOf(servable: Servable): Endpoint {
   // Programs without types may pass anything.
   const given: Partial<Endpoint & { endpoint(): Endpoint }> | undefined | null = servable;
@@ -65,7 +74,7 @@ export function endpointOf(servable: Servable): Endpoint {
   if (typeof given?.request === "function") return given as Endpoint;
   throw new McpError(
     "invalid_definition",
-    `${given === undefined ? "nothing" : `a value of type ${typeof given}`} was passed to be served`,
+    `${given === undefined ? "undefined" : `a value of type ${typeof given}`} was passed instead of a server`,
     {
       fix: "Pass a `Server` first, then the options.",
     },

@@ -2,17 +2,22 @@ import { RpcError } from "../jsonrpc/error.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { Outgoing, Receiver, Transport } from "./transport.js";
 
-/** One message between a client and its server, as a JSON-RPC object that must not be changed. */
+/** One message between a client and its server, as a JSON-RPC object. It must not be changed. */
 export interface WireMessage {
+  /** `sent` by the client, or `received` from the server. */
   readonly direction: "sent" | "received";
+  /** The JSON-RPC message. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** The request on whose stream a message of the server arrived, if the transport knows. */
+  /** The id of the request on whose stream a message of the server arrived, if the transport knows it. */
   readonly about?: Id | undefined;
-  /** The same object for all messages of one connection, and another one for each other connection, whose ids begin anew. */
+  /**
+   * Identifies the connection. All messages of one connection have the same object. Request ids are unique only within
+   * a connection.
+   */
   readonly connection: object;
 }
 
-/** Shows every message of a transport to `watch`, which must not throw; everything else passes through. */
+/** Passes every message of a transport to `watch`, which must not throw. Everything else passes through. */
 export function watchedTransport(inner: Transport, watch: (message: WireMessage) => void): Transport {
   const connection = {};
   const sent = (text: string) =>
@@ -40,7 +45,7 @@ export function watchedTransport(inner: Transport, watch: (message: WireMessage)
         received({ ...envelope, result });
         return result;
       } catch (error) {
-        // Anything else is a failure of the transport, which is no message.
+        // Any other error is a failure of the transport, not a message.
         if (error instanceof RpcError) received({ ...envelope, error: errorObject(error) });
         throw error;
       }
@@ -50,7 +55,7 @@ export function watchedTransport(inner: Transport, watch: (message: WireMessage)
       return inner.notify(notification);
     },
     abandon: (id, reason) => inner.abandon(id, reason),
-    established: (facts) => inner.established?.(facts),
+    established: (handshake) => inner.established?.(handshake),
     reset: () => inner.reset?.(),
     explain: (cause) => inner.explain?.(cause) ?? (cause instanceof Error ? cause : new Error(String(cause))),
     close: () => inner.close(),

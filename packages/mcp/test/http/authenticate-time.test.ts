@@ -22,7 +22,7 @@ function undecided() {
   };
 }
 
-const WARNING = "`authenticate` did not decide within 50 ms: the sender is refused (`authenticateMs`)";
+const WARNING = "`authenticate` did not decide within 50 ms (`authenticateMs`), so the sender is refused";
 
 describe("an `authenticate` that never decides", () => {
   it("refuses an HTTP request with 503 after `authenticateMs`, and gives its place back", async () => {

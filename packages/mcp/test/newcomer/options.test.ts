@@ -115,7 +115,7 @@ describe("an option of the wrong form", () => {
   it("nothing in place of a server is refused", () =>
     expectTold(() => serveHttp(loosely(undefined)), {
       kind: "invalid_definition",
-      message: "nothing was passed to be served",
+      message: "undefined was passed instead of a server",
       fix: "Pass a `Server` first, then the options.",
     }));
 

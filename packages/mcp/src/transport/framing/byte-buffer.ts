@@ -1,17 +1,17 @@
 import type { DecodeUtf8 } from "./frame-decoder.js";
 
-const SMALLEST = 1024;
-/** A single block up to this size is reused after the buffer is emptied; larger ones are freed. */
-const KEPT = 64 * 1024;
-/** The largest block: a frame of 16 MiB is then about twenty blocks, and the last one wastes at most 1 MiB. */
-const LARGEST = 1024 * 1024;
+const MIN_BLOCK_BYTES = 1024;
+/** A single block up to this size is reused after `clear`. Larger ones are freed. */
+const MAX_REUSED_BYTES = 64 * 1024;
+/** The largest block. A frame of 16 MiB then takes about twenty blocks, and the last one wastes at most 1 MiB. */
+const MAX_BLOCK_BYTES = 1024 * 1024;
 
 /**
- * An append-only sequence of bytes, in a list of blocks that are joined once, when they are read.
+ * An append-only sequence of bytes, in blocks that are joined once, when they are read.
  *
- * Bytes are copied in, so chunks can be freed at once: a list of one-byte chunks would need about 200 bytes of
- * bookkeeping for each byte. Full blocks are never copied to grow, so a message nine times as long touches nine times
- * the memory; a single doubling buffer would touch up to fifteen times as much.
+ * Bytes are copied, so that chunks can be freed at once: a list of one-byte chunks would need about 200 bytes of
+ * bookkeeping for each byte. Full blocks are never copied to grow, so a message nine times as long touches nine
+ * times the memory. A single doubling buffer would touch up to fifteen times as much.
  */
 export class ByteBuffer {
   /** The blocks before `#block`, all full. */
@@ -25,7 +25,7 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** All bytes in one array; only the first `length` are valid, and only until the next call. */
+  /** All bytes in one array. Only the first `length` are valid, and only until the next call. */
   get bytes(): Uint8Array {
     if (this.#full.length > 0) this.#join();
     return this.#block;
@@ -44,7 +44,7 @@ export class ByteBuffer {
   }
 
   clear(): void {
-    if (this.#full.length > 0 || this.#block.length > KEPT) {
+    if (this.#full.length > 0 || this.#block.length > MAX_REUSED_BYTES) {
       this.#full = [];
       this.#block = new Uint8Array(0);
     }
@@ -53,9 +53,9 @@ export class ByteBuffer {
   }
 
   #grow(needed: number): void {
-    const size = Math.min(LARGEST, Math.max(SMALLEST, needed, this.#block.length * 2));
+    const size = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, needed, this.#block.length * 2));
     const block = new Uint8Array(size);
-    if (this.#full.length === 0 && size <= KEPT) {
+    if (this.#full.length === 0 && size <= MAX_REUSED_BYTES) {
       // Most messages fit into one small block, which needs no joining.
       block.set(this.#block);
     } else {
@@ -79,9 +79,9 @@ export class ByteBuffer {
   }
 }
 
-/** Strict decoding with the web-standard `TextDecoder`. */
+/** Returns a strict decoder that uses the web-standard `TextDecoder`. */
 export function textDecoderUtf8(): DecodeUtf8 {
-  // `ignoreBOM` means "keep it": only the start of a stream may have one, and the decoder of lines removes it there.
+  // `ignoreBOM` keeps the mark. Only the start of a stream may have one, and the line decoder removes it there.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return (bytes, start, end) => {
     try {
@@ -93,10 +93,10 @@ export function textDecoderUtf8(): DecodeUtf8 {
 }
 
 /**
- * Whether `bytes[start, end)` is valid UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
+ * True if `bytes[start, end)` is valid UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
  *
- * For input that is probably invalid: a fatal `TextDecoder` creates an exception for every failure, so one megabyte of
- * two-byte garbage lines would take seconds.
+ * For input that is probably invalid: a fatal `TextDecoder` creates an exception for every failure, so one megabyte
+ * of two-byte garbage lines would take seconds.
  */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   let at = start;

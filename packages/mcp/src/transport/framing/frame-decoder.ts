@@ -1,4 +1,6 @@
-/** Why a frame was rejected: too long, not UTF-8, an invalid header, or a stream that ended inside the frame. */
+/**
+ * The reason why a frame was rejected: too long, not UTF-8, an invalid header, or a stream that ended inside the frame.
+ */
 export type FramingErrorCode = "oversized_frame" | "invalid_utf8" | "bad_header" | "truncated";
 
 /**
@@ -10,22 +12,24 @@ export type FramingErrorCode = "oversized_frame" | "invalid_utf8" | "bad_header"
 export interface FramingError {
   readonly code: FramingErrorCode;
   readonly message: string;
-  /** What to change, in one sentence. */
+  /** The change to make, in one sentence. */
   readonly fix: string;
 }
 
-/** Receives messages and errors. Both members are called inside `feed` or `end`, in stream order, and MUST NOT throw. */
+/**
+ * Receives messages and errors. Both methods are called inside `feed` or `end`, in stream order, and must not throw.
+ */
 export interface FrameSink {
   message(text: string): void;
-  /** `head` is the beginning of a frame that was too long, if it is known: it may say what the frame was. */
+  /** `head` is the start of a frame that was too long, if it is known. It may identify the message. */
   error(error: FramingError, head?: string): void;
 }
 
 /**
  * Splits chunks of bytes into messages.
  *
- * A decoder never throws, whatever the bytes are, and keeps no reference to a chunk after `feed` has returned. A
- * rejected frame is reported once and skipped; the stream continues. After `end` both members do nothing.
+ * A decoder never throws, and retains no reference to a chunk after `feed` has returned. A rejected frame is
+ * reported once and skipped, and the stream continues. After `end`, both methods do nothing.
  */
 export interface FrameDecoder {
   feed(chunk: Uint8Array): void;
@@ -34,13 +38,19 @@ export interface FrameDecoder {
 
 /** Options of every decoder. */
 export interface FramingOptions {
-  /** Longest frame in bytes, without its delimiter or header. Default 16 MiB: far above real messages, and small enough to buffer. */
+  /**
+   * Longest frame in bytes, without its delimiter or header. Default: 16 MiB, far above real messages and small enough
+   * to buffer.
+   */
   readonly maxMessageBytes?: number;
-  /** Strict UTF-8 decoding; a runtime may pass a faster function. Default: `TextDecoder`. */
+  /** Strict UTF-8 decoder. A runtime may pass a faster function. Default: `TextDecoder`. */
   readonly decode?: DecodeUtf8;
 }
 
-/** Decodes `bytes[start, end)` and returns `undefined`, never replacement characters, where they are not valid UTF-8. A leading BOM is kept. */
+/**
+ * Decodes `bytes[start, end)`. Returns undefined, never replacement characters, if they are not valid UTF-8. Retains a
+ * leading BOM.
+ */
 export type DecodeUtf8 = (bytes: Uint8Array, start: number, end: number) => string | undefined;
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -53,10 +63,10 @@ export function oversizedFrame(maxMessageBytes: number): FramingError {
   };
 }
 
-/** Enough of a frame for the members before its result. */
+/** Enough bytes for the members before the result of a response. */
 const HEAD_BYTES = 128;
 
-/** The beginning of `bytes[start, end)` as text, one character for each byte. */
+/** Returns the start of `bytes[start, end)` as text, one character per byte. */
 export function headOf(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode(...bytes.subarray(start, Math.min(end, start + HEAD_BYTES)));
 }

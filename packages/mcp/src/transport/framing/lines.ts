@@ -51,7 +51,7 @@ export class LineDecoder implements FrameDecoder {
     if (this.#skipping || this.#pending.length > 0) {
       const newline = chunk.indexOf(NEWLINE);
       if (newline === -1) {
-        this.#keep(chunk, 0);
+        this.#buffer(chunk, 0);
         return;
       }
       this.#finishPending(chunk, newline);
@@ -62,7 +62,7 @@ export class LineDecoder implements FrameDecoder {
       this.#lines(chunk, start, last);
       start = last + 1;
     }
-    if (start < chunk.length) this.#keep(chunk, start);
+    if (start < chunk.length) this.#buffer(chunk, start);
   }
 
   end(): void {
@@ -72,8 +72,8 @@ export class LineDecoder implements FrameDecoder {
     this.#pending.clear();
   }
 
-  /** Keeps the start of a line, unless it is already too long. */
-  #keep(chunk: Uint8Array, start: number): void {
+  /** Buffers the start of a line, unless it is already too long. */
+  #buffer(chunk: Uint8Array, start: number): void {
     if (this.#skipping) return;
     if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {
       this.#skipping = true;
@@ -101,7 +101,7 @@ export class LineDecoder implements FrameDecoder {
     else this.#emit(text, 0, text.length);
   }
 
-  /** Reports a line whose last bytes are `bytes[start, end)`; what came before them is pending. */
+  /** Reports a line whose last bytes are `bytes[start, end)`. The bytes before them are pending. */
   #tooLong(bytes: Uint8Array, start: number, end: number): void {
     const { bytes: before, length } = this.#pending;
     const head = length > 0 ? headOf(before, 0, length) : headOf(bytes, start, end);
@@ -130,7 +130,7 @@ export class LineDecoder implements FrameDecoder {
     this.#emit(text, from, text.length);
   }
 
-  /** The slow path, if some line is not UTF-8 or may be too long. */
+  /** The slow path, used if a line is not UTF-8 or may be too long. */
   #lineByLine(chunk: Uint8Array, start: number, last: number): void {
     let from = start;
     while (from <= last) {

@@ -4,20 +4,20 @@ import { LineDecoder } from "./lines.js";
 
 export type FramingName = "lines" | "content-length";
 
-/** Frame headers begin with this; a JSON message never does, and a stray line of text rarely. */
+/** The start of a frame header. A JSON message never begins with it, and a stray line of text rarely does. */
 const MARK = "content-";
 
 /**
- * Reads either framing; the first bytes other than white space decide for the whole stream.
+ * Reads either framing. The first bytes other than white space decide for the whole stream.
  *
- * A stream that begins with `Content-` (in any case) has headers; any other has lines. This supports peers that cannot
- * be configured; `framing` tells the writer which form to use.
+ * A stream that begins with `Content-` (in any case) has headers; any other has lines. This supports peers that
+ * cannot be configured. `framing` tells the writer which form to use.
  */
 export class SniffingDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #options: FramingOptions;
   /** The bytes so far, while they may be the start of the mark. */
-  #held: number[] = [];
+  #buffered: number[] = [];
   #decoder: FrameDecoder | undefined;
   #framing: FramingName | undefined;
 
@@ -26,7 +26,7 @@ export class SniffingDecoder implements FrameDecoder {
     this.#options = options;
   }
 
-  /** Undefined until enough bytes have arrived to decide. */
+  /** The detected framing; undefined until enough bytes have arrived. */
   get framing(): FramingName | undefined {
     return this.#framing;
   }
@@ -37,15 +37,15 @@ export class SniffingDecoder implements FrameDecoder {
       return;
     }
     let start = 0;
-    if (this.#held.length === 0) while (start < chunk.length && isSpace(chunk[start] ?? 0)) start++;
-    let matched = this.#held.length;
+    if (this.#buffered.length === 0) while (start < chunk.length && isSpace(chunk[start] ?? 0)) start++;
+    let matched = this.#buffered.length;
     let at = start;
     while (at < chunk.length && matched < MARK.length && lowerCase(chunk[at] ?? 0) === MARK.charCodeAt(matched)) {
       at++;
       matched++;
     }
     if (at === chunk.length && matched < MARK.length) {
-      this.#held.push(...chunk.subarray(start));
+      this.#buffered.push(...chunk.subarray(start));
       return;
     }
     this.#choose(matched === MARK.length ? "content-length" : "lines").feed(chunk.subarray(start));
@@ -59,8 +59,8 @@ export class SniffingDecoder implements FrameDecoder {
     this.#framing = framing;
     const Decoder = framing === "lines" ? LineDecoder : ContentLengthDecoder;
     this.#decoder = new Decoder(this.#sink, this.#options);
-    this.#decoder.feed(Uint8Array.from(this.#held));
-    this.#held = [];
+    this.#decoder.feed(Uint8Array.from(this.#buffered));
+    this.#buffered = [];
     return this.#decoder;
   }
 }

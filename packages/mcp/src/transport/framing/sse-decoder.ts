@@ -4,24 +4,24 @@ import { DEFAULT_MAX_MESSAGE_BYTES, type FramingError } from "./frame-decoder.js
 /** One received server-sent event. */
 export interface SseEvent {
   readonly data: string;
-  /** Absent if the event has no id; the reader then keeps the previous one. */
+  /** Absent if the event has no id. The last event id then stays the same. */
   readonly id?: string;
   /** Absent if the event has no type, which means `message`. */
   readonly event?: string;
 }
 
-/** Receives events and errors. All members are called inside `feed`, in stream order, and MUST NOT throw. */
+/** Receives events and errors. All methods are called inside `feed`, in stream order, and must not throw. */
 export interface SseSink {
   event(event: SseEvent): void;
-  /** A reconnection time from the stream, not clamped. */
+  /** Reports a reconnection time from the stream, not clamped. */
   retry?(ms: number): void;
   comment?(text: string): void;
-  /** Called at most once; the decoder reads nothing after it. */
+  /** Reports a fatal error. Called at most once; the decoder reads nothing after it. */
   error(error: FramingError): void;
 }
 
 export interface SseDecoderOptions {
-  /** Longest event, in UTF-16 units. Default 16 Mi, as for every frame. */
+  /** Longest event, in UTF-16 units. Default: 16 Mi, as for every frame. */
   readonly maxEventLength?: number;
 }
 
@@ -29,35 +29,39 @@ export interface SseDecoderOptions {
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * A line that the standard says to ignore. They are removed here, because the parser creates an exception for each, and
- * one hostile megabyte would take seconds. Lines at the edges of a piece remain; they are too few to matter.
+ * Lines that the standard says to ignore. They are removed before parsing, because the parser creates an exception for
+ * each, and one hostile megabyte would take seconds. Lines at the edges of a piece remain, but they are too few to
+ * matter.
  */
 const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\n)/g;
 
 const COLON = 0x3a;
-/** Whole lines that are comments; the second leaves out the first line, which may continue one of the piece before. */
+/**
+ * Whole comment lines. The second expression skips the first line, which may continue a line of the previous piece.
+ */
 const COMMENTS = /(?<![^\n]):[^\n]*\n/g;
 const LATER_COMMENTS = /(?<=\n):[^\n]*\n/g;
 
 /**
  * Reads server-sent events from bytes.
  *
- * Follows the HTML standard, 9.2.6 "Interpreting an event stream": `\n`, `\r\n` and `\r` end a line, a byte order mark at
- * the start is dropped, bytes that are not UTF-8 become U+FFFD, unknown fields are ignored, and an event that is
- * incomplete at the end of the stream is not dispatched. An event above the limit is one `oversized_frame` error, after
- * which the decoder reads nothing more.
+ * Follows the HTML standard, 9.2.6 "Interpreting an event stream". `\n`, `\r\n` and `\r` end a line. A byte order mark at
+ * the start is dropped, and bytes that are not UTF-8 become U+FFFD. Unknown fields are ignored, and so is an incomplete
+ * event at the end of the stream. An event above the limit is one `oversized_frame` error, after which the decoder reads
+ * nothing more.
  */
 export class SseDecoder {
   readonly #sink: SseSink;
   readonly #maxEventLength: number;
-  // The mark at the start is dropped here: Node 24 drops a second one too where the first is cut in two.
+  // The mark at the start is removed here, because Node 24 also removes a second one if the first is split between
+  // chunks.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #parser: ReturnType<typeof createParser>;
-  /** True after a `\r`, so that a `\n` that follows does not end a second line. */
+  /** True after a `\r`, so that a following `\n` does not end a second line. */
   #afterReturn = false;
   #started = false;
   #ended = false;
-  /** True where a line begins with the next piece. */
+  /** True if the next piece begins a line. */
   #atLineStart = true;
   #inComment = false;
 
@@ -91,7 +95,7 @@ export class SseDecoder {
     }
   }
 
-  /** Drops the byte order mark that a stream may begin with. */
+  /** Removes the byte order mark at the start of a stream. */
   #withoutMark(text: string): string {
     if (this.#started || text === "") return text;
     this.#started = true;
@@ -103,7 +107,7 @@ export class SseDecoder {
     this.#ended = true;
   }
 
-  /** Converts all line endings to `\n`; after each `\r` the parser would search the whole piece for a `\n`. */
+  /** Converts all line endings to `\n`, because the parser would search the whole piece for a `\n` after each `\r`. */
   #prepare(text: string): string {
     if (text === "") return text;
     const rest = this.#afterReturn && text.startsWith("\n") ? text.slice(1) : text;
@@ -113,7 +117,10 @@ export class SseDecoder {
     return wanted.replace(IGNORED_LINE, "");
   }
 
-  /** A stream may consist of comments alone, and the parser would collect each of them although nobody reads it. */
+  /**
+   * Removes comments. A stream may consist of comments alone, and the parser would collect each of them although the
+   * sink ignores them.
+   */
   #withoutComments(text: string): string {
     let rest = text;
     if (this.#inComment) {

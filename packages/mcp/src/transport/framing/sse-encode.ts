@@ -3,7 +3,7 @@ export interface SseEventInit {
   readonly id?: string | undefined;
   readonly event?: string;
   readonly data?: string;
-  /** Milliseconds a reader should wait before it reconnects. */
+  /** Time that a reader should wait before it reconnects, in milliseconds. */
   readonly retry?: number;
 }
 
@@ -26,7 +26,7 @@ export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
   return `${text}\n`;
 }
 
-/** Writes a comment, which keeps a connection alive and has no meaning. Write it only between events. */
+/** Writes a comment, which keeps a connection open and has no meaning. Write it only between events. */
 export function encodeComment(text: string): string {
   return `${lines("", text)}\n`;
 }
