@@ -27,7 +27,7 @@ export function fromBase64Url(text: string): Uint8Array | undefined {
   return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
-/** An unguessable name of characters that need no escaping in headers and URLs. */
+/** Returns an unguessable name of characters that need no escaping in headers and URLs. `bytes` is its entropy. */
 export function randomName(source: { randomBytes(count: number): Uint8Array }, bytes: number): string {
   return toBase64Url(source.randomBytes(bytes));
 }

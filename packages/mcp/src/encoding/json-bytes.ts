@@ -1,9 +1,11 @@
-/** Bytes of a text in UTF-8. */
+/** Returns the length of a text in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The longest beginning of a text that takes at most `budget` bytes inside a JSON string, cut between characters. */
+/**
+ * Returns the longest prefix of a text that takes at most `budget` bytes inside a JSON string, cut between characters.
+ */
 export function cutToJsonBytes(text: string, budget: number): string {
   let left = budget;
   let index = 0;
@@ -16,10 +18,10 @@ export function cutToJsonBytes(text: string, budget: number): string {
   return text.slice(0, index);
 }
 
-/** Characters with an escape of two bytes; other control characters and lone surrogates take six. */
+/** Characters with an escape of two bytes. Other control characters and lone surrogates take six. */
 const SHORT_ESCAPES = [0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d];
 
-/** What one character takes in a JSON string. */
+/** Returns the number of bytes that one character takes in a JSON string. */
 function jsonBytes(code: number): number {
   if (SHORT_ESCAPES.includes(code)) return 2;
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;

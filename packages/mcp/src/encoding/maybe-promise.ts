@@ -1,7 +1,7 @@
-/** A value or a promise of one. Storage returns this, so that memory costs no turn of the event loop. */
+/** A value or a promise of one. Storages return this, so that memory needs no turn of the event loop. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** True for promises, also those of another realm, and for any other object with `then`. */
+/** True for promises, also those of another realm, and for every other object with a `then` method. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T>;
 export function isThenable(value: unknown): value is PromiseLike<unknown>;
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -24,7 +24,7 @@ export function guarded(run: () => unknown, failed: (error: unknown) => void): v
   }
 }
 
-/** A promise whose rejection is never reported as unhandled, so a caller may ignore it. */
+/** Returns the promise, but never reports its rejection as unhandled, so that a caller may ignore it. */
 export function neverUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -1,16 +1,16 @@
-/** Names longer than this are not compared: the cost grows with the product of the lengths. */
+/** Longer names are not compared: the cost grows with the product of the lengths. */
 const MAX_LENGTH = 64;
 const MAX_NAMES = 256;
 
-/** The known name that was probably meant; undefined when none is close. */
+/** Returns the known name that was probably meant; undefined if none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = bare(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
-  let looked = 0;
+  let compared = 0;
   for (const candidate of known) {
-    if (candidate.length > MAX_LENGTH || ++looked > MAX_NAMES) continue;
+    if (candidate.length > MAX_LENGTH || ++compared > MAX_NAMES) continue;
     // `userId`, `user_id` and `USER-ID` are easily confused, so they count as equal.
     const distance = bare(candidate) === plain ? 0 : editDistance(name, candidate, bestDistance);
     if (distance >= bestDistance) continue;
@@ -24,7 +24,7 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/[_.\s-]/g, "");
 }
 
-/** How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`; at most `limit`. */
+/** Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, up to `limit`. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

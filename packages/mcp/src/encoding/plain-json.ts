@@ -1,9 +1,9 @@
-/** Values nested deeper than this are written and parsed again instead, which bounds the recursion. */
+/** Values nested deeper than this are serialized and parsed again instead, which bounds the recursion. */
 const MAX_DEPTH = 128;
 
 /**
- * True when writing and parsing a value as JSON would return an equal one: no `undefined`, accessors, class instances or
- * `toJSON`. Several times cheaper than doing it.
+ * True if serializing a value as JSON and parsing it would return an equal one: it has no `undefined`, accessors, class
+ * instances or `toJSON`. Several times cheaper than doing so.
  */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   switch (typeof value) {
@@ -22,7 +22,7 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
 function holdsPlainJson(value: object, depth: number): boolean {
   if (Array.isArray(value)) {
     if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-    // Not `every`, which skips holes.
+    // `every` would skip holes.
     for (let index = 0; index < value.length; index++) if (!isPlainJson(value[index], depth)) return false;
     return true;
   }
@@ -35,17 +35,17 @@ function holdsPlainJson(value: object, depth: number): boolean {
   return true;
 }
 
-/** A part of a value that JSON cannot hold: its JSON pointer, and what it is. */
-interface Lost {
+/** A part of a value that JSON cannot represent: its JSON pointer, and a description. */
+interface LostPart {
   readonly path: string;
   readonly what: string;
 }
 
 /**
- * The first part of a value that `JSON.stringify` would drop or change in silence; undefined if it keeps everything. Members
- * that are undefined are as good as absent.
+ * Returns the first part of a value that `JSON.stringify` would silently drop or change; undefined if there is none.
+ * Members that are undefined count as absent.
  */
-export function lostInJson(value: unknown, path = "", within: readonly unknown[] = []): Lost | undefined {
+export function lostInJson(value: unknown, path = "", within: readonly unknown[] = []): LostPart | undefined {
   if (ArrayBuffer.isView(value)) return { path, what: instance(value) };
   if (within.includes(value)) return { path, what: "a cycle" };
   const held = inJson(value);
@@ -68,7 +68,7 @@ export function lostInJson(value: unknown, path = "", within: readonly unknown[]
   return undefined;
 }
 
-/** What JSON writes in place of the value: what its `toJSON` returns, as for a date. */
+/** Returns the value that JSON writes instead: the result of `toJSON`, for example of a date. */
 function inJson(value: unknown): unknown {
   const method: unknown = value === null || value === undefined ? undefined : Reflect.get(Object(value), "toJSON");
   return typeof method === "function" ? Reflect.apply(method, value, [""]) : value;

@@ -1,4 +1,4 @@
-/** The thrown value, or an error instead when reading it throws: a handler may throw a proxy. */
+/** Returns the thrown value, or an error instead if reading it throws: a handler may throw a proxy. */
 export function readable(error: unknown): unknown {
   try {
     if (error instanceof Error || typeof error !== "object" || error === null) return error;
@@ -9,7 +9,7 @@ export function readable(error: unknown): unknown {
   }
 }
 
-/** The message of any thrown value; handlers may throw strings, `undefined` or objects that cannot be read. */
+/** Returns the message of any thrown value. Handlers may throw strings, `undefined` or objects that cannot be read. */
 export function thrownMessage(error: unknown): string {
   try {
     const message = typeof error === "string" ? error : (error as { message?: unknown } | null | undefined)?.message;
@@ -21,12 +21,12 @@ export function thrownMessage(error: unknown): string {
   }
 }
 
-/** The stack of a thrown value if it has one, otherwise its message. For the operator only. */
+/** Returns the stack of a thrown value if it has one, otherwise its message. For the operator only. */
 export function traceOf(error: unknown): string {
   try {
     if (error instanceof Error && typeof error.stack === "string") return error.stack;
   } catch {
-    // A getter threw; the message may still be readable.
+    // A getter threw. The message may still be readable.
   }
   return thrownMessage(error);
 }

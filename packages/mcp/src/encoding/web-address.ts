@@ -1,10 +1,12 @@
-/** Characters that end or reorder what is shown, or that parsers of URLs drop in silence; none belongs into an address. */
+/**
+ * Characters that end or reorder displayed text, or that URL parsers silently drop. None of them belongs in an address.
+ */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zs}\p{Zl}\p{Zp}]/u;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Whether an address that a peer gave may be shown and opened: `https`, or `http` on this machine, without a user name, a
- * password or characters that hide a part of it.
+ * True if an address from a peer is safe to display and open: `https`, or `http` on this machine, without a user name,
+ * a password or characters that hide a part of it.
  *
  * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */

@@ -1,17 +1,17 @@
-/** An object of which every member that may be undefined may be left out instead. */
-type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+/** An object type without `undefined` in the types of its members. */
+type WithoutUndefined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Leaves out the members that are undefined: callers write `{ limit: undefined }` for "as usual". */
-export function withoutUndefined<T extends object>(members: T): Given<T> {
+/** Returns a copy without the members that are undefined. Callers write `{ limit: undefined }` for the default. */
+export function withoutUndefined<T extends object>(members: T): WithoutUndefined<T> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  // What was left out is exactly what the type no longer has.
-  return Object.fromEntries(entries) as Given<T>;
+  // Safe: the removed members are exactly those that the type excludes.
+  return Object.fromEntries(entries) as WithoutUndefined<T>;
 }
 
-/** Some members of `T`; undefined is as good as leaving one out. */
+/** Some members of `T`. Undefined means the same as absent. */
 export type Some<T> = { [K in keyof T]?: T[K] | undefined };
 
-/** The defaults, replaced by what was given. */
+/** Returns the defaults, overridden by the chosen members that are not undefined. */
 export function withDefaults<T extends object>(defaults: T, chosen: Some<T> | undefined): T {
   return chosen === undefined ? { ...defaults } : { ...defaults, ...withoutUndefined(chosen) };
 }

@@ -2,27 +2,27 @@ import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import type { Cipher, Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 
-/** Why a sealed text was refused. */
+/** The reason why a sealed text was refused. */
 export type SealFault = "malformed" | "foreign" | "forged";
 
 /**
- * Seals and signs texts that clients keep and send back: question state, cursors and event ids. Each purpose has its own
- * key. The first secret seals and all of them open, so that a secret can be replaced.
+ * Seals and signs texts that clients store and return: question state, cursors and event ids. Each purpose has its own
+ * key. The first secret seals, and all secrets open, so that a secret can be replaced.
  */
 export class Secrets {
   readonly #platform: Platform;
-  #given: readonly string[];
+  #values: readonly string[];
   readonly #ciphers = new Map<string, Cipher>();
   readonly #kids = new Map<string, string>();
 
-  /** Uses a random secret where none is given. Throws for one that `checkSecret` refuses. */
+  /** Uses a random secret if none is set. Throws for one that `checkSecret` refuses. */
   constructor(platform: Platform, secret: string | readonly string[] | undefined) {
     this.#platform = platform;
     if (secret !== undefined) checkSecret(secret);
-    this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
+    this.#values = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
   }
 
-  /** Returns `1.<key id>.<base64url>`. */
+  /** Seals a text. Returns `1.<key id>.<base64url>`. */
   async seal(purpose: string, text: string): Promise<string> {
     const secret = this.#secrets()[0] ?? "";
     const head = `1.${this.#kid(secret)}`;
@@ -30,7 +30,7 @@ export class Secrets {
     return `${head}.${toBase64Url(sealed)}`;
   }
 
-  /** Returns the text, or why it was refused. */
+  /** Opens a sealed text. Returns the text, or the reason of the refusal. */
   async open(purpose: string, sealed: string): Promise<{ text: string } | { fault: SealFault }> {
     const [version, kid, body, ...rest] = sealed.split(".");
     if (version !== "1" || kid === undefined || body === undefined || rest.length > 0) return { fault: "malformed" };
@@ -43,15 +43,15 @@ export class Secrets {
   }
 
   /**
-   * Returns the text with a signature, as base64url: anyone can read it, but a change is detected.
-   * Synchronous on every platform, which sealing is not.
+   * Returns the text with a signature, as base64url. Anyone can read it, but changes are detected. Synchronous on every
+   * platform, unlike `seal`.
    */
   sign(purpose: string, text: string): string {
     const payload = encode(text);
     return `${toBase64Url(payload)}.${toBase64Url(this.#mac(this.#secrets()[0] ?? "", purpose, payload))}`;
   }
 
-  /** Returns the text that was signed, or undefined if `sign` did not sign it for this purpose. */
+  /** Returns the signed text, or undefined if `sign` did not sign it for this purpose. */
   verify(purpose: string, signed: string): string | undefined {
     const [payload, mac, ...rest] = signed.split(".").map(fromBase64Url);
     if (payload === undefined || mac === undefined || rest.length > 0) return undefined;
@@ -66,8 +66,8 @@ export class Secrets {
 
   /** Creates a random secret on first use, because some runtimes forbid randomness while modules load. */
   #secrets(): readonly string[] {
-    if (this.#given.length === 0) this.#given = [toBase64Url(this.#platform.randomBytes(32))];
-    return this.#given;
+    if (this.#values.length === 0) this.#values = [toBase64Url(this.#platform.randomBytes(32))];
+    return this.#values;
   }
 
   #cipher(secret: string, purpose: string): Cipher {
@@ -90,10 +90,10 @@ export class Secrets {
   }
 }
 
-/** Fewer characters could be guessed from one sealed text, and with them every other forged. */
+/** A shorter secret could be guessed from one sealed text, and then used to forge others. */
 const MIN_SECRET_LENGTH = 32;
 
-/** Long enough, but printed in guides, from which a program may have copied one. */
+/** Long enough, but printed in guides, from which a program may have copied them. */
 const PUBLISHED_SECRETS: readonly unknown[] = [
   "the output of `openssl rand -base64 32`",
   "at least 32 characters of randomness",
@@ -102,8 +102,8 @@ const PUBLISHED_SECRETS: readonly unknown[] = [
 ];
 
 /**
- * Throws `invalid_definition` for a secret, or one of a list, that can be guessed: a missing or short one, or a text from the
- * documentation. Every option that takes a secret is held to it.
+ * Throws `invalid_definition` for a secret, or one of a list, that can be guessed: a missing or short one, or a text
+ * from the documentation. Applies to every option that accepts a secret.
  */
 export function checkSecret(secret: unknown): void {
   if (!Array.isArray(secret)) return checkOne("secret", secret);
@@ -114,12 +114,13 @@ export function checkSecret(secret: unknown): void {
 }
 
 function checkOne(name: string, secret: unknown): void {
-  if (typeof secret !== "string") throw weakSecret(`\`${name}\` is ${secret === undefined ? "missing" : "not a text"}`);
-  if (secret.trim() === "") throw weakSecret(`\`${name}\` is an empty text; is a variable not set?`);
+  if (typeof secret !== "string")
+    throw weakSecret(`\`${name}\` is ${secret === undefined ? "missing" : "not a string"}`);
+  if (secret.trim() === "") throw weakSecret(`\`${name}\` is empty. Is an environment variable not set?`);
   if (secret.length < MIN_SECRET_LENGTH) {
-    throw weakSecret(`\`${name}\` has ${secret.length} of at least ${MIN_SECRET_LENGTH} characters`);
+    throw weakSecret(`\`${name}\` has ${secret.length} characters, but needs at least ${MIN_SECRET_LENGTH} characters`);
   }
-  if (PUBLISHED_SECRETS.includes(secret)) throw weakSecret(`\`${name}\` is a sample text of the documentation`);
+  if (PUBLISHED_SECRETS.includes(secret)) throw weakSecret(`\`${name}\` is a sample from the documentation`);
 }
 
 function weakSecret(message: string): McpError {

@@ -8,15 +8,16 @@ import {
 } from "./parse.js";
 
 type Scalar = string | number | boolean;
-type Absent = null | undefined;
+type Nullish = null | undefined;
 
 /** The value of a variable. `null`, `undefined`, an empty list and an empty object count as undefined. */
 export type TemplateValue =
   | Scalar
-  | Absent
-  | readonly (Scalar | Absent)[]
-  | { readonly [key: string]: Scalar | Absent };
+  | Nullish
+  | readonly (Scalar | Nullish)[]
+  | { readonly [key: string]: Scalar | Nullish };
 
+/** The syntax of one operator. */
 interface Style {
   readonly first: string;
   readonly separator: string;
@@ -68,13 +69,13 @@ function expandVariable(variable: TemplateVariable, value: TemplateValue, style:
   const { name, explode, prefix } = variable;
   if (!isComposite(value)) {
     const text = String(value);
-    // Array.from counts characters, not UTF-16 units: a prefix must not cut a surrogate pair.
+    // `Array.from` counts characters, not UTF-16 units: a prefix must not split a surrogate pair.
     return [
       labelled(name, encode(prefix === undefined ? text : Array.from(text).slice(0, prefix).join(""), style), style),
     ];
   }
   if (prefix !== undefined) {
-    throw new UriTemplateError(`{${name}:${prefix}} cannot take a list or an object`, 0, "Pass a string.");
+    throw new UriTemplateError(`{${name}:${prefix}} cannot expand a list or an object`, 0, "Pass a string.");
   }
   const isList = Array.isArray(value);
   const members = Object.entries(value)
@@ -94,7 +95,7 @@ function labelled(name: string, text: string, style: Style): string {
   return name + (text === "" ? style.ifEmpty : `=${text}`);
 }
 
-function isComposite(value: Exclude<TemplateValue, Absent>): value is Exclude<TemplateValue, Scalar | Absent> {
+function isComposite(value: Exclude<TemplateValue, Nullish>): value is Exclude<TemplateValue, Scalar | Nullish> {
   return typeof value === "object";
 }
 
@@ -102,7 +103,7 @@ function encode(text: string, style: Style): string {
   return style.reserved ? encodeReserved(text) : encodeUnreserved(text);
 }
 
-/** Encodes all but unreserved characters; `encodeURIComponent` keeps five others. */
+/** Encodes all characters except unreserved ones. `encodeURIComponent` leaves five others. */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
@@ -110,7 +111,7 @@ function encodeUnreserved(text: string): string {
   );
 }
 
-/** Keeps reserved characters and percent-encoded triplets. */
+/** Encodes all characters except reserved and unreserved ones and percent-encoded triplets. */
 function encodeReserved(text: string): string {
   return wellFormed(text).replace(/%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+/g, (run) =>
     run.length > 1 && run.startsWith("%") ? run : encodeURIComponent(run),

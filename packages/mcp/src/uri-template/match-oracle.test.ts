@@ -14,7 +14,7 @@ function oracle(template: string): RegExp {
     const lead = element.lead === -1 ? "" : escaped(String.fromCharCode(element.lead));
     const run = allBut(element.stops);
     if (element.kind === "named") return `(?:${lead}${run}*)?`;
-    const longest = Number.isFinite(element.longest) ? element.longest : "";
+    const longest = Number.isFinite(element.maxLength) ? element.maxLength : "";
     return lead === "" ? `${run}{1,${longest}}` : `(?:${lead}${run}{0,${longest}})?`;
   });
   return new RegExp(`^${source.join("")}$`, "u");

@@ -1,7 +1,7 @@
 import { normalizeUri, upperCaseTriplets } from "./normalize.js";
 import { type Expression, type TemplatePart, type TemplateVariable, UriTemplateError } from "./parse.js";
 
-/** Stands for every non-ASCII character; a member of every set. */
+/** The code of every non-ASCII character. A member of every set. */
 export const BEYOND_ASCII = 128;
 /** The code for the end of a text. */
 export const END = BEYOND_ASCII + 1;
@@ -11,8 +11,8 @@ const CODES = END + 1;
 const MAX_ELEMENTS = 31;
 
 /**
- * A template as bits: bit `k` stands for element `k`, and the bit after the last element for the end, so that one step
- * of the matcher advances all elements at once.
+ * A template as bits: bit `k` stands for element `k`, and the bit after the last element for the end. One step of the
+ * matcher thus advances all elements at once.
  */
 export interface MatchProgram {
   readonly elements: readonly MatchElement[];
@@ -30,7 +30,7 @@ export interface MatchProgram {
   readonly single: Int32Array;
   /** By code: longer literals that begin with this character. */
   readonly literals: readonly (readonly LiteralAt[] | undefined)[];
-  /** Values with a maximum length; they are counted one by one and have no bits in `plain`, `leads` and `runs`. */
+  /** Values with a maximum length. They are counted one by one, and have no bits in `plain`, `leads` and `runs`. */
   readonly limited: readonly LimitedAt[];
 }
 
@@ -44,7 +44,7 @@ interface LimitedAt {
   readonly element: ValueElement;
 }
 
-/** Throws `UriTemplateError` if the template has more parts than a number has bits. */
+/** Compiles the elements. Throws `UriTemplateError` if there are more than a number has bits. */
 export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   if (elements.length > MAX_ELEMENTS) {
     throw new UriTemplateError(
@@ -53,7 +53,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
       "Use fewer variables, or put several into one query expression, which counts as one part.",
     );
   }
-  const isLimited = (element: MatchElement) => element.kind === "value" && Number.isFinite(element.longest);
+  const isLimited = (element: MatchElement) => element.kind === "value" && Number.isFinite(element.maxLength);
   const bits = (has: (element: MatchElement) => boolean) =>
     elements.reduce((bits, element, index) => (has(element) ? bits | (1 << index) : bits), 0);
   const byCode = (has: (element: Exclude<MatchElement, { kind: "literal" }>, code: number) => boolean) =>
@@ -84,7 +84,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   };
 }
 
-/** Whether the element is one ASCII character; all other characters share one code. */
+/** True if the element is one ASCII character. All other characters share one code. */
 function isSingle(element: MatchElement): boolean {
   return element.kind === "literal" && element.text.length === 1 && firstCode(element) < BEYOND_ASCII;
 }
@@ -110,8 +110,8 @@ export interface ValueElement {
   readonly accepts: CharacterSet;
   /** The characters that are not accepted. */
   readonly stops: string;
-  /** Longest value in characters. */
-  readonly longest: number;
+  /** Maximum length of the value in characters. */
+  readonly maxLength: number;
 }
 
 /** `{?a,b}`, `{&a,b}` or `{;a,b}`: optional, any of its parameters in any order. */
@@ -125,7 +125,7 @@ export interface NamedElement {
 
 export type MatchElement = LiteralElement | ValueElement | NamedElement;
 
-/** 1 for each code that is a member. */
+/** Has a 1 at each code that is a member. */
 export type CharacterSet = Uint8Array;
 
 /** Converts the parts of a template to the elements that the matcher works on. */
@@ -136,7 +136,7 @@ export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
     const before = parts.slice(0, index);
     const after = parts.slice(index + 1);
     const inQuery = before.some((other) => begins("?", other));
-    // The characters that a value must encode at this place. Others pass, because handwritten URIs contain them.
+    // The characters that a value must encode here. Others pass, because handwritten URIs contain them.
     const ends = inQuery ? "&#" : "/?#";
     if (part.operator !== "+") return expressionElements(part, ends);
     // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3), so a path ends there.
@@ -178,8 +178,8 @@ function expressionElements({ operator, variables }: Expression, ends: string): 
 }
 
 function value(variable: TemplateVariable, lead: number, separator: string, stops: string): ValueElement {
-  const longest = variable.prefix ?? Number.POSITIVE_INFINITY;
-  return { kind: "value", variable, lead, separator, accepts: allBut(stops), stops, longest };
+  const maxLength = variable.prefix ?? Number.POSITIVE_INFINITY;
+  return { kind: "value", variable, lead, separator, accepts: allBut(stops), stops, maxLength };
 }
 
 function named(lead: string, separator: string, stops: string): NamedElement {

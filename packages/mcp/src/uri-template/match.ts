@@ -10,6 +10,7 @@ import { normalizeUri, upperCaseTriplets } from "./normalize.js";
 import { parseUriTemplate, type TemplatePart, type TemplateVariable } from "./parse.js";
 import { charactersBetween, type Reachability, reachability } from "./reachability.js";
 
+/** Options of a matcher. */
 export interface MatcherOptions {
   /** URIs with more UTF-16 units do not match. Default 131,072, since real URIs stay below 64 KiB. */
   readonly maxUriLength?: number;
@@ -66,7 +67,7 @@ function literalText(element: MatchElement | undefined): string {
   return element?.kind === "literal" ? element.text : "";
 }
 
-/** Whether the suffix starts inside a percent-encoded triplet, as "F" does in "%2F". */
+/** True if the suffix starts inside a percent-encoded triplet, like "F" in "%2F". */
 function cutsTriplet(text: string): boolean {
   return text.endsWith("%") || text.charAt(text.length - 2) === "%";
 }
@@ -74,7 +75,9 @@ function cutsTriplet(text: string): boolean {
 /** Variables of one match: strings, and lists for exploded variables. Variables absent from the URI are omitted. */
 export type MatchedVariables = Record<string, string | string[]>;
 
-/** The named variables of a template by separator and decoded name; one expression may contain another's parameters. */
+/**
+ * The named variables of a template by separator and decoded name. One expression may contain parameters of another.
+ */
 export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
 
 function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
@@ -127,13 +130,16 @@ function runEnd(element: ValueElement | NamedElement, reach: Reachability, text:
     const at = text.indexOf(stop, start);
     if (at !== -1 && at < end) end = at;
   }
-  if (element.kind === "named" || end - start <= element.longest) return end;
-  let last = start + element.longest;
-  while (last < end && charactersBetween(reach.characters, start, last + 1) <= element.longest) last++;
+  if (element.kind === "named" || end - start <= element.maxLength) return end;
+  let last = start + element.maxLength;
+  while (last < end && charactersBetween(reach.characters, start, last + 1) <= element.maxLength) last++;
   return last;
 }
 
-/** The farthest end up to `last` from which the rest matches, preferring that the optional elements after it are present. */
+/**
+ * Returns the farthest end up to `last` from which the rest matches. Prefers ends after which the optional elements are
+ * present.
+ */
 function endOf(
   element: ValueElement | NamedElement,
   { open, present }: Reachability,
@@ -143,7 +149,7 @@ function endOf(
   optional: number,
 ): number {
   const next = 1 << (index + 1);
-  // The optional elements right after this one: adding a bit at the lower end carries through and clears them.
+  // The optional elements right after this one. Adding a bit at the lower end carries through and clears them.
   const following = optional & ~(next - 1);
   const chain = following & ~(following + next);
   /** Elements of the chain whose presence would improve on the end found so far. */

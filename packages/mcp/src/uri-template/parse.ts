@@ -3,34 +3,42 @@ export type Operator = "" | "+" | "#" | "." | "/" | ";" | "?" | "&";
 
 /** A variable of an expression. */
 export interface TemplateVariable {
+  /** The name of the variable. */
   readonly name: string;
   /** `{name*}`: a list is spread instead of joined by commas. */
   readonly explode: boolean;
-  /** `{name:3}`: only that many characters. */
+  /** `{name:3}`: only the first 3 characters. */
   readonly prefix?: number;
 }
 
-/** Text that stands in every URI. */
+/** Text that occurs in every URI. */
 export interface Literal {
+  /** Marks a literal. */
   readonly kind: "literal";
+  /** The text, as in the template. */
   readonly text: string;
 }
 
-/** A place for variables. */
+/** An expression with variables, in braces. */
 export interface Expression {
+  /** Marks an expression. */
   readonly kind: "expression";
+  /** The operator after the opening brace; empty if there is none. */
   readonly operator: Operator;
+  /** The variables, in order. */
   readonly variables: readonly TemplateVariable[];
 }
 
 /** A part of a URI template. */
 export type TemplatePart = Literal | Expression;
 
-/** Thrown for a template that is not valid by RFC 6570; says where, and what to write instead. */
+/** The error for a template that is invalid by RFC 6570. Its message contains the position and the fix. */
 export class UriTemplateError extends Error {
+  /** The name of the class. */
   override readonly name = "UriTemplateError";
   /** Index in the template, in UTF-16 units. */
   readonly position: number;
+  /** The change to make, in one sentence. */
   readonly fix: string;
 
   constructor(message: string, position: number, fix: string) {
@@ -40,7 +48,10 @@ export class UriTemplateError extends Error {
   }
 }
 
-/** The work of matching grows with both. The limits are far above real templates, which have tens of characters. */
+/**
+ * Limits on the work of matching, which grows with both. They are far above real templates, which have tens of
+ * characters.
+ */
 const MAX_TEMPLATE_LENGTH = 8_192;
 const MAX_VARIABLES = 128;
 
@@ -143,7 +154,7 @@ function isOperator(text: string): text is Operator {
  */
 export type TemplateVariables<T extends string> = string extends T
   ? Record<string, string | string[] | undefined>
-  : // Written out, so that the compiler names the variables and not the types that compute them.
+  : // Expanded, so that the compiler shows the variables and not the types that compute them.
     RequiredVariables<Expressions<T>> & OptionalVariables<Expressions<T>> extends infer Both
     ? { [K in keyof Both]: Both[K] }
     : never;
@@ -175,10 +186,11 @@ type OptionalVariables<Bodies> = {
 };
 
 /**
- * Whether a decoded variable could escape the folder that a handler joins it to.
+ * True if a decoded variable could escape the folder that a handler joins it to.
  *
- * True for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL, each plain or
- * percent-encoded any number of times, because a handler may decode again. Dots inside a name, as in `a..b`, are harmless.
+ * True for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL, each
+ * plain or percent-encoded any number of times, because a handler may decode again. Dots inside a name, as in
+ * `a..b`, are harmless.
  */
 export function hasTraversal(value: string): boolean {
   const decoded = value.includes("%") ? decodeDangerous(value) : value;

@@ -1,31 +1,38 @@
 import { BEYOND_ASCII, END, type MatchProgram } from "./match-program.js";
 
 /**
- * From which positions of a text the rest of a template can match the rest of the text.
+ * The positions of a text from which the rest of a template can match the rest of the text.
  *
- * Computed in one pass from right to left in which each step advances all elements at once, so the time is linear in
- * the length of any text.
+ * Computed in one pass from right to left. Each step advances all elements at once, so the time is linear in the
+ * length of any text.
  */
 export interface Reachability {
   /** By position: bit `k` is set if the elements from `k` on match the text from here to its end. */
   readonly open: Int32Array;
   /** By position: bit `k` is set if they match with the optional element `k` present. */
   readonly present: Int32Array;
-  /** By position: the character's code; all non-ASCII characters share one. */
+  /** By position: the code of the character. All non-ASCII characters share one. */
   readonly codes: Uint8Array;
-  /** By position: characters before it, counting a triplet or surrogate pair as one. Absent if there are none. */
+  /**
+   * By position: number of characters before it, counting a triplet or surrogate pair as one. Absent if the text has
+   * none of those, or no value is limited.
+   */
   readonly characters: Int32Array | undefined;
 }
 
 /** The state of one pass over a text. */
 interface Pass extends Reachability {
   readonly text: string;
-  /** By position: 1 inside a triplet or a surrogate pair, where no element may begin or end. Absent if there are none. */
+  /**
+   * By position: 1 inside a triplet or a surrogate pair, where no element may begin or end. Absent if the text has
+   * none.
+   */
   readonly inside: Uint8Array | undefined;
-  /** By limited value: the nearest end of one that continues at the next position, or -1. */
+  /** By limited value: the nearest end of a value that continues at the next position, or -1. */
   readonly nearest: Int32Array;
 }
 
+/** Computes the reachable positions of a text. */
 export function reachability(program: MatchProgram, text: string): Reachability {
   const inside = insideCharacters(text);
   const pass: Pass = {
@@ -41,6 +48,7 @@ export function reachability(program: MatchProgram, text: string): Reachability 
   return pass;
 }
 
+/** Counts the characters between two positions. */
 export function charactersBetween(characters: Int32Array | undefined, start: number, end: number): number {
   return characters === undefined ? end - start : (characters[end] ?? 0) - (characters[start] ?? 0);
 }
@@ -92,7 +100,9 @@ function walk(pass: Pass, program: MatchProgram): void {
   }
 }
 
-/** Copies a step that changes nothing to all equal characters before it; hostile texts are mostly one long run. */
+/**
+ * Copies a step that changes nothing to all equal characters before it, because hostile texts are mostly one long run.
+ */
 function repeat({ open, present, codes }: Pass, at: number, code: number): number {
   let first = at;
   while (first > 0 && codes[first - 1] === code) first--;
@@ -101,7 +111,7 @@ function repeat({ open, present, codes }: Pass, at: number, code: number): numbe
   return first;
 }
 
-/** The literals at this position after which the rest matches. */
+/** Returns the literals at this position after which the rest matches. */
 function literalsAt({ open, text }: Pass, { literals }: MatchProgram, at: number, code: number): number {
   let bits = 0;
   for (const literal of literals[code] ?? []) {
@@ -112,16 +122,16 @@ function literalsAt({ open, text }: Pass, { literals }: MatchProgram, at: number
   return bits;
 }
 
-/** The limited values that may begin here (at their lead, if any) because an end is within their length. */
+/** Returns the limited values that may begin here (at their lead, if any), because an end is within their length. */
 function limitedAt({ nearest, characters }: Pass, { limited }: MatchProgram, at: number, code: number): number {
   let bits = 0;
   for (let slot = 0; slot < limited.length; slot++) {
     const value = limited[slot];
     const end = nearest[slot] ?? -1;
     if (value === undefined || end === -1) continue;
-    const { lead, accepts, longest } = value.element;
+    const { lead, accepts, maxLength } = value.element;
     if (lead === -1 ? accepts[code] !== 1 : code !== lead) continue;
-    if (charactersBetween(characters, lead === -1 ? at : at + 1, end) <= longest) bits |= 1 << value.index;
+    if (charactersBetween(characters, lead === -1 ? at : at + 1, end) <= maxLength) bits |= 1 << value.index;
   }
   return bits;
 }

@@ -100,19 +100,19 @@ describe("the state of a question", () => {
   });
 
   it.each([
-    ["", "`secret` is an empty text; is a variable not set?"],
-    [" ".repeat(40), "`secret` is an empty text; is a variable not set?"],
-    ["x", "`secret` has 1 of at least 32 characters"],
-    ["x".repeat(31), "`secret` has 31 of at least 32 characters"],
+    ["", "`secret` is empty. Is an environment variable not set?"],
+    [" ".repeat(40), "`secret` is empty. Is an environment variable not set?"],
+    ["x", "`secret` has 1 characters, but needs at least 32 characters"],
+    ["x".repeat(31), "`secret` has 31 characters, but needs at least 32 characters"],
     [[], "`secret` is an empty list"],
-    [[TEST_SECRET, ""], "`secret[1]` is an empty text; is a variable not set?"],
-    [[TEST_SECRET, "short"], "`secret[1]` has 5 of at least 32 characters"],
+    [[TEST_SECRET, ""], "`secret[1]` is empty. Is an environment variable not set?"],
+    [[TEST_SECRET, "short"], "`secret[1]` has 5 characters, but needs at least 32 characters"],
     [[undefined], "`secret[0]` is missing"],
-    [5, "`secret` is not a text"],
-    ["the output of `openssl rand -base64 32`", "`secret` is a sample text of the documentation"],
-    ["at least 32 characters of randomness", "`secret` is a sample text of the documentation"],
-    ["the same 32 or more characters on every node", "`secret` is a sample text of the documentation"],
-    [["the same 32 or more characters for each process"], "`secret[0]` is a sample text of the documentation"],
+    [5, "`secret` is not a string"],
+    ["the output of `openssl rand -base64 32`", "`secret` is a sample from the documentation"],
+    ["at least 32 characters of randomness", "`secret` is a sample from the documentation"],
+    ["the same 32 or more characters on every node", "`secret` is a sample from the documentation"],
+    [["the same 32 or more characters for each process"], "`secret[0]` is a sample from the documentation"],
   ])("needs a secret that cannot be guessed; refused when the server is made: %j", (secret, message) => {
     const fix = "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.";
     expect(() => make({ secret: secret as string })).toThrow(

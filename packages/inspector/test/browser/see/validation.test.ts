@@ -17,7 +17,7 @@ const FAULTS = [
     held: "CallToolResult",
     path: "/result/content",
     line: '  "result": {',
-    says: "is missing; CallToolResult demands an array",
+    says: "is missing; CallToolResult requires an array",
     definition: "CallToolResult",
   },
   {
@@ -26,7 +26,7 @@ const FAULTS = [
     held: "CallToolResult",
     path: "/result/content/1/text",
     line: '        "text": 12',
-    says: "is the number 12; TextContent demands a string",
+    says: "is the number 12; TextContent requires a string",
     definition: "TextContent",
   },
   {
@@ -35,7 +35,7 @@ const FAULTS = [
     held: "CallToolResult",
     path: "/result/isError",
     line: '    "isError": "no"',
-    says: 'is the string "no"; CallToolResult demands a boolean',
+    says: 'is the string "no"; CallToolResult requires a boolean',
     definition: "CallToolResult",
   },
   {
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
   });
 
   const verdict = () => page.getByRole("region", { name: "Entry" }).getByText(/the published schema/);
-  const places = () => page.getByRole("list", { name: "Problems of the schema" }).getByRole("listitem");
+  const places = () => page.getByRole("list", { name: "Schema violations" }).getByRole("listitem");
   const wrongLines = () => page.locator(".timeline-wrong-line").allTextContents();
 
   it("are said to match where they do, whoever sent them", async () => {
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
     await chooseEntry(page, fault.entry);
     await verdict().waitFor();
     expect((await page.locator(".timeline-verdict").textContent()) ?? "").toContain(
-      `Breaks the published schema ${fault.held} of ${revision} in 1 place`,
+      `Violates the published schema ${fault.held} of ${revision} in 1 place`,
     );
     const [place, ...more] = await places().allTextContents();
     expect(more).toEqual([]);
@@ -114,8 +114,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
     await chooseEntry(page, /received.*result.*tools\/list/);
     await expect
       .poll(() => places().allTextContents())
-      .toEqual(["/result/tools/8/description is the number 7; Tool demands a string"]);
-    expect(await wrongLines()).toEqual(['        "description": 7⚠ is the number 7; Tool demands a string']);
+      .toEqual(["/result/tools/8/description is the number 7; Tool requires a string"]);
+    expect(await wrongLines()).toEqual(['        "description": 7⚠ is the number 7; Tool requires a string']);
     expect(await barriers(page)).toEqual([]);
     await page.getByLabel("Only problems").uncheck();
   });
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
   it("that are none are told as an event with the reason", async () => {
     await page.getByLabel("Only failures").check();
     await timelineOf(page)
-      .getByRole("option", { name: /event.*failed.*broke the protocol.*`error` has an integer `code`/ })
+      .getByRole("option", { name: /event.*failed.*violated the protocol.*`error` must have an integer `code`/ })
       .click();
     const entry = page.getByRole("region", { name: "Entry" });
     await entry
@@ -146,12 +146,13 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
     }
     await goTo(page, "Timeline");
     await chooseEntry(page, /received.*result.*tools\/call large/);
-    await page.getByText(`Breaks the published schema CallToolResult of ${revision} in 1 place`).waitFor();
+    await page.getByText(`Violates the published schema CallToolResult of ${revision} in 1 place`).waitFor();
     await expect
       .poll(() => places().allTextContents())
-      .toEqual(["/result/content/1/text is the number 12; TextContent demands a string"]);
+      .toEqual(["/result/content/1/text is the number 12; TextContent requires a string"]);
     await chooseEntry(page, /received.*result.*tools\/call many/);
-    const words = "Only its beginning was held to the published schema: it is too large to be examined as a whole.";
+    const words =
+      "Only its beginning was checked against the published schema: it is too large to be checked completely.";
     await page.getByText(words).waitFor();
   });
 
