@@ -5,6 +5,7 @@ import { accepting } from "../../era/select/accepting.js";
 import { recordEarlyRequest, type Session } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { isForCallers, McpError } from "../../protocol/error.js";
+import { checkSend } from "../../transport/check-send.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import { InputOutcome } from "./asker.js";
 import { endOf, nameOf, publicFailure } from "./call-failure.js";
@@ -39,6 +40,7 @@ export function createEndpoint(core: ServerCore): Endpoint {
       for (const layer of layers.all()) layer.notification?.(message, peer);
     },
     opened(peer) {
+      checkSend("Peer", peer);
       for (const layer of layers.all()) layer.opened?.(peer);
     },
     closed(peer) {

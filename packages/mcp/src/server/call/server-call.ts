@@ -5,6 +5,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
+import { checkSend } from "../../transport/check-send.js";
 import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../contract/context.js";
 import type { CallEnd, CallFollower } from "../contract/observer.js";
@@ -244,7 +245,13 @@ export class ServerCall implements SourceCall {
       return;
     }
     const text = this.request.era.notification(method, params, this.request);
-    if (text !== undefined) this.exchange.send(text);
+    if (text === undefined) return;
+    try {
+      this.exchange.send(text);
+    } catch (error) {
+      checkSend("Exchange", this.exchange);
+      throw error;
+    }
   }
 }
 

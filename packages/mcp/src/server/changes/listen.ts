@@ -4,6 +4,7 @@ import { hasCapability, type ServerCapabilities } from "../../protocol/capabilit
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
 import { CORE_METHODS } from "../../protocol/methods.js";
+import { checkSend } from "../../transport/check-send.js";
 import type { Exchange } from "../../transport/transport.js";
 import { CHANGING_LISTS, listNotice, type Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
@@ -37,6 +38,7 @@ export class ListenRequest implements Subscriber {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#acknowledgment
    */
   begin(): void {
+    checkSend("Exchange", this.exchange);
     this.exchange.send(
       notificationText("notifications/subscriptions/acknowledged", {
         _meta: { [META.subscriptionId]: this.#id },
