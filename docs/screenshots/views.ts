@@ -81,7 +81,7 @@ async function showEras(page: Page): Promise<void> {
   await chooseServer(page, "Everything");
   await goTo(page, "Eras");
   await page.getByRole("textbox", { name: "Tool" }).fill("sum");
-  await page.getByLabel("Arguments, as JSON").fill('{"numbers": [1, 2]}');
+  await page.getByLabel("Arguments (JSON)").fill('{"numbers": [1, 2]}');
   await page.getByRole("button", { name: "Call in both" }).click();
   await page.getByRole("button", { name: "Call twice" }).click();
   await page.getByText("The results are the same.").waitFor();
@@ -102,11 +102,11 @@ async function showReplay(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Start recording" }).click();
   await run(await chooseTool(page, "next_train"));
   await goTo(page, "Session");
-  for (const label of ["Session", "Against"]) {
+  for (const label of ["Session", "Server"]) {
     await page.getByRole("combobox", { name: label, exact: true }).selectOption("c2");
   }
   await page.getByRole("button", { name: "Replay" }).click();
-  await page.getByRole("region", { name: /^Differences of/ }).scrollIntoViewIfNeeded();
+  await page.getByRole("region", { name: /^Differences in/ }).scrollIntoViewIfNeeded();
 }
 
 async function showLogin(page: Page, { guarded }: PicturedServers): Promise<void> {

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app/app.js";
+import { loadSharedSession } from "./app/load-shared-session.js";
 import { followAddress } from "./app/page-address.js";
-import { showShared } from "./app/show-shared.js";
 import { applyStoredTheme } from "./app/theme-switch.js";
 import { showVisibleText } from "./app/visible-text.js";
 import { pageToken } from "./backend/act.js";
@@ -14,11 +14,11 @@ if (root !== null) {
   showVisibleText();
   const shared = sharedSession();
   if (shared === undefined) {
-    // Takes the token out of the address before the address is written to.
+    // Removes the token from the address before `followAddress` writes to it.
     pageToken();
     followAddress();
     void followEvents();
-  } else showShared(shared);
+  } else loadSharedSession(shared);
   root.replaceChildren();
   render(<App />, root);
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CallInfo } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { InspectorState } from "../../src/contract/inspector-state.js";
-import { changesInWords } from "./announce-changes.js";
+import { describeChanges } from "./announce-changes.js";
 
 const connection: ConnectionInfo = {
   id: "c1",
@@ -26,8 +26,8 @@ const state: InspectorState = {
 };
 
 test("nothing is said at first, and nothing when nothing changed", () => {
-  expect(changesInWords(undefined, state)).toBeUndefined();
-  expect(changesInWords(state, { ...state })).toBeUndefined();
+  expect(describeChanges(undefined, state)).toBeUndefined();
+  expect(describeChanges(state, { ...state })).toBeUndefined();
 });
 
 test("a connection that is ready and a call that has ended are told", () => {
@@ -36,7 +36,7 @@ test("a connection that is ready and a call that has ended are told", () => {
     connections: [{ ...connection, status: "ready", server: { name: "weather-server", version: "1" } }],
     calls: [{ ...call, status: "failed", durationMs: 12 }],
   };
-  expect(changesInWords(state, now)).toBe("weather-server: ready. weather: failed after 12 ms");
+  expect(describeChanges(state, now)).toBe("weather-server: ready. weather: failed after 12 ms");
 });
 
 test("a new question is told, an answered one is not", () => {
@@ -50,6 +50,6 @@ test("a new question is told, an answered one is not", () => {
     },
   };
   const asked = { ...state, questions: [question] };
-  expect(changesInWords(state, asked)).toBe("1 question waits for you");
-  expect(changesInWords(asked, state)).toBeUndefined();
+  expect(describeChanges(state, asked)).toBe("1 question is waiting");
+  expect(describeChanges(asked, state)).toBeUndefined();
 });

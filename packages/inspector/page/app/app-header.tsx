@@ -1,17 +1,17 @@
-import { inspectorState, reached } from "../backend/page-state.js";
+import { inspectorState, inspectorStatus } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
-import { questionsInWords } from "./announce-changes.js";
+import { waitingQuestions } from "./announce-changes.js";
 import { helpShown } from "./shortcuts.js";
 import { ThemeSwitch } from "./theme-switch.js";
 
-const REACHED_WORDS = {
+const STATUS_LABELS = {
   waiting: "starting",
   open: "running",
-  gone: "ended",
-  refused: "refused",
+  gone: "stopped",
+  refused: "access denied",
 } as const;
 
-/** The name, how the inspector is, and what holds for all views. */
+/** The title bar: the state of the inspector, waiting questions, a running recording, the theme and the shortcuts. */
 export function AppHeader() {
   const shared = sharedSession();
   const state = inspectorState.value;
@@ -21,11 +21,11 @@ export function AppHeader() {
       <h1>Parley inspector</h1>
       <p class="soft">
         {shared === undefined
-          ? [state?.version, REACHED_WORDS[reached.value]].filter((word) => word !== undefined).join(" · ")
-          : `session of ${shared.exported}, read only${shared.leftOut > 0 ? `, ${shared.leftOut} entries are not in the file` : ""}`}
+          ? [state?.version, STATUS_LABELS[inspectorStatus.value]].filter((word) => word !== undefined).join(" · ")
+          : `session from ${shared.exported}, read-only${shared.leftOut > 0 ? `, ${shared.leftOut} entries not included` : ""}`}
       </p>
       <span class="app-header-space" />
-      {questions > 0 && <span class="app-badge">{questionsInWords(questions)}</span>}
+      {questions > 0 && <span class="app-badge">{waitingQuestions(questions)}</span>}
       {state?.recording !== undefined && (
         <span class="app-recording">
           <span aria-hidden="true">●</span> recording, {state.recording.messages} messages
@@ -39,26 +39,26 @@ export function AppHeader() {
           helpShown.value = true;
         }}
       >
-        Keys <kbd>?</kbd>
+        Shortcuts <kbd>?</kbd>
       </button>
     </header>
   );
 }
 
-/** Says that the inspector is no longer there, or does not know this tab. */
-export function ReachedBanner() {
-  if (reached.value === "gone") {
+/** Reports that the inspector has stopped, or that it refuses this tab. */
+export function StatusBanner() {
+  if (inspectorStatus.value === "gone") {
     return (
       <p class="app-banner" role="alert">
-        The inspector has ended: start <code>parley inspect</code> again, and open the address that it prints.
+        The inspector has stopped. Run <code>parley inspect</code> again and open the address it prints.
       </p>
     );
   }
-  if (reached.value === "refused") {
+  if (inspectorStatus.value === "refused") {
     return (
       <p class="app-banner" role="alert">
-        The inspector does not know this tab: open the whole address that <code>parley inspect</code> printed, with its
-        token.
+        This tab has no access to the inspector. Open the full address that <code>parley inspect</code> printed,
+        including its token.
       </p>
     );
   }

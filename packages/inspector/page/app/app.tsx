@@ -9,15 +9,15 @@ import { ConnectPane, FirstConnection } from "../connect/connect-pane.js";
 import { connectionName } from "../connect/connection-name.js";
 import { NotReadyNote } from "../connect/not-ready-note.js";
 import { ServerView } from "../connect/server-view.js";
-import { KeepView } from "../keep/keep-view.js";
 import { ModelPanel } from "../model/model-panel.js";
 import { Announcer, announce } from "../parts/announcer.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { QuestionsPanel } from "../questions/questions-panel.js";
+import { SessionView } from "../sessions/session-view.js";
 import { TimelineView } from "../timeline/timeline-view.js";
 import { UseView } from "../use/use-view.js";
-import { changesInWords } from "./announce-changes.js";
-import { AppHeader, ReachedBanner } from "./app-header.js";
+import { describeChanges } from "./announce-changes.js";
+import { AppHeader, StatusBanner } from "./app-header.js";
 import { HelpDialog } from "./help-dialog.js";
 import { onShortcut } from "./shortcuts.js";
 import { VIEW_LIST } from "./view-list.js";
@@ -41,10 +41,10 @@ export function App() {
   return (
     <div class="app">
       <button type="button" class="app-skip" onClick={() => document.getElementById("view")?.focus()}>
-        Skip to the view
+        Skip to main content
       </button>
       <AppHeader />
-      <ReachedBanner />
+      <StatusBanner />
       <div class="app-body">
         <ConnectPane />
         <main class="app-main" id="view" tabIndex={-1}>
@@ -64,7 +64,7 @@ export function App() {
 
 function View({ id, connection }: { readonly id: ViewId; readonly connection: ConnectionInfo | undefined }) {
   if (id === "timeline") return <TimelineView />;
-  if (id === "session") return <KeepView />;
+  if (id === "session") return <SessionView />;
   if (connection === undefined) return inspectorState.value === undefined ? null : <FirstConnection />;
   switch (id) {
     case "server":
@@ -90,7 +90,7 @@ function useAnnouncements(): void {
   const before = useRef<InspectorState | undefined>(undefined);
   useSignalEffect(() => {
     const now = inspectorState.value;
-    const words = now === undefined ? undefined : changesInWords(before.current, now);
+    const words = now === undefined ? undefined : describeChanges(before.current, now);
     before.current = now;
     if (words !== undefined) announce(words);
   });

@@ -4,24 +4,24 @@ import { VIEW_LIST } from "./view-list.js";
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   ...VIEW_LIST.map(({ key, title }, index) => [["g", key, "or", `Alt+${index + 1}`], `go to ${title}`] as const),
-  [["/"], "search in the view; ↓ or Enter goes on to what is found"],
+  [["/"], "search; ↓ or Enter moves to the results"],
   [["↑", "↓", "or", "j", "k"], "move in a list"],
-  [["Home", "End", "PageUp", "PageDown"], "move far in a list"],
-  [["Enter"], "choose in a list"],
+  [["Home", "End", "PageUp", "PageDown"], "jump in a list"],
+  [["Enter"], "select in a list"],
   [["←", "→"], "move between tabs"],
-  [["Ctrl+Enter"], "run, read or accept what is being filled in"],
-  [["Esc"], "close a dialog, empty a search"],
-  [["?"], "show these keys"],
+  [["Ctrl+Enter"], "run, read or submit the current form"],
+  [["Esc"], "close a dialog or clear a search"],
+  [["?"], "show this list"],
 ];
 
-/** Explains all keys. */
+/** Lists the keyboard shortcuts. */
 export function HelpDialog() {
   if (!helpShown.value) return null;
   const close = () => {
     helpShown.value = false;
   };
   return (
-    <Dialog title="Keys" onClose={close}>
+    <Dialog title="Keyboard shortcuts" onClose={close}>
       <dl class="app-keys">
         {KEYS.map(([keys, meaning]) => (
           <div key={meaning}>

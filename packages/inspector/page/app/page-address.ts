@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { chosenConnection, currentView, VIEWS, type ViewId } from "../backend/page-state.js";
 
-/** What the end of the address says: `#timeline/c2`. */
+/** Reads the view and the connection from the hash of the address, such as `#timeline/c2`. */
 export function readAddress(hash: string): { view?: ViewId; connection?: string } {
   const [view = "", connection = ""] = hash.replace(/^#/, "").split("/");
   const known = VIEWS.find((id) => id === view);
@@ -19,7 +19,7 @@ function decodedPart(text: string): string {
   }
 }
 
-/** Keeps view and connection in the address, so that a reload and the back button show what they should. */
+/** Mirrors the view and the connection in the address, so that a reload and the back button restore them. */
 export function followAddress(): void {
   const read = () => {
     const { view, connection } = readAddress(location.hash);
@@ -32,7 +32,7 @@ export function followAddress(): void {
     const connection = chosenConnection.value;
     const hash = `#${currentView.value}${connection === undefined ? "" : `/${encodeURIComponent(connection)}`}`;
     if (location.hash === hash) return;
-    // The first address of a visit is no place to come back to.
+    // Replaces the first address of a visit, so that the back button leaves the page.
     if (location.hash === "") history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   });

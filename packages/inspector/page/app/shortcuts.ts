@@ -2,20 +2,23 @@ import { signal } from "@preact/signals";
 import { currentView } from "../backend/page-state.js";
 import { VIEW_LIST } from "./view-list.js";
 
-/** How long `g` waits for the key of a view. */
+/** Time within which the key of a view must follow `g`. */
 const SEQUENCE_MS = 1_500;
 
-/** Whether the keys are being explained. */
+/** True while the dialog with the shortcuts is open. */
 export const helpShown = signal(false);
 
 let goSince = Number.NEGATIVE_INFINITY;
 
 const FIELDS = "input, textarea, select, [contenteditable]";
 
-/** Whether typing belongs to what has the focus. */
+/** True if the focused element takes text input. */
 const isTyping = (target: EventTarget | null) => target instanceof Element && target.closest(FIELDS) !== null;
 
-/** Does what a key stands for, wherever the focus is. Fields and dialogs keep their keys. Lists must hear it later: they know `k` too. */
+/**
+ * Runs the shortcut of a key, wherever the focus is. Fields and open dialogs receive their keys unchanged. Must be
+ * registered in the capture phase: lists handle `k` too.
+ */
 export function onShortcut(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey) return;
   if (document.querySelector("dialog[open]") !== null) return;

@@ -6,7 +6,7 @@ type Theme = (typeof THEMES)[number];
 const STORED = "parley-inspector-theme";
 const theme = signal<Theme>("system");
 
-/** Takes the theme that was chosen last; without one, the system decides. */
+/** Applies the stored theme. Default: the theme of the system. */
 export function applyStoredTheme(): void {
   apply(THEMES.find((known) => known === stored()) ?? "system");
 }
@@ -17,7 +17,7 @@ function apply(chosen: Theme): void {
   else document.documentElement.dataset["theme"] = chosen;
 }
 
-/** A page that was saved as a file, or a strict browser, may have no storage. */
+/** Storage may be unavailable: in a page that was saved as a file, or by a browser setting. */
 function stored(): string | null {
   try {
     return localStorage.getItem(STORED);
@@ -31,11 +31,11 @@ function choose(chosen: Theme): void {
   try {
     localStorage.setItem(STORED, chosen);
   } catch {
-    // The choice holds until the page is closed.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
-/** Chooses dark, light, or what the system has. */
+/** Selects the dark, light or system theme. */
 export function ThemeSwitch() {
   return (
     <select

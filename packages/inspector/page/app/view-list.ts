@@ -1,16 +1,16 @@
 import type { ViewId } from "../backend/page-state.js";
 
-/** A view as the tabs, the keys and the title name it. */
+/** A view with its tab title and its shortcut. */
 export interface ViewEntry {
   readonly id: ViewId;
   readonly title: string;
-  /** The key that goes there after `g`. */
+  /** The key that opens the view after `g`. */
   readonly key: string;
-  /** Whether a file without an inspector has it. */
+  /** True if a shared file has the view too. */
   readonly shared: boolean;
 }
 
-/** The views in the order of their tabs, which `Alt` with a figure follows. */
+/** The views in the order of their tabs. `Alt` with a digit follows the same order. */
 export const VIEW_LIST: readonly ViewEntry[] = [
   { id: "server", title: "Server", key: "s", shared: true },
   { id: "use", title: "Use", key: "u", shared: false },

@@ -1,14 +1,14 @@
 import type { ActionAnswer, ActionInput, ActionName, ActionOutput } from "../../src/contract/actions.js";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import type { EntryDetail } from "../../src/contract/timeline.js";
+import { queueRequest } from "./request-queue.js";
 import { sharedSession } from "./shared-session.js";
-import { takeTurn } from "./take-turns.js";
 
-/** An action that could not be done; `problem` says why, and what to change. */
+/** A failed action. `problem` has the reason and the fix. */
 export class ActionFailed extends Error {
-  readonly problem: ShownProblem;
+  readonly problem: ProblemInfo;
 
-  constructor(problem: ShownProblem) {
+  constructor(problem: ProblemInfo) {
     super(problem.message);
     this.name = "ActionFailed";
     this.problem = problem;
@@ -18,8 +18,8 @@ export class ActionFailed extends Error {
 const TOKEN = "parley-inspector-token";
 
 /**
- * The token of the address, which goes with every request. It is taken out of the address at once, and kept for reloads of this tab:
- * other ports of this machine share cookies with the page, but not this storage.
+ * The token that authorizes every request. Moves it from the address to the session storage of the tab, so that a
+ * reload still has it. Other ports of this machine share cookies with the page, but not this storage.
  */
 export function pageToken(): string {
   const given = new URLSearchParams(location.search).get("token");
@@ -30,8 +30,8 @@ export function pageToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
-/** Actions that end when a server has answered, which may be never. All others end at once. */
-const WAITS: ReadonlySet<ActionName> = new Set([
+/** Actions that wait for a server, possibly forever. All others finish at once. */
+const SLOW_ACTIONS: ReadonlySet<ActionName> = new Set([
   "list",
   "offer",
   "complete",
@@ -44,21 +44,21 @@ const WAITS: ReadonlySet<ActionName> = new Set([
   "replay",
 ]);
 
-/** Asks the inspector to do something. Rejects with `ActionFailed`. */
+/** Runs an action of the inspector. Rejects with `ActionFailed`. */
 export async function act<N extends ActionName>(name: N, input: ActionInput<N>): Promise<ActionOutput<N>> {
   if (sharedSession() !== undefined) {
     throw new ActionFailed({
-      message: "a saved session has no inspector behind it",
-      fix: "Start `parley inspect` to call servers.",
+      message: "a saved session cannot reach an inspector",
+      fix: "Run `parley inspect` to call servers.",
     });
   }
   const body = JSON.stringify(input);
-  if (!WAITS.has(name)) return send(name, body);
-  return takeTurn(serverIn(input), `${name} ${body}`, () => send(name, body));
+  if (!SLOW_ACTIONS.has(name)) return send(name, body);
+  return queueRequest(targetOf(input), `${name} ${body}`, () => send(name, body));
 }
 
-/** Whose answer an action waits for. */
-function serverIn(input: object): string {
+/** The connection whose server an action waits for. */
+function targetOf(input: object): string {
   if ("connection" in input) return String(input.connection);
   return "against" in input ? String(input.against) : "";
 }
@@ -70,17 +70,19 @@ async function send<N extends ActionName>(name: N, body: string): Promise<Action
     body,
   }).catch((reason: unknown) => {
     throw new ActionFailed({
-      message: `the inspector does not answer (${String(reason)})`,
-      fix: "Start `parley inspect` again, and open the address that it prints.",
+      message: `the inspector is not responding (${String(reason)})`,
+      fix: "Run `parley inspect` again and open the address it prints.",
     });
   });
-  // The server side of the same package answers every action so, failures included.
+  // The server side of this package sends this shape for every action, including failures.
   const answer = (await response.json()) as ActionAnswer<N>;
   if (answer.ok) return answer.value;
   throw new ActionFailed(answer.problem);
 }
 
-/** An entry of the timeline as a whole: from the session that the page was saved with, or else from the inspector. */
+/**
+ * Returns a timeline entry with its message: from the embedded session in a shared file, otherwise from the inspector.
+ */
 export async function entryDetail(seq: number): Promise<EntryDetail> {
   const shared = sharedSession();
   if (shared === undefined) return act("entry", { seq });

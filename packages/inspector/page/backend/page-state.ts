@@ -7,26 +7,28 @@ import type { EntrySummary } from "../../src/contract/timeline.js";
 export const VIEWS = ["server", "use", "timeline", "model", "eras", "session"] as const;
 export type ViewId = (typeof VIEWS)[number];
 
-/** What the inspector last told; undefined before the first time. */
+/** The last state that the inspector sent. Undefined before the first one. */
 export const inspectorState = signal<InspectorState | undefined>(undefined);
 
-/** Entries that the page keeps; the inspector keeps no more. */
-const MOST_ENTRIES = 20_000;
+/** Cached timeline entries. The inspector has the same limit. */
+const MAX_ENTRIES = 20_000;
 
 /** The timeline, oldest first. */
 export const entries = signal<readonly EntrySummary[]>([]);
 
-/** Whether the inspector is reached: `gone` when its process has ended, `refused` when this tab has no token. */
-export const reached = signal<"waiting" | "open" | "gone" | "refused">("waiting");
+/**
+ * The state of the link to the inspector: `gone` after its process has ended, `refused` if this tab has no valid token.
+ */
+export const inspectorStatus = signal<"waiting" | "open" | "gone" | "refused">("waiting");
 
-/** The id of the connection that is shown. */
+/** The id of the selected connection. */
 export const chosenConnection = signal<string | undefined>(undefined);
 
 let lastShown: string | undefined;
 
 /**
- * The connection that is shown: the chosen one, or the one that was shown before it, or the first. One that was just made is chosen
- * before the inspector has told of it.
+ * The connection on display: the selected one, else the one displayed before, else the first. A new connection is
+ * selected before the state of the inspector contains it.
  */
 export const currentConnection = computed<ConnectionInfo | undefined>(() => {
   const all = inspectorState.value?.connections ?? [];
@@ -36,22 +38,22 @@ export const currentConnection = computed<ConnectionInfo | undefined>(() => {
   return shown;
 });
 
-/** The view that is shown. */
+/** The view on display. */
 export const currentView = signal<ViewId>("use");
 
-/** The entry of the timeline that is shown as a whole. */
+/** The number of the timeline entry whose details are open. */
 export const chosenEntry = signal<number | undefined>(undefined);
 
-/** Goes to an entry of the timeline. */
+/** Opens an entry in the timeline. */
 export function showEntry(seq: number): void {
   chosenEntry.value = seq;
   currentView.value = "timeline";
 }
 
-/** Takes entries in; the oldest are forgotten. */
+/** Appends new entries and drops the oldest beyond the limit. */
 export function addEntries(more: readonly EntrySummary[]): void {
   const known = entries.value;
   const last = known.at(-1)?.seq ?? -1;
   const fresh = more.filter(({ seq }) => seq > last);
-  if (fresh.length > 0) entries.value = [...known, ...fresh].slice(-MOST_ENTRIES);
+  if (fresh.length > 0) entries.value = [...known, ...fresh].slice(-MAX_ENTRIES);
 }

@@ -1,13 +1,13 @@
 import type { SharedSession } from "../../src/contract/inspector-state.js";
 
-/** The element of a shared file that holds the session; the server side of the same package writes it. */
+/** The id of the element that holds the session in a shared file. The server side of this package writes it. */
 const ELEMENT = "shared-session";
 
 let read: { readonly session: SharedSession | undefined } | undefined;
 
 /**
- * The session that this page was saved with; undefined in a page that an inspector serves. A page with a session never sends a
- * request, whatever became of the file.
+ * The session embedded in this page. Undefined if an inspector serves the page. A page with a session sends no
+ * requests, even if the session is damaged.
  */
 export function sharedSession(): SharedSession | undefined {
   read ??= { session: readSession() };
@@ -22,12 +22,12 @@ function readSession(): SharedSession | undefined {
     const value: unknown = JSON.parse(element.text);
     if (isSession(value)) return value;
   } catch {
-    // A file that was cut or edited shows nothing, and still asks nobody.
+    // A truncated or edited file shows nothing, and still sends no requests.
   }
   return { format: "parley-shared-session", ...empty };
 }
 
-/** The outline alone: the page renders everything inert, and the file has no powers to lose. */
+/** Checks only the outline: the page renders all content as inert text, and the file has no access to anything. */
 function isSession(value: unknown): value is SharedSession {
   if (typeof value !== "object" || value === null) return false;
   const { format, connections, entries } = value as Partial<Record<keyof SharedSession, unknown>>;

@@ -6,10 +6,10 @@ import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { EraComparison } from "../../src/contract/timeline.js";
 import { act } from "../backend/act.js";
 import { inspectorState } from "../backend/page-state.js";
-import { RunProgress } from "../keep/run-progress.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
+import { RunProgress } from "../sessions/run-progress.js";
 import { ComparedRequest, type RequestDraft, requestOf } from "./compared-request.js";
 import { EraColumns } from "./era-columns.js";
 
@@ -20,16 +20,16 @@ const newestOf = (era: string): Revision => {
 
 const EMPTY: RequestDraft = { name: "", text: "{}" };
 
-interface Compared {
+interface FinishedComparison {
   readonly connection: string;
   readonly request: CallRequest;
   readonly comparison: EraComparison;
 }
 
-/** What the last comparison gave; one goes on while another view is shown. */
-const lastCompared = signal<Compared | undefined>(undefined);
+/** The last comparison. Kept outside of the component, because a comparison continues while another view is open. */
+const lastComparison = signal<FinishedComparison | undefined>(undefined);
 
-/** The same call in both eras, side by side. */
+/** Runs the same call in both eras and shows the messages side by side. */
 export function CompareView({ connection }: { readonly connection: ConnectionInfo }) {
   const [draft, setDraft] = useState(EMPTY);
   const [left, setLeft] = useState(() => newestOf("stateful"));
@@ -37,14 +37,14 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
   const [asked, setAsked] = useState<CallRequest | undefined>(undefined);
   const action = useAction();
   const busy = action.busy || (inspectorState.value?.runs ?? []).some(({ kind }) => kind === "comparison");
-  const compared = lastCompared.value?.connection === connection.id ? lastCompared.value : undefined;
+  const compared = lastComparison.value?.connection === connection.id ? lastComparison.value : undefined;
   const run = (request: CallRequest) => {
     setAsked(undefined);
     action.run(async () => {
-      lastCompared.value = undefined;
+      lastComparison.value = undefined;
       const input = { connection: connection.id, request, revisions: [left, right] as const };
       const comparison = await act("compare", input);
-      lastCompared.value = { connection: connection.id, request, comparison };
+      lastComparison.value = { connection: connection.id, request, comparison };
     });
   };
   const ask = () => {
@@ -56,15 +56,16 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
     <div class="compare">
       <ComparedRequest connection={connection.id} draft={draft} onChange={setDraft} />
       <div class="compare-revisions">
-        <RevisionChoice label="Left" chosen={left} onChoose={setLeft} />
-        <RevisionChoice label="Right" chosen={right} onChoose={setRight} />
+        <RevisionChoice label="First revision" chosen={left} onChoose={setLeft} />
+        <RevisionChoice label="Second revision" chosen={right} onChoose={setRight} />
         <button type="button" class="main" disabled={busy || connection.status !== "ready"} onClick={ask}>
           {busy ? "Calling…" : "Call in both"}
         </button>
       </div>
       <p class="soft">
-        The call runs twice, over two fresh connections, one after the other. Questions of the server are asked twice
-        too.
+        The protocol has two eras: stateful revisions open a session with a handshake, stateless ones send every request
+        on its own. The call runs twice, one after the other, each time over a new connection. If the server asks
+        questions, it asks them twice.
       </p>
       <RunProgress kind="comparison" />
       {asked !== undefined && (
@@ -86,14 +87,14 @@ function ConfirmCalls({ revisions: [left, right], onCall, onClose }: ConfirmCall
   return (
     <Dialog title="Call twice?" onClose={onClose}>
       <p>
-        The server is asked in {left} and then in {right}. What the call writes, buys or deletes, it does twice.
+        The call runs in {left} and then in {right}. Anything that it writes, buys or deletes happens twice.
       </p>
       <div class="parts-actions">
         <button type="button" class="main" onClick={onCall}>
           Call twice
         </button>
         <button type="button" onClick={onClose}>
-          Stay here
+          Cancel
         </button>
       </div>
     </Dialog>

@@ -5,7 +5,7 @@ import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
 import { problemWords } from "../timeline/problem-lines.js";
 
-/** One message of a compared call; its text is shown when it is opened. */
+/** One message of a compared call. Expands to its text. */
 export function ComparedMessage({ entry }: { readonly entry: EntryDetail }) {
   const [open, setOpen] = useState(false);
   const { direction, kind, label, bytes, latencyMs, problems, failed, seq } = entry.summary;
@@ -19,7 +19,9 @@ export function ComparedMessage({ entry }: { readonly entry: EntryDetail }) {
         </span>
         <span class={failed ? "mono compare-failed" : "mono"}>{label}</span>
         <span class="soft">{facts.join(" · ")}</span>
-        {problems > 0 && <span class="compare-failed">{problems === 1 ? "1 flaw" : `${problems} flaws`}</span>}
+        {problems > 0 && (
+          <span class="compare-failed">{problems === 1 ? "1 violation" : `${problems} violations`}</span>
+        )}
       </button>
       {open && (
         <>

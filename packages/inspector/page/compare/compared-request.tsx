@@ -4,31 +4,31 @@ import { inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** A call of a tool as it is typed, or another request that was made before. */
+/** A tool call under edit, or an earlier request of another kind. */
 export interface RequestDraft {
   readonly name: string;
   /** The arguments, as JSON. */
   readonly text: string;
-  /** A request of another kind, which is taken as it is. */
+  /** A request of another kind, sent unchanged. */
   readonly other?: CallRequest | undefined;
 }
 
-/** The request of a draft, or why there is none. */
+/** Returns the request of a draft, or the reason why the draft is invalid. */
 export function requestOf({ name, text, other }: RequestDraft): { request?: CallRequest; problem?: string } {
   if (other !== undefined) return { request: other };
-  if (name === "") return { problem: "Name a tool, or choose a call that was made." };
+  if (name === "") return { problem: "Enter the name of a tool, or choose an earlier call." };
   try {
     const args: unknown = JSON.parse(text);
     if (typeof args === "object" && args !== null && !Array.isArray(args))
       return { request: { kind: "tool", name, arguments: { ...args } } };
-    return { problem: "The arguments are no object." };
+    return { problem: "The arguments must be a JSON object." };
   } catch (reason) {
-    return { problem: `The arguments are not JSON: ${reason instanceof Error ? reason.message : reason}` };
+    return { problem: `The arguments are not valid JSON: ${reason instanceof Error ? reason.message : reason}` };
   }
 }
 
-/** Calls that are offered; the newest first. */
-const MOST_CALLS = 20;
+/** Offered calls, newest first. */
+const MAX_CALLS = 20;
 
 interface ComparedRequestProps {
   readonly connection: string;
@@ -36,21 +36,21 @@ interface ComparedRequestProps {
   readonly onChange: (draft: RequestDraft) => void;
 }
 
-/** Chooses what is called: what was called before, or a tool and its arguments. */
+/** Selects the request to compare: an earlier call, or a tool and its arguments. */
 export function ComparedRequest({ connection, draft, onChange }: ComparedRequestProps) {
   const action = useAction();
   const calls = (inspectorState.value?.calls ?? [])
     .filter((call) => call.connection === connection && call.status !== "running")
-    .slice(0, MOST_CALLS);
-  const take = (call: string) => {
+    .slice(0, MAX_CALLS);
+  const load = (call: string) => {
     if (call !== "") action.run(async () => onChange(draftOf((await act("outcome", { call })).request)));
   };
   return (
     <div class="compare-request">
       {calls.length > 0 && (
         <label class="keep-select">
-          As before
-          <select value="" onChange={(event) => take(event.currentTarget.value)}>
+          Earlier call
+          <select value="" onChange={(event) => load(event.currentTarget.value)}>
             <option value="">choose a call</option>
             {calls.map((call) => (
               <option key={call.id} value={call.id}>
@@ -73,7 +73,7 @@ export function ComparedRequest({ connection, draft, onChange }: ComparedRequest
             />
           </label>
           <label class="compare-arguments">
-            Arguments, as JSON
+            Arguments (JSON)
             <textarea
               rows={4}
               value={draft.text}

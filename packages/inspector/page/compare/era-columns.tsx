@@ -1,8 +1,8 @@
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ComparedCall, EntryDetail, EraComparison } from "../../src/contract/timeline.js";
-import { DifferenceTable } from "../keep/difference-table.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
+import { DifferenceTable } from "../sessions/difference-table.js";
 import { ComparedMessage } from "./compared-message.js";
 import { messagesByRole, ROLES, type Role } from "./message-roles.js";
 
@@ -14,13 +14,13 @@ interface EraColumnsProps {
 const TITLES: Readonly<Record<Role, string>> = {
   handshake: "Handshake",
   request: "Request",
-  questions: "Questions and their answers",
+  questions: "Questions and answers",
   notifications: "Notifications",
-  answer: "Answer",
-  other: "Besides",
+  answer: "Response",
+  other: "Other",
 };
 
-/** Two runs of the same call side by side, message by message, and where their results differ. */
+/** Two runs of the same call side by side, message by message, and the differences between their results. */
 export function EraColumns({ comparison, request }: EraColumnsProps) {
   const runs = comparison.calls.map((call) => ({ call, byRole: messagesByRole(call.entries, request) }));
   const roles = ROLES.filter((role) => runs.some(({ byRole }) => byRole[role].length > 0));
@@ -30,7 +30,7 @@ export function EraColumns({ comparison, request }: EraColumnsProps) {
     <div class="compare-result">
       <div class="compare-row">
         {runs.map(({ call }, at) => (
-          <RunFacts key={at} call={call} />
+          <RunSummary key={at} call={call} />
         ))}
       </div>
       {roles.map((role) => (
@@ -48,12 +48,12 @@ export function EraColumns({ comparison, request }: EraColumnsProps) {
           </div>
         </section>
       ))}
-      <section aria-label="Differences of the results">
-        <h3>Differences of the results</h3>
+      <section aria-label="Differences between the results">
+        <h3>Differences between the results</h3>
         {isCancelled && <p>The results are not compared, because the call was cancelled.</p>}
         {!isCancelled && comparison.differences.length === 0 && <p>The results are the same.</p>}
         {comparison.differences.length > 0 && (
-          <DifferenceTable label="Places that differ" sides={[left, right]} rows={comparison.differences} />
+          <DifferenceTable label="Differences" sides={[left, right]} rows={comparison.differences} />
         )}
       </section>
     </div>
@@ -63,7 +63,7 @@ export function EraColumns({ comparison, request }: EraColumnsProps) {
 const sumOf = (entries: readonly EntryDetail[], of: "bytes" | "problems") =>
   entries.reduce((sum, { summary }) => sum + summary[of], 0);
 
-function RunFacts({ call }: { readonly call: ComparedCall }) {
+function RunSummary({ call }: { readonly call: ComparedCall }) {
   const { revision, outcome, durationMs, problem, entries } = call;
   const flaws = sumOf(entries, "problems");
   return (
@@ -75,8 +75,8 @@ function RunFacts({ call }: { readonly call: ComparedCall }) {
       </p>
       <p class={flaws === 0 ? "compare-done" : "compare-failed"}>
         {flaws === 0
-          ? "Every message keeps to the schema."
-          : `The schema is broken at ${flaws === 1 ? "1 place" : `${flaws} places`}.`}
+          ? "Every message matches the schema."
+          : `${flaws === 1 ? "1 schema violation" : `${flaws} schema violations`}.`}
       </p>
       {problem !== undefined && <p class="compare-problem">{problem}</p>}
     </div>

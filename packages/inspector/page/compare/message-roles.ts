@@ -1,7 +1,7 @@
 import type { CallRequest } from "../../src/contract/calls.js";
 import { type EntryDetail, HANDSHAKE_METHODS } from "../../src/contract/timeline.js";
 
-/** What messages of a call are for, in the order in which they pass. */
+/** The roles of the messages of a call, in order of their appearance. */
 export const ROLES = ["handshake", "request", "questions", "notifications", "answer", "other"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -12,7 +12,7 @@ const METHODS: Readonly<Partial<Record<CallRequest["kind"], string>>> = {
   skill: "skills/get",
 };
 
-/** Sorts the messages of one run by what they are for, so that two eras can be laid side by side. */
+/** Sorts the messages of one run by role, so that two eras can be aligned. */
 export function messagesByRole(
   entries: readonly EntryDetail[],
   request: CallRequest,
@@ -27,7 +27,7 @@ export function messagesByRole(
     if (kind === "notification") return "notifications";
     if (entry === first) return "request";
     if (entry === last) return "answer";
-    // Further rounds of the same request carry questions and their answers, as requests of the server do.
+    // Further rounds of the same request carry questions and answers, as requests from the server do.
     const ofServer = (kind === "request") === (direction === "received");
     return own.includes(entry) || ofServer ? "questions" : "other";
   };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { capabilityFacts } from "./capability-rows.js";
+import { describeCapabilities } from "./capability-rows.js";
 
 test("capabilities are told in words, extensions each by their own name", () => {
-  const facts = capabilityFacts({
+  const facts = describeCapabilities({
     tools: { listChanged: true },
     resources: { subscribe: false, listChanged: true },
     prompts: {},
@@ -20,5 +20,5 @@ test("capabilities are told in words, extensions each by their own name", () => 
 
 test("a server that declares very many gets no more than a page of rows", () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`c${at}`, {}]));
-  expect(capabilityFacts(many).length).toBeLessThanOrEqual(100);
+  expect(describeCapabilities(many).length).toBeLessThanOrEqual(100);
 });

@@ -1,10 +1,10 @@
-/** Capabilities with members of their own that are written out; deeper ones are JSON. */
-const MOST_ROWS = 100;
+/** Displayed capabilities. Deeper members appear as JSON. */
+const MAX_ROWS = 100;
 
-/** What a server says it can do, a capability a row. */
+/** The declared capabilities of a server, one per row. */
 export function CapabilityRows({ capabilities }: { readonly capabilities: Readonly<Record<string, unknown>> }) {
-  const rows = capabilityFacts(capabilities);
-  if (rows.length === 0) return <p class="soft">The server has declared none.</p>;
+  const rows = describeCapabilities(capabilities);
+  if (rows.length === 0) return <p class="soft">The server declares no capabilities.</p>;
   return (
     <dl class="connect-facts">
       {rows.map(({ name, words }) => (
@@ -17,24 +17,26 @@ export function CapabilityRows({ capabilities }: { readonly capabilities: Readon
   );
 }
 
-/** Capabilities in words: `tools`: `yes, listChanged`. Extensions have a row each. */
-export function capabilityFacts(capabilities: Readonly<Record<string, unknown>>): { name: string; words: string }[] {
+/** Describes each capability, such as `tools`: `yes, listChanged`. Each extension gets its own row. */
+export function describeCapabilities(
+  capabilities: Readonly<Record<string, unknown>>,
+): { name: string; words: string }[] {
   return Object.entries(capabilities)
     .flatMap(([name, value]) =>
       (name === "extensions" || name === "experimental") && isRecord(value)
         ? Object.entries(value).map(([inner, settings]) => ({
             name: inner,
-            words: `${name.replace(/s$/, "")}, ${inWords(settings)}`,
+            words: `${name.replace(/s$/, "")}, ${describe(settings)}`,
           }))
-        : [{ name, words: inWords(value) }],
+        : [{ name, words: describe(value) }],
     )
-    .slice(0, MOST_ROWS);
+    .slice(0, MAX_ROWS);
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function inWords(value: unknown): string {
+function describe(value: unknown): string {
   if (value === true) return "yes";
   if (value === false) return "no";
   if (!isRecord(value)) return JSON.stringify(value);

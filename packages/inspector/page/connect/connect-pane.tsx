@@ -7,13 +7,16 @@ import { connectionName, STATUS_WORDS } from "./connection-name.js";
 import { TargetList } from "./target-list.js";
 import { UrlForm } from "./url-form.js";
 
-/** The connections, and what to connect to. In a narrow page it folds away behind the name of the connection that is shown. */
+/**
+ * The connections and the targets to connect to. In a narrow window it collapses to the name of the current connection.
+ */
 export function ConnectPane() {
   const [adding, setAdding] = useState(false);
   const [unfolded, setUnfolded] = useState(false);
   const shown = currentConnection.value;
   const id = shown?.id;
-  // Whoever chose a connection wants to see it; at once, so that a pane which is unfolded right then stays so.
+  // Collapses once a connection is selected. A layout effect, so that a pane that the user expands right then stays
+  // open.
   useLayoutEffect(() => {
     if (id !== undefined) setUnfolded(false);
   }, [id]);
@@ -48,13 +51,13 @@ export function ConnectPane() {
   );
 }
 
-/** What the page shows before there is a connection. */
+/** The start page, shown until the first connection. */
 export function FirstConnection() {
   return (
     <div class="connect-first">
       <h2>Connect to a server</h2>
       <p class="soft">
-        Give the address of a server. Commands can only be given in the terminal:{" "}
+        Enter the URL of a server. To inspect a program, start it from the terminal:{" "}
         <code>parley inspect -- node server.js</code>.
       </p>
       <UrlForm />

@@ -5,7 +5,7 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 import { RevisionSelect } from "./revision-select.js";
 
-/** Opens a connection again, ends it, or takes it from the list. */
+/** Reconnects, disconnects or removes a connection. */
 export function ConnectionControls({ connection }: { readonly connection: ConnectionInfo }) {
   const { id, status, wanted } = connection;
   const action = useAction();
@@ -17,14 +17,14 @@ export function ConnectionControls({ connection }: { readonly connection: Connec
       <div class="parts-actions">
         <span class="connect-field-row">
           <span aria-hidden="true">Revision</span>
-          <RevisionSelect label="Revision to speak" chosen={wanted} onChoose={reopenIn} disabled={action.busy} />
+          <RevisionSelect label="Protocol revision" chosen={wanted} onChoose={reopenIn} disabled={action.busy} />
         </span>
         <button
           type="button"
           disabled={action.busy}
           onClick={() => action.run(() => act("reopen", { connection: id }))}
         >
-          Reopen
+          Reconnect
         </button>
         {!ended && (
           <button type="button" onClick={() => action.run(() => act("disconnect", { connection: id }))}>
@@ -33,7 +33,7 @@ export function ConnectionControls({ connection }: { readonly connection: Connec
         )}
         {ended && (
           <button type="button" onClick={() => action.run(() => act("forget", { connection: id }))}>
-            Forget
+            Remove
           </button>
         )}
       </div>

@@ -1,11 +1,11 @@
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { chosenConnection, currentConnection, inspectorState } from "../backend/page-state.js";
-import { connectionFacts, connectionName, STATUS_WORDS } from "./connection-name.js";
+import { connectionDetails, connectionName, STATUS_WORDS } from "./connection-name.js";
 
-/** The connections of the inspector; one of them is shown. */
+/** The list of connections. */
 export function ConnectionList() {
   const connections = inspectorState.value?.connections ?? [];
-  if (connections.length === 0) return <p class="soft">None yet.</p>;
+  if (connections.length === 0) return <p class="soft">No connections yet.</p>;
   return (
     <ul class="connect-list">
       {connections.map((connection) => (
@@ -26,12 +26,14 @@ function ConnectionButton({ connection, shown }: { readonly connection: Connecti
     <button type="button" class="connect-item" aria-current={shown ? "true" : undefined} onClick={choose}>
       <StatusDot status={status} />
       <span class="connect-item-name">{connectionName(connection)}</span>
-      <span class="connect-item-facts soft">{[STATUS_WORDS[status], ...connectionFacts(connection)].join(" · ")}</span>
+      <span class="connect-item-facts soft">
+        {[STATUS_WORDS[status], ...connectionDetails(connection)].join(" · ")}
+      </span>
     </button>
   );
 }
 
-/** The state of a connection as a colour; the words always stand beside it. */
+/** The status of a connection as a colour. The status text always stands beside it. */
 export function StatusDot({ status }: Pick<ConnectionInfo, "status">) {
   return <span class={`connect-dot connect-dot-${status}`} aria-hidden="true" />;
 }

@@ -4,10 +4,11 @@ import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** Chooses from which severity on the server sends log messages. */
+/** Selects the minimum severity of the log messages that the server sends. */
 export function LogLevelSelect({ connection }: { readonly connection: ConnectionInfo }) {
   const action = useAction();
-  if (connection.capabilities["logging"] === undefined) return <p class="soft">The server sends none.</p>;
+  if (connection.capabilities["logging"] === undefined)
+    return <p class="soft">The server does not send log messages.</p>;
   const choose = (value: string) => {
     const level = LOG_LEVELS.find((known) => known === value);
     if (level !== undefined) action.run(() => act("setLogLevel", { connection: connection.id, level }));
@@ -15,13 +16,13 @@ export function LogLevelSelect({ connection }: { readonly connection: Connection
   return (
     <div class="connect-log">
       <label class="connect-field-row">
-        <span>From this severity on</span>
+        <span>Minimum log level</span>
         <select
           value={connection.logLevel ?? ""}
           disabled={action.busy || connection.status !== "ready"}
           onChange={(event) => choose(event.currentTarget.value)}
         >
-          {connection.logLevel === undefined && <option value="">as the server likes</option>}
+          {connection.logLevel === undefined && <option value="">server default</option>}
           {LOG_LEVELS.map((level) => (
             <option key={level} value={level}>
               {level}
@@ -29,7 +30,7 @@ export function LogLevelSelect({ connection }: { readonly connection: Connection
           ))}
         </select>
       </label>
-      <p class="soft">They arrive in the timeline as notifications/message.</p>
+      <p class="soft">Log messages appear in the timeline as notifications/message.</p>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
     </div>
   );

@@ -1,19 +1,19 @@
 import type { ConnectionInfo, LoginInfo, LoginStep } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
 import { showEntry } from "../backend/page-state.js";
+import { AddressView } from "../parts/address-view.js";
 import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
-import { ShownAddress } from "../parts/shown-address.js";
 import { useAction } from "../parts/use-action.js";
 
 interface LoginStepsProps {
   readonly connection: ConnectionInfo;
   readonly login: LoginInfo;
-  /** Whether there is still a server to log in at. */
+  /** False in shared and imported sessions, which have no server to log in to. */
   readonly live: boolean;
 }
 
-/** How a login went, step by step, and the page to visit while the user is waited for. */
+/** The steps of a login, and the page to visit while the login waits for the user. */
 export function LoginSteps({ connection, login, live }: LoginStepsProps) {
   const action = useAction();
   const waits = login.visit !== undefined;
@@ -28,7 +28,7 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
       </ol>
       {login.scopes !== undefined && (
         <p>
-          {waits ? "Scopes that are asked for" : "Scopes"}:{" "}
+          {waits ? "Requested scopes" : "Scopes"}:{" "}
           {login.scopes.length === 0 ? "none" : login.scopes.map((scope) => <code key={scope}>{scope} </code>)}
         </p>
       )}
@@ -48,7 +48,7 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
   );
 }
 
-/** `pending`: it is not known yet how the step ends. */
+/** `pending`: the outcome of the step is not known yet. */
 function Step({ step, pending }: { readonly step: LoginStep; readonly pending: boolean }) {
   const { seq } = step;
   return (
@@ -74,8 +74,8 @@ function PageToVisit({ address }: { readonly address: string }) {
   const safe = outsideAddress(address);
   return (
     <div class="connect-visit">
-      <p>The server asks you to log in at this page:</p>
-      <ShownAddress address={address} />
+      <p>The server asks you to log in on this page:</p>
+      <AddressView address={address} />
       {safe !== undefined && (
         <div class="parts-actions">
           <button type="button" class="main" onClick={() => openOutside(safe)}>

@@ -2,16 +2,16 @@ import type { ConnectionInfo, ConnectionStatus } from "../../src/contract/connec
 import { currentView, type ViewId } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 
-/** Views that need a server which answers. */
+/** Views that need a live server. */
 const NEED_SERVER: readonly ViewId[] = ["use", "model", "eras"];
 
 const WORDS: Readonly<Record<Exclude<ConnectionStatus, "ready">, string>> = {
-  connecting: "The server is being connected to.",
-  login: "The server waits for you to log in.",
-  lost: "The connection is lost, and is being opened again.",
-  failed: "There is no connection: it failed.",
+  connecting: "Connecting to the server…",
+  login: "The server is waiting for you to log in.",
+  lost: "The connection was lost. Reconnecting…",
+  failed: "The connection failed.",
   closed: "The connection is closed.",
-  imported: "This is a recorded session: there is no server to use.",
+  imported: "This is a recorded session without a live server.",
 };
 
 interface NotReadyNoteProps {
@@ -19,7 +19,7 @@ interface NotReadyNoteProps {
   readonly connection: ConnectionInfo | undefined;
 }
 
-/** Says why a view cannot do its work now, and leads to where that is changed. */
+/** Explains why a view is unavailable and links to the view that can change it. */
 export function NotReadyNote({ view, connection }: NotReadyNoteProps) {
   if (connection === undefined || connection.status === "ready" || !NEED_SERVER.includes(view)) return null;
   const { status, problem } = connection;

@@ -1,17 +1,17 @@
 import { REVISIONS, type Revision } from "@parley/mcp/protocol";
 
-/** From the newest on, since that is what is asked for most. */
+/** Newest first, because it is chosen most often. */
 const NEWEST_FIRST = [...REVISIONS].reverse();
 
 interface RevisionSelectProps {
   readonly label: string;
-  /** Undefined where it is negotiated. */
+  /** Undefined if client and server negotiate the revision. */
   readonly chosen: Revision | undefined;
   readonly onChoose: (revision: Revision | undefined) => void;
   readonly disabled?: boolean | undefined;
 }
 
-/** Chooses a revision of the protocol, or lets client and server agree on one. */
+/** Selects a protocol revision, or negotiation. */
 export function RevisionSelect({ label, chosen, onChoose, disabled = false }: RevisionSelectProps) {
   const choose = (value: string) => onChoose(REVISIONS.find((revision) => revision === value));
   return (
@@ -21,7 +21,7 @@ export function RevisionSelect({ label, chosen, onChoose, disabled = false }: Re
       disabled={disabled}
       onChange={(event) => choose(event.currentTarget.value)}
     >
-      <option value="">negotiate</option>
+      <option value="">Auto-negotiate</option>
       {NEWEST_FIRST.map((revision) => (
         <option key={revision} value={revision}>
           {revision}

@@ -5,15 +5,15 @@ import { announce } from "../parts/announcer.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** Roots that can be written here. */
-const MOST_ROOTS = 100;
+/** Roots that the editor accepts. */
+const MAX_ROOTS = 100;
 
 interface DraftRoot {
   readonly uri: string;
   readonly name: string;
 }
 
-/** The folders that the server is told it may work in. */
+/** Edits the folders that the client offers to the server as roots. */
 export function RootsEditor({ connection }: { readonly connection: ConnectionInfo }) {
   const [roots, setRoots] = useState<readonly DraftRoot[]>(() =>
     connection.roots.map(({ uri, name = "" }) => ({ uri, name })),
@@ -29,15 +29,15 @@ export function RootsEditor({ connection }: { readonly connection: ConnectionInf
       .map(({ uri, name }) => (name === "" ? { uri } : { uri, name }));
     action.run(async () => {
       await act("setRoots", { connection: connection.id, roots: given });
-      announce("Roots are set");
+      announce("Roots saved");
     });
   };
   return (
     <form class="connect-roots" onSubmit={save}>
-      <p class="soft">Folders that the server is told it may work in, as file: URIs.</p>
+      <p class="soft">Folders that the server may work in, as file: URIs.</p>
       {roots.map((root, index) => (
         <RootFields
-          // The place in the list is what identifies a root that is being written.
+          // A root under edit is identified by its position.
           key={`root ${index}`}
           root={root}
           number={index + 1}
@@ -49,13 +49,13 @@ export function RootsEditor({ connection }: { readonly connection: ConnectionInf
       <div class="parts-actions">
         <button
           type="button"
-          disabled={roots.length >= MOST_ROOTS}
+          disabled={roots.length >= MAX_ROOTS}
           onClick={() => setRoots([...roots, { uri: "", name: "" }])}
         >
-          Add a root
+          Add root
         </button>
         <button type="submit" disabled={action.busy}>
-          Set roots
+          Save roots
         </button>
       </div>
     </form>

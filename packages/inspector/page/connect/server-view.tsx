@@ -5,23 +5,23 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { CapabilityRows } from "./capability-rows.js";
 import { ConnectionControls } from "./connection-controls.js";
 import { StatusDot } from "./connection-list.js";
-import { connectionFacts, connectionName, STATUS_WORDS } from "./connection-name.js";
+import { connectionDetails, connectionName, STATUS_WORDS } from "./connection-name.js";
 import { LogLevelSelect } from "./log-level-select.js";
 import { LoginSteps } from "./login-steps.js";
 import { RootsEditor } from "./roots-editor.js";
 
 const TRANSPORTS: Readonly<Record<ConnectionInfo["target"]["kind"], string>> = {
   url: "HTTP",
-  command: "stdio, with a process of its own",
+  command: "stdio, in a child process",
   module: "in memory, from a module",
   server: "in memory, in this process",
-  file: "none, from a recording",
+  file: "none (recording)",
 };
 
-/** Everything about one connection and its server. */
+/** All details of one connection and its server. */
 export function ServerView({ connection }: { readonly connection: ConnectionInfo }) {
   const { status, problem, login, instructions } = connection;
-  // Of a server that was never reached nothing can be said.
+  // Nothing is known about a server before the first successful connection.
   const known = connection.server !== undefined || connection.revision !== undefined;
   const live = sharedSession() === undefined && status !== "imported";
   return (
@@ -30,35 +30,35 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
         <h2>{connectionName(connection)}</h2>
         <p class="connect-status">
           <StatusDot status={status} /> {STATUS_WORDS[status]}
-          <span class="soft">{connectionFacts(connection).map((fact) => ` · ${fact}`)}</span>
+          <span class="soft">{connectionDetails(connection).map((fact) => ` · ${fact}`)}</span>
         </p>
       </header>
       {problem !== undefined && <ProblemNote problem={problem} />}
       {live && <ConnectionControls connection={connection} />}
       {login !== undefined && <LoginSteps connection={connection} login={login} live={live} />}
-      <ServerFacts connection={connection} />
+      <ServerDetails connection={connection} />
       {known && (
-        <Part title="Capabilities">
+        <Section title="Capabilities">
           <CapabilityRows capabilities={connection.capabilities} />
-        </Part>
+        </Section>
       )}
       {instructions !== undefined && (
-        <Part title="Instructions">
+        <Section title="Instructions">
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
           <section class="connect-instructions" aria-label="Instructions" tabIndex={0}>
             <pre>{instructions}</pre>
           </section>
-        </Part>
+        </Section>
       )}
       {live && (
         <>
-          <Part title="Roots">
+          <Section title="Roots">
             <RootsEditor key={connection.id} connection={connection} />
-          </Part>
+          </Section>
           {known && (
-            <Part title="Log messages">
+            <Section title="Log messages">
               <LogLevelSelect connection={connection} />
-            </Part>
+            </Section>
           )}
         </>
       )}
@@ -66,9 +66,9 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
   );
 }
 
-function ServerFacts({ connection }: { readonly connection: ConnectionInfo }) {
+function ServerDetails({ connection }: { readonly connection: ConnectionInfo }) {
   const { server, target, revision, era, wanted } = connection;
-  const negotiated = wanted === undefined ? "negotiated" : "as chosen";
+  const negotiated = wanted === undefined ? "negotiated" : "chosen";
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["Name", server?.name],
     ["Title", server?.title],
@@ -79,7 +79,7 @@ function ServerFacts({ connection }: { readonly connection: ConnectionInfo }) {
     ["Transport", TRANSPORTS[target.kind]],
   ];
   return (
-    <Part title="Server">
+    <Section title="Server">
       <dl class="connect-facts">
         {facts.map(
           ([name, value]) =>
@@ -91,11 +91,11 @@ function ServerFacts({ connection }: { readonly connection: ConnectionInfo }) {
             ),
         )}
       </dl>
-    </Part>
+    </Section>
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <section class="connect-part">
       <h3>{title}</h3>

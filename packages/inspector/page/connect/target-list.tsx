@@ -4,7 +4,7 @@ import { chosenConnection, inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** What the terminal offers to connect to. Commands come from there alone. */
+/** The targets named on the command line. Commands come only from there. */
 export function TargetList() {
   const targets = inspectorState.value?.targets ?? [];
   if (targets.length === 0) return null;

@@ -9,7 +9,7 @@ import { RevisionSelect } from "./revision-select.js";
 const TRANSPORT_NAMES = ["http", "sse"] as const;
 type TransportName = (typeof TRANSPORT_NAMES)[number];
 
-/** Connects to a server by its address. */
+/** Connects to a server by URL. */
 export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) | undefined }) {
   const [url, setUrl] = useState("");
   const [transport, setTransport] = useState<TransportName | undefined>(undefined);
@@ -44,7 +44,7 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
             value={transport ?? ""}
             onChange={(event) => setTransport(TRANSPORT_NAMES.find((name) => name === event.currentTarget.value))}
           >
-            <option value="">find out</option>
+            <option value="">Auto-detect</option>
             <option value="http">Streamable HTTP</option>
             <option value="sse">HTTP with SSE (2024)</option>
           </select>
@@ -55,7 +55,7 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
         </div>
       </div>
       <label>
-        <span>Headers, one a line</span>
+        <span>Headers, one per line</span>
         <textarea
           rows={2}
           value={headers}
@@ -74,10 +74,10 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
   );
 }
 
-/** A name that HTTP allows for a header. */
+/** A valid name of an HTTP header. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Headers that were typed as lines of `Name: value`. Throws with the line that is none. */
+/** Parses lines of `Name: value`. Throws with the first line that is not a header. */
 export function headerLines(text: string): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const line of text.split("\n").map((line) => line.trim())) {
@@ -85,7 +85,7 @@ export function headerLines(text: string): Readonly<Record<string, string>> {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon)).trim();
     if (!HEADER_NAME.test(name))
-      throw new Error(`"${line}" is no header: write each on a line of its own, as Name: value`);
+      throw new Error(`"${line}" is not a header; write one header per line, as Name: value`);
     headers[name] = line.slice(colon + 1).trim();
   }
   return headers;

@@ -4,10 +4,10 @@ import { type ControlProps, childPath, useForm } from "./form-context.js";
 import { newItem } from "./model/initial-value.js";
 import { withItem, withMoved, withoutItem } from "./model/json-members.js";
 
-/** Items that are in the document at once, at first. */
+/** Items displayed at first, and added with each step. */
 const ITEMS_SHOWN = 50;
 
-/** Keys that go with items when they move, so that what is half typed goes with them. */
+/** Returns keys that move with the items, so that half-typed input moves along. */
 function useItemKeys(length: number) {
   const keys = useRef<readonly number[]>([]);
   const next = useRef(0);

@@ -4,13 +4,13 @@ import { type ControlProps, useForm } from "./form-context.js";
 import { branchOfValue } from "./model/field-branches.js";
 import { newItem } from "./model/initial-value.js";
 
-/** One of several shapes: which, and then its field. What was filled in for another shape comes back with it. */
+/** Selects one of several shapes and shows its field. Restores the value of a shape that was selected before. */
 export function BranchesControl(control: ControlProps<"branches">) {
   const { field, props, id } = control;
   const { Field, root } = useForm();
   const [picked, setPicked] = useState<{ readonly branch: number; readonly value: unknown }>();
   const kept = useRef(new Map<number, unknown>());
-  // A value that does not come from the picked branch was set by something else, and says itself of which branch it is.
+  // A value that differs from the picked one was set elsewhere, so its branch is derived from it.
   const isPicked = picked !== undefined && Object.is(picked.value, props.value);
   const branch = isPicked ? picked.branch : branchOfValue(field.branches, props.value, root);
   const chosen = branch === undefined ? undefined : field.branches[branch];

@@ -14,10 +14,10 @@ interface CompletingInputProps {
   readonly complete: CompleteText;
 }
 
-/** So long the user does not type before suggestions are asked for. */
+/** Pause in typing after which suggestions are requested. */
 const QUIET_MS = 150;
 
-/** Suggestions that come while typing; those that come too late are dropped. */
+/** Loads suggestions while the user types. Drops late ones. */
 function useSuggestions(name: string, complete: CompleteText) {
   const [suggestions, setSuggestions] = useState<readonly string[]>([]);
   const latest = useRef(0);
@@ -41,10 +41,10 @@ function useSuggestions(name: string, complete: CompleteText) {
   return { suggestions, ask, drop };
 }
 
-/** Whether all that is suggested is what stands there already: it would only lie over what comes next. */
+/** True if the only suggestion equals the typed text. The list would just cover the next field. */
 const isTyped = (values: readonly string[], typed: string) => values.length === 1 && values[0] === typed;
 
-/** A text field with suggestions of the server below it. */
+/** A text field with suggestions of the server. */
 export function CompletingInput(props: CompletingInputProps) {
   const { id, value = "", onChange } = props;
   const { suggestions, ask, drop } = useSuggestions(props.name, props.complete);
@@ -119,14 +119,14 @@ function Suggestions({ listId, name, suggestions, active, pick }: SuggestionsPro
       hidden={suggestions.length === 0}
     >
       {suggestions.map((suggestion, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and the keys, as comboboxes do
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the combobox has the focus and handles the keys
         <div
           key={suggestion}
           id={`${listId}-${index}`}
           role="option"
           tabIndex={-1}
           aria-selected={index === active}
-          // Before the field loses the focus, which closes the list.
+          // Runs before the field would lose the focus, which closes the list.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => pick(suggestion)}
         >

@@ -5,7 +5,7 @@ import { ArrayControl } from "./array-control.js";
 import { BranchesControl } from "./branches-control.js";
 import { type ControlProps, type FieldProps, fieldId, useForm } from "./form-context.js";
 import { JsonInput } from "./json-input.js";
-import { fieldShows } from "./model/field-branches.js";
+import { canShowValue } from "./model/field-branches.js";
 import { jsonTypeOf } from "./model/fits-schema.js";
 import type { FormField } from "./model/form-field.js";
 import { formFieldOf } from "./model/form-model.js";
@@ -20,12 +20,12 @@ import {
   TextControl,
 } from "./scalar-controls.js";
 
-/** Levels that are shown as fields; what is deeper is JSON. */
-const DEEPEST_SHOWN = 24;
-/** Characters of a description; servers may send any number. */
-const LONGEST_DESCRIPTION = 2_000;
+/** Nesting levels shown as fields. Deeper values are edited as JSON. */
+const MAX_FIELD_DEPTH = 24;
+/** Displayed characters of a description. Servers can send any number. */
+const MAX_DESCRIPTION_LENGTH = 2_000;
 
-/** One field of a form, with its name, what it is for, and what is wrong with it. */
+/** One field of a form with its name, description, hints and issues. */
 export function FieldView(props: FieldProps) {
   const { schema, value, path } = props;
   const form = useForm();
@@ -33,7 +33,7 @@ export function FieldView(props: FieldProps) {
   const id = fieldId(form.idPrefix, path);
   const issues = form.issues.get(path) ?? [];
   const about = aboutOf(field, props);
-  const isGroup = isGroupKind(field) && fieldShows(field, value) && value !== null && props.depth <= DEEPEST_SHOWN;
+  const isGroup = isGroupKind(field) && canShowValue(field, value) && value !== null && props.depth <= MAX_FIELD_DEPTH;
   const describedBy = about.length > 0 || issues.length > 0 ? `${id}-about` : undefined;
   const label = props.bare === true ? printable(props.name) || "Value" : undefined;
   const control = { field, id, label, describedBy, invalid: issues.length > 0, props };
@@ -63,9 +63,9 @@ const isGroupKind = ({ kind }: FormField) =>
 function aboutOf(field: FormField, { bare, depth }: FieldProps): readonly string[] {
   const description = field.description === undefined || (bare === true && depth === 0) ? undefined : field.description;
   const short =
-    description === undefined || description.length <= LONGEST_DESCRIPTION
+    description === undefined || description.length <= MAX_DESCRIPTION_LENGTH
       ? description
-      : `${description.slice(0, LONGEST_DESCRIPTION)}…`;
+      : `${description.slice(0, MAX_DESCRIPTION_LENGTH)}…`;
   return [short, field.hints.length === 0 ? undefined : field.hints.join(" · ")]
     .filter((text) => text !== undefined && text !== "")
     .map((text) => printable(String(text)));
@@ -132,13 +132,8 @@ function FieldMarks({ field, props }: { readonly field: FormField; readonly prop
       {field.nullable && <NullSwitch {...{ field, props }} />}
       {value === undefined && !required && <span class="soft">not set</span>}
       {value !== undefined && !required && (
-        <button
-          type="button"
-          class="quiet"
-          aria-label={`Leave out ${printable(name)}`}
-          onClick={() => onChange(undefined)}
-        >
-          Leave out
+        <button type="button" class="quiet" aria-label={`Clear ${printable(name)}`} onClick={() => onChange(undefined)}>
+          Clear
         </button>
       )}
     </span>
@@ -147,7 +142,7 @@ function FieldMarks({ field, props }: { readonly field: FormField; readonly prop
 
 function typeNameOf(field: FormField): string {
   if (field.kind === "number" && field.integer) return "integer";
-  if (field.kind === "choice" && field.options.length === 1) return "always";
+  if (field.kind === "choice" && field.options.length === 1) return "constant";
   const names: Partial<Record<FormField["kind"], string>> = {
     text: "string",
     choices: "several of",
@@ -187,15 +182,15 @@ function Control(control: ControlProps) {
   const { field, id, label, describedBy, props } = control;
   const { root } = useForm();
   const { value, onChange, depth } = props;
-  if (!fieldShows(field, value) || depth > DEEPEST_SHOWN) {
+  if (!canShowValue(field, value) || depth > MAX_FIELD_DEPTH) {
     return (
       <>
         <JsonInput {...{ id, label, describedBy, value, onChange }} />
-        {depth <= DEEPEST_SHOWN && (
+        {depth <= MAX_FIELD_DEPTH && (
           <p class="forms-issue">
-            The schema wants {typeNameOf(field)}, this is {jsonTypeOf(value)}.{" "}
+            The schema expects {typeNameOf(field)}, but this is {jsonTypeOf(value)}.{" "}
             <button type="button" class="quiet" onClick={() => onChange(newItem(field.schema, root))}>
-              Begin anew
+              Reset
             </button>
           </p>
         )}
@@ -242,7 +237,9 @@ function KindControl({ field, ...rest }: ControlProps) {
       return (
         <>
           <JsonInput {...{ id, label, describedBy }} value={props.value} onChange={props.onChange} />
-          {field.problem !== undefined && <p class="forms-issue">{printable(field.problem)} Write it as JSON.</p>}
+          {field.problem !== undefined && (
+            <p class="forms-issue">{printable(field.problem)} Enter the value as JSON.</p>
+          )}
         </>
       );
     }

@@ -2,57 +2,60 @@ import { type ComponentType, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { FieldKind, FormField } from "./model/form-field.js";
 
-/** Something that is wrong with a value; `path` is a JSON pointer, or the name of a member of the whole. */
+/** A problem with a value. `path` is a JSON pointer, or the name of a top-level member. */
 export interface FieldIssue {
   readonly path: string;
   readonly message: string;
 }
 
-/** Suggests values of a member of the whole while it is typed. */
+/** Suggests values for a top-level member while the user types. */
 export type CompleteText = (name: string, typed: string) => Promise<readonly string[]>;
 
-/** One field of a form. */
+/** The props of one field. */
 export interface FieldProps {
   readonly schema: unknown;
-  /** Undefined where it is absent. */
+  /** Undefined if the member is absent. */
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
-  /** A JSON pointer into the value of the form. */
+  /** JSON pointer into the value of the form. */
   readonly path: string;
   readonly name: string;
-  /** Whether it cannot be left out. */
+  /** True if the member cannot be left out. */
   readonly required: boolean;
   readonly depth: number;
-  /** Without a head, because what is around it has one. */
+  /** Renders the field without its name and marks, because the parent shows them. */
   readonly bare?: boolean | undefined;
 }
 
-/** What the control of a field of some kind is given. */
+/** The props of the control of a field. */
 export interface ControlProps<K extends FieldKind = FieldKind> {
   readonly field: FormField & { readonly kind: K };
   readonly id: string;
-  /** The accessible name where no label is beside it. */
+  /** The accessible name of a control without a visible label. */
   readonly label?: string | undefined;
   readonly describedBy?: string | undefined;
   readonly invalid: boolean;
   readonly props: FieldProps;
 }
 
-/** What all fields of a form know. */
-export interface FormSurroundings {
-  /** The schema that references are looked up in. */
+/** The state shared by all fields of a form. */
+export interface FormContextValue {
+  /** The schema in which references are resolved. */
   readonly root: unknown;
   readonly idPrefix: string;
   readonly issues: ReadonlyMap<string, readonly string[]>;
   readonly complete?: CompleteText | undefined;
-  /** Shows one field. Fields hold fields, and their files must not import each other in a circle. */
+  /**
+   * Renders one field. Passed through the context, because fields contain fields and their modules must not import each
+   * other.
+   */
   readonly Field: ComponentType<FieldProps>;
 }
 
-export const FormContext = createContext<FormSurroundings | undefined>(undefined);
+export const FormContext = createContext<FormContextValue | undefined>(undefined);
 
-/** The form that a field is in. */
-export function useForm(): FormSurroundings {
+/** Returns the form of the current field. */
+export function useForm(): FormContextValue {
   const form = useContext(FormContext);
   if (form === undefined) throw new Error("a field was shown outside of a form");
   return form;
@@ -68,7 +71,7 @@ export function childPath(path: string, step: string | number): string {
   return `${path}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** Issues by the path of their field. */
+/** Groups issues by the path of their field. */
 export function issuesByPath(issues: readonly FieldIssue[]): ReadonlyMap<string, readonly string[]> {
   const byPath = new Map<string, string[]>();
   for (const { path, message } of issues) {

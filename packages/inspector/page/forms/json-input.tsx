@@ -11,16 +11,16 @@ interface JsonInputProps {
   readonly rows?: number | undefined;
 }
 
-/** A text that is JSON or wrong, in words. */
+/** Describes a syntax error. Undefined if the text is valid JSON. */
 export function readingProblem(reading: JsonReading): string | undefined {
   if (reading.ok) return undefined;
-  return `Line ${reading.line}, column ${reading.column}: the text ${reading.message}.`;
+  return `Line ${reading.line}, column ${reading.column}: ${reading.message}.`;
 }
 
-/** A value as JSON text. What is no JSON stays in the field, and the value stays what it was. */
+/** Edits a value as JSON text. Invalid text stays in the field and leaves the value unchanged. */
 export function JsonInput({ id, label, describedBy, value, onChange, rows = 3 }: JsonInputProps) {
   const [draft, setDraft] = useState(() => ({ text: jsonText(value), value }));
-  // The value was changed by something else: what was typed is of the past.
+  // If the value was changed elsewhere, the typed text is outdated.
   const text = sameJson(draft.value, value) ? draft.text : jsonText(value);
   const problem = readingProblem(readJsonText(text));
   const problemId = `${id}-json`;

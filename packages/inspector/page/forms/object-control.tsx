@@ -6,10 +6,10 @@ import type { FieldExtras } from "./model/form-field.js";
 import { newItem } from "./model/initial-value.js";
 import { isJsonObject, memberOf, withMember, withRenamed } from "./model/json-members.js";
 
-/** Members that are in the document at once, at first. */
+/** Members displayed at first, and added with each step. */
 const MEMBERS_SHOWN = 50;
 
-/** The members of an object: those that the schema names, then the others. */
+/** The members of an object: first those named in the schema, then the others. */
 export function ObjectControl(control: ControlProps<"object">) {
   const { field, props } = control;
   const { Field } = useForm();
@@ -19,12 +19,12 @@ export function ObjectControl(control: ControlProps<"object">) {
   const others = isJsonObject(value) ? Object.keys(value).filter((name) => !known.has(name)) : [];
   const hidden = field.members.length - shown;
   if (field.members.length === 0 && others.length === 0 && field.extras.length === 0) {
-    return <p class="soft">{depth === 0 ? "It takes no arguments." : "It has no members."}</p>;
+    return <p class="soft">{depth === 0 ? "No arguments." : "No members."}</p>;
   }
   const namesNone = depth === 0 && field.members.length === 0 && others.length === 0;
   return (
     <div class="forms-members">
-      {namesNone && <p class="soft">The schema names no arguments; any may be added.</p>}
+      {namesNone && <p class="soft">The schema names no arguments. You can add any.</p>}
       {field.members.slice(0, shown).map(({ name, schema, required }) => (
         <Field
           key={name}
@@ -43,13 +43,13 @@ export function ObjectControl(control: ControlProps<"object">) {
       {others.slice(0, shown).map((name) => (
         <OtherMember key={name} name={name} control={control} />
       ))}
-      {others.length > shown && <p class="soft">{others.length - shown} further members are in the JSON.</p>}
+      {others.length > shown && <p class="soft">{others.length - shown} more members are shown in the JSON.</p>}
       {field.extras.length > 0 && <NewMember control={control} />}
     </div>
   );
 }
 
-/** A member that the schema does not name; it is shown by what the schema says of such members, else as JSON. */
+/** A member not named in the schema. Uses the schema for additional members if there is one, otherwise JSON. */
 function OtherMember({ name, control }: { readonly name: string; readonly control: ControlProps<"object"> }) {
   const { field, props } = control;
   const { Field, root, idPrefix } = useForm();
@@ -145,4 +145,4 @@ function NewMember({ control }: { readonly control: ControlProps<"object"> }) {
 }
 
 const patternOf = ({ pattern }: FieldExtras) =>
-  pattern === undefined ? "any name" : `name like ${printable(pattern)}`;
+  pattern === undefined ? "any name" : `name matching ${printable(pattern)}`;

@@ -5,7 +5,7 @@ import { type ControlProps, useForm } from "./form-context.js";
 import { sameJson } from "./model/json-members.js";
 import { readNumberText } from "./model/json-text.js";
 
-/** What every control says of itself. */
+/** The attributes common to all controls. */
 function labelsOf({ id, label, describedBy, invalid }: ControlProps) {
   return { id, "aria-label": label, "aria-describedby": describedBy, "aria-invalid": invalid } as const;
 }
@@ -14,7 +14,7 @@ function namesOf(control: ControlProps) {
   return { ...labelsOf(control), "aria-required": control.props.required } as const;
 }
 
-/** Keyboards of phones for some formats. */
+/** Keyboard layouts of phones for some formats. */
 const INPUT_MODES: Readonly<Record<string, "email" | "url">> = { email: "email", uri: "url", "uri-reference": "url" };
 
 type InputEvent = { readonly currentTarget: { readonly value: string } };
@@ -36,14 +36,14 @@ export function TextControl(control: ControlProps<"text">) {
   );
 }
 
-/** A string by its format; without one it may have several lines. */
+/** A string by format. Without a format it may have several lines. */
 function FormatControl(control: ControlProps<"text">) {
   const { field, props } = control;
   const value = typeof props.value === "string" ? props.value : "";
   const onInput = (event: InputEvent) => props.onChange(event.currentTarget.value);
   const names = { ...namesOf(control), value, onInput };
   const format = field.format ?? "";
-  // A date field shows nothing of a text that is no date.
+  // A date input would show an invalid date as empty.
   if (format === "date" && (value === "" || /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value))) {
     return <input type="date" {...names} />;
   }
@@ -69,7 +69,7 @@ function FormatControl(control: ControlProps<"text">) {
   );
 }
 
-/** A number. What is no number stays in the field and is said to be none. */
+/** A number. Invalid text stays in the field and is reported. */
 export function NumberControl(control: ControlProps<"number">) {
   const { field, props } = control;
   const value = typeof props.value === "number" ? props.value : undefined;
@@ -103,7 +103,7 @@ export function NumberControl(control: ControlProps<"number">) {
   );
 }
 
-/** True, false, or absent, which is shown as neither. */
+/** True, false or absent. Absent is shown as indeterminate. */
 export function BooleanControl(control: ControlProps<"boolean">) {
   const { value, onChange } = control.props;
   return (
@@ -120,7 +120,7 @@ export function BooleanControl(control: ControlProps<"boolean">) {
   );
 }
 
-/** Null, which is the only value. */
+/** Null as the only value. */
 export function NullControl(control: ControlProps<"null">) {
   const { value, onChange } = control.props;
   return (
@@ -141,7 +141,7 @@ export function ChoiceControl(control: ControlProps<"choice">) {
   const { field, props } = control;
   const chosen = field.options.findIndex(({ value }) => props.value !== undefined && sameJson(value, props.value));
   const [only] = field.options;
-  // Nothing can be chosen.
+  // There is nothing to choose.
   if (chosen === 0 && field.options.length === 1 && props.required) {
     return (
       <output id={control.id} aria-label={control.label}>
@@ -165,10 +165,10 @@ export function ChoiceControl(control: ControlProps<"choice">) {
   );
 }
 
-/** Options of a list that are in the document at once. */
+/** Options displayed at first, and added with each step. */
 const OPTIONS_SHOWN = 100;
 
-/** Several of several values. */
+/** Any number of several values. */
 export function ChoicesControl(control: ControlProps<"choices">) {
   const { field, props, id } = control;
   const [shown, setShown] = useState(OPTIONS_SHOWN);

@@ -10,18 +10,21 @@ import { valueIssues } from "./model/value-issues.js";
 
 interface SchemaFormProps {
   readonly schema: unknown;
-  /** The whole value; `initialValue` gives the first. */
+  /** The whole value. `initialValue` returns the first one. */
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
-  /** What is wrong with the value, shown at the fields. */
+  /** Issues to show at the fields, such as those of a rejected answer. */
   readonly issues?: readonly FieldIssue[] | undefined;
-  /** Also show at the fields what keeps the value from fitting the schema, as far as the page can tell. */
+  /** Also validates the value, as far as the page can, and shows the issues at the fields. */
   readonly checks?: boolean | undefined;
-  /** Begins the ids of all controls; unique in the page. */
+  /** Prefix of the ids of all controls. Must be unique in the page. */
   readonly idPrefix: string;
-  /** Told when the JSON side, while it is shown, has an error: the value is not what the user sees. */
+  /**
+   * Called when the JSON tab, while it is open, becomes valid or invalid. While invalid, the value differs from the
+   * visible text.
+   */
   readonly onBroken?: ((broken: boolean) => void) | undefined;
-  /** Suggests values of the members of the whole. */
+  /** Suggests values for the top-level members. */
   readonly complete?: CompleteText | undefined;
 }
 
@@ -34,31 +37,31 @@ type Side = (typeof SIDES)[number]["id"];
 
 const NO_ISSUES: readonly FieldIssue[] = [];
 
-/** A form that is generated from a JSON Schema, with the whole value as JSON on its other side. */
+/** A form generated from a JSON Schema, with a second tab that edits the whole value as JSON. */
 export function SchemaForm(props: SchemaFormProps) {
   const { schema, value, onChange, issues = NO_ISSUES, checks = false, idPrefix, onBroken, complete } = props;
   const [side, setSide] = useState<Side>("form");
-  // What was typed on the JSON side, and the value that it stood for or was typed over.
+  // The text typed in the JSON tab, with the value that it represents or, if it is invalid, the value at that time.
   const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
   const found = useMemo(() => (checks ? valueIssues(schema, value) : NO_ISSUES), [checks, schema, value]);
   const byPath = useMemo(() => issuesByPath([...issues, ...found]), [issues, found]);
-  const surroundings = useMemo(
+  const context = useMemo(
     () => ({ root: schema, idPrefix, issues: byPath, complete, Field: FieldView }),
     [schema, idPrefix, byPath, complete],
   );
   const problem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
   const isBroken = side === "json" && problem !== undefined;
-  // At once, because the next key may run the form.
+  // A layout effect, because the next key may run the form.
   useLayoutEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
   return (
-    <FormContext.Provider value={surroundings}>
+    <FormContext.Provider value={context}>
       <div class="forms">
         <Tabs label="Form or JSON" idPrefix={`${idPrefix}-side`} tabs={SIDES} chosen={side} onChoose={setSide} />
         <TabPanel label={`${idPrefix}-side`} chosen={side}>
           {side === "form" ? (
             <>
               {problem !== undefined && (
-                <p class="forms-issue">The JSON side has an error and is not used. {problem}</p>
+                <p class="forms-issue">The text in the JSON tab is invalid and is not used. {problem}</p>
               )}
               {(byPath.get("") ?? []).length > 0 && <p class="forms-issue">{byPath.get("")?.join("; ")}</p>}
               <FieldView schema={schema} value={value} onChange={onChange} path="" name="" required bare depth={0} />
@@ -67,25 +70,26 @@ export function SchemaForm(props: SchemaFormProps) {
             <JsonSide {...{ value, onChange, idPrefix, draft, setDraft }} />
           )}
         </TabPanel>
-        <Unfit issues={found} places={side === "json"} />
+        <IssueSummary issues={found} places={side === "json"} />
       </div>
     </FormContext.Provider>
   );
 }
 
-interface UnfitProps {
+interface IssueSummaryProps {
   readonly issues: readonly FieldIssue[];
-  /** Where no field says what is wrong with it. */
+  /** True if the issues are listed with their paths, because no field shows them. */
   readonly places: boolean;
 }
 
-function Unfit({ issues, places }: UnfitProps) {
-  const count = issues.length === 1 ? "1 value does" : `${issues.length} values do`;
+function IssueSummary({ issues, places }: IssueSummaryProps) {
+  const words =
+    issues.length === 1
+      ? "1 value does not match the schema. You can still send it."
+      : `${issues.length} values do not match the schema. You can still send them.`;
   return (
     <div role="status">
-      {issues.length > 0 && (
-        <p class="forms-issue">{count} not fit the schema; the server is sent what is written here.</p>
-      )}
+      {issues.length > 0 && <p class="forms-issue">{words}</p>}
       {places &&
         issues.map(({ path, message }) => (
           <p key={`${path} ${message}`} class="forms-issue">
@@ -107,7 +111,7 @@ interface JsonSideProps {
 function JsonSide({ value, onChange, idPrefix, draft, setDraft }: JsonSideProps) {
   const draftProblem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
   const isCurrent = draft !== undefined && sameJson(draft.value, value);
-  // A text with an error is kept, even if the form went on; one without stands for a value that is no longer there.
+  // Keeps an invalid text even if the form changed. A valid one is replaced once its value is outdated.
   const text = draft !== undefined && (isCurrent || draftProblem !== undefined) ? draft.text : jsonText(value);
   const id = `${idPrefix}-json`;
   const onInput = (typed: string) => {
@@ -133,7 +137,7 @@ function JsonSide({ value, onChange, idPrefix, draft, setDraft }: JsonSideProps)
       </p>
       {draftProblem !== undefined && (
         <button type="button" onClick={() => setDraft(undefined)}>
-          {isCurrent ? "Take back" : "Take the value of the form, which was changed since"}
+          {isCurrent ? "Discard changes" : "Discard this text and use the current value of the form"}
         </button>
       )}
     </div>

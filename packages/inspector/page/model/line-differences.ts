@@ -1,27 +1,28 @@
-/** A line of one side, and whether the other side lacks it. */
+/** A line of one side. `differs` is true if the other side lacks it. */
 export interface MarkedLine {
   readonly text: string;
   readonly differs: boolean;
 }
 
-/** Lines of one side that are compared; the time grows with the square. */
-const MOST_LINES = 1_500;
+/** Compared lines per side. The time grows with the square. */
+const MAX_COMPARED_LINES = 1_500;
 
-/** The lines of two texts of JSON, each marked where the other text lacks it. Texts that are too long are left unmarked. */
+/** Marks each line of two JSON texts that the other text lacks. Leaves texts over the limit unmarked. */
 export function lineDifferences(left: string, right: string): { left: MarkedLine[]; right: MarkedLine[] } {
   const [ours, theirs] = [left.split("\n"), right.split("\n")];
-  if (ours.length > MOST_LINES || theirs.length > MOST_LINES) return { left: plain(ours), right: plain(theirs) };
+  if (ours.length > MAX_COMPARED_LINES || theirs.length > MAX_COMPARED_LINES)
+    return { left: plain(ours), right: plain(theirs) };
   const common = commonLines(ours.map(withoutComma), theirs.map(withoutComma));
   return { left: marked(ours, common.left), right: marked(theirs, common.right) };
 }
 
-/** Whether a line ends with a comma depends on what follows it. */
+/** The trailing comma depends on the following line, so the comparison ignores it. */
 const withoutComma = (line: string) => (line.endsWith(",") ? line.slice(0, -1) : line);
 const plain = (lines: readonly string[]) => lines.map((text) => ({ text, differs: false }));
 const marked = (lines: readonly string[], common: ReadonlySet<number>) =>
   lines.map((text, at) => ({ text, differs: !common.has(at) }));
 
-/** The positions of a longest common subsequence on both sides. */
+/** The indexes of a longest common subsequence on both sides. */
 function commonLines(ours: readonly string[], theirs: readonly string[]): { left: Set<number>; right: Set<number> } {
   const width = theirs.length + 1;
   const lengths = new Uint16Array((ours.length + 1) * width);

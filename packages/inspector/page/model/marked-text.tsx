@@ -4,25 +4,25 @@ import type { MarkedLine } from "./line-differences.js";
 interface MarkedTextProps {
   readonly label: string;
   readonly lines: readonly MarkedLine[];
-  /** The sign before marked lines, for those who do not see colours. */
+  /** The sign before marked lines, for readers who cannot rely on colours. */
   readonly sign: "−" | "+";
-  /** What is said below lines, by their numbers from 0. */
+  /** Notes below lines, by line number from 0. */
   readonly notes?: ReadonlyMap<number, readonly string[]> | undefined;
 }
 
-/** Lines that are put into the document; the button copies all. */
-const MOST_SHOWN = 3_000;
+/** Displayed lines. The button copies all. */
+const MAX_LINES = 3_000;
 
-/** A text of JSON with the lines marked that its counterpart does not have. */
+/** A JSON text with the lines marked that its counterpart lacks. */
 export function MarkedText({ label, lines, sign, notes }: MarkedTextProps) {
   const kind = sign === "+" ? "model-added" : "model-gone";
   return (
     <div class="parts-code">
       <CopyButton text={lines.map(({ text }) => text).join("\n")} label={label} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
       <section aria-label={label} tabIndex={0}>
         <pre class="model-lines">
-          {lines.slice(0, MOST_SHOWN).map(({ text, differs }, at) => (
+          {lines.slice(0, MAX_LINES).map(({ text, differs }, at) => (
             <span key={at} class={differs ? kind : undefined}>
               {`${differs ? sign : " "} ${text}\n`}
               {notes?.get(at)?.map((note) => (
@@ -34,7 +34,7 @@ export function MarkedText({ label, lines, sign, notes }: MarkedTextProps) {
           ))}
         </pre>
       </section>
-      {lines.length > MOST_SHOWN && <p class="soft">{lines.length - MOST_SHOWN} more lines are not shown.</p>}
+      {lines.length > MAX_LINES && <p class="soft">{lines.length - MAX_LINES} more lines are not shown.</p>}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
+import type { ConnectionInfo, ProblemInfo } from "../../src/contract/connections.js";
 import { type ModelTool, type ModelView, PROVIDERS, type Provider } from "../../src/contract/model-view.js";
 import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -24,7 +24,10 @@ export function ModelPanel({ connection }: { readonly connection: ConnectionInfo
     <div class="model">
       <Tabs label={LABEL} tabs={TABS} chosen={provider} onChoose={setProvider} />
       <TabPanel label={LABEL} chosen={provider}>
-        {/* The key begins anew: what was read for another provider, or before the list changed, must not be taken for this. */}
+        {/*
+         * The key resets the state: a result for another provider, or from before a list change, must not be mistaken
+         * for this one.
+         */}
         <ProviderTools key={`${provider} ${opened} ${lists.tools}`} connection={id} provider={provider} />
       </TabPanel>
     </div>
@@ -39,13 +42,13 @@ interface ProviderToolsProps {
 function ProviderTools({ connection, provider }: ProviderToolsProps) {
   const { view, problem } = useModelView(connection, provider);
   if (problem !== undefined) return <ProblemNote problem={problem} />;
-  if (view === undefined) return <p class="soft model-empty">Reading the tools…</p>;
+  if (view === undefined) return <p class="soft model-empty">Loading the tools…</p>;
   return <ModelTools connection={connection} view={view} />;
 }
 
 interface LoadedView {
   readonly view?: ModelView;
-  readonly problem?: ShownProblem;
+  readonly problem?: ProblemInfo;
 }
 
 function useModelView(connection: string, provider: Provider): LoadedView {
@@ -70,11 +73,11 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
   const panes = useRef<HTMLDivElement>(null);
   const tools = useMemo(() => sortedTools(view.tools, order, search), [view, order, search]);
   const tool = view.tools.find((one) => one.name === name);
-  const dearest = useMemo(() => view.tools.reduce((most, { tokens }) => Math.max(most, tokens), 1), [view]);
+  const maxTokens = useMemo(() => view.tools.reduce((most, { tokens }) => Math.max(most, tokens), 1), [view]);
   return (
     <>
       <ModelTotal view={view} />
-      <FindingList title="What lint says of all tools together" findings={view.findings} />
+      <FindingList title="Lint findings about all tools" findings={view.findings} />
       <div ref={panes} class={tool === undefined ? "model-panes" : "model-panes model-panes-two"}>
         <section class="model-list" aria-label="Tools by cost">
           <div class="model-bar">
@@ -84,7 +87,7 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
           </div>
           {tools.length === 0 ? (
             <p class="soft model-empty">
-              {view.tools.length === 0 ? "A model gets no tool." : "No tool has this name."}
+              {view.tools.length === 0 ? "The model gets no tools." : "No tool matches the search."}
             </p>
           ) : (
             <VirtualList
@@ -92,7 +95,7 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
               items={tools}
               rowHeight={ROW_HEIGHT}
               keyOf={nameOf}
-              render={(one) => <ToolRow tool={one} total={view.tokens} dearest={dearest} />}
+              render={(one) => <ToolRow tool={one} total={view.tokens} maxTokens={maxTokens} />}
               selected={name}
               onSelect={(one) => setName(one.name)}
               selectOnMove
@@ -132,7 +135,7 @@ function OrderButton({ order, chosen, onChoose }: OrderButtonProps) {
 }
 
 function ModelTotal({ view }: { readonly view: ModelView }) {
-  const how = view.counted === "exactly" ? "counted by a tokenizer" : "estimated: four characters are one token";
+  const how = view.counted === "exactly" ? "counted with a tokenizer" : "estimated, four characters per token";
   const lossy = view.tools.filter(({ lost }) => lost.length > 0).length;
   return (
     <div class="model-total">
@@ -144,11 +147,10 @@ function ModelTotal({ view }: { readonly view: ModelView }) {
       </p>
       {lossy > 0 && (
         <p>
-          {PROVIDER_NAMES[view.provider]} does not get to know parts of {lossy.toLocaleString("en")}{" "}
-          {lossy === 1 ? "tool" : "tools"}.
+          {PROVIDER_NAMES[view.provider]} drops parts of {lossy.toLocaleString("en")} {lossy === 1 ? "tool" : "tools"}.
         </p>
       )}
-      {view.cut && <p>The server has more tools, which are not shown.</p>}
+      {view.cut && <p>The server has more tools than are shown here.</p>}
     </div>
   );
 }
@@ -156,10 +158,10 @@ function ModelTotal({ view }: { readonly view: ModelView }) {
 interface ToolRowProps {
   readonly tool: ModelTool;
   readonly total: number;
-  readonly dearest: number;
+  readonly maxTokens: number;
 }
 
-function ToolRow({ tool, total, dearest }: ToolRowProps) {
+function ToolRow({ tool, total, maxTokens }: ToolRowProps) {
   const share = total === 0 ? 0 : (tool.tokens / total) * 100;
   const faults = tool.findings.filter(({ severity }) => severity !== "note").length;
   const isError = tool.findings.some(({ severity }) => severity === "error");
@@ -167,17 +169,17 @@ function ToolRow({ tool, total, dearest }: ToolRowProps) {
     <div class="model-row">
       <span class="mono model-name">{tool.name}</span>
       <span class="model-marks">
-        {tool.lost.length > 0 && <span class="model-mark-lost">{tool.lost.length} lost</span>}
+        {tool.lost.length > 0 && <span class="model-mark-lost">{tool.lost.length} dropped</span>}
         {faults > 0 && (
           <span class={isError ? "model-mark-error" : "model-mark-found"}>
-            {faults === 1 ? "1 finding" : `${faults} findings`}
+            {faults === 1 ? "1 lint issue" : `${faults} lint issues`}
           </span>
         )}
       </span>
       <span class="model-tokens">{tool.tokens.toLocaleString("en")}</span>
       <span class="model-share">{share < 0.1 ? "<0.1" : share.toFixed(1)} %</span>
       <span class="model-meter" aria-hidden="true">
-        <span style={{ width: `${(tool.tokens / dearest) * 100}%` }} />
+        <span style={{ width: `${(tool.tokens / maxTokens) * 100}%` }} />
       </span>
     </div>
   );

@@ -1,6 +1,6 @@
 import type { Provider } from "../../src/contract/model-view.js";
 
-/** What providers are called in the page. */
+/** The display names of the providers. */
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   anthropic: "Anthropic",
   openai: "OpenAI",

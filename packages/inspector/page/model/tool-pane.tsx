@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import type { ModelTool, Provider } from "../../src/contract/model-view.js";
 import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -15,7 +15,10 @@ interface ToolPaneProps {
   readonly tool: ModelTool;
 }
 
-/** One tool: what the server sent beside what the model gets, what is lost between them, and what lint says. Give it the key of its tool. */
+/**
+ * One tool: its definition beside the version the model gets, the loss between them, and the lint findings. Give it the
+ * name of the tool as `key`.
+ */
 export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
   const { definition, problem } = useDefinition(connection, tool.name);
   const [sides, notes] = useMemo(() => {
@@ -29,7 +32,7 @@ export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
       {problem !== undefined && <ProblemNote problem={problem} />}
       {tool.lost.length > 0 && (
         <div class="model-lost">
-          <h3>What the model does not get to know</h3>
+          <h3>What the model does not see</h3>
           <ul>
             {tool.lost.map((part) => (
               <li key={part}>{part}</li>
@@ -49,7 +52,7 @@ export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
           <MarkedText label="What the model gets" lines={sides.right} sign="+" />
         </div>
       </div>
-      <FindingList title="What lint says" findings={tool.findings} />
+      <FindingList title="Lint findings" findings={tool.findings} />
     </section>
   );
 }
@@ -58,7 +61,7 @@ const jsonText = (value: object) => JSON.stringify(value, null, 2);
 
 interface LoadedDefinition {
   readonly definition?: object;
-  readonly problem?: ShownProblem;
+  readonly problem?: ProblemInfo;
 }
 
 function useDefinition(connection: string, name: string): LoadedDefinition {

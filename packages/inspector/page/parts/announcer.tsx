@@ -2,13 +2,13 @@ import { signal } from "@preact/signals";
 
 const announcement = signal("");
 
-/** Says something to those who listen to the page, without moving the focus. */
+/** Announces a text to screen readers without moving the focus. */
 export function announce(text: string): void {
-  // A region that keeps its text is not read again, so the same words get another end.
+  // Screen readers skip an unchanged live region, so a repeated text gets a trailing space.
   announcement.value = announcement.value === text ? `${text}\u00a0` : text;
 }
 
-/** Where announcements are heard; once in the page. */
+/** The live region for announcements. Render it once per page. */
 export function Announcer() {
   return (
     <output class="visually-hidden" aria-live="polite">

@@ -4,21 +4,21 @@ import { copyText } from "./copy-text.js";
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for those who do not see what the button stands beside. */
+  /** The name of the copied text, for screen readers. */
   readonly label: string;
 }
 
-/** A button that copies a text, and says whether it could. */
+/** Copies a text and reports the outcome. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const [state, setState] = useState("Copy");
   const copy = () => {
-    const tell = (state: string) => {
+    const report = (state: string) => {
       setState(state);
       announce(`${label}: ${state.toLowerCase()}`);
     };
     copyText(text).then(
-      () => tell("Copied"),
-      () => tell("Not allowed to copy"),
+      () => report("Copied"),
+      () => report("Copying blocked"),
     );
   };
   return (

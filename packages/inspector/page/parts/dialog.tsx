@@ -3,12 +3,12 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: string;
-  /** Asked for by Esc or the close button; the caller takes the dialog away. */
+  /** Called on Esc and by the close button. The caller unmounts the dialog. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The focus stays inside, and goes back to where it was when the dialog is taken away. */
+/** A modal dialog. Traps the focus, and restores it when it is unmounted. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -18,7 +18,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     return () => dialog?.close();
   }, []);
   const onCancel = (event: Event) => {
-    // The caller's state decides whether it is open; a browser that closed it by itself would leave the two apart.
+    // The state of the caller decides whether the dialog is open. Without this the browser would close it on its own.
     event.preventDefault();
     onClose();
   };

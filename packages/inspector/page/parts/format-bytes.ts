@@ -1,6 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
 
-/** A size for people: `812 B`, `1.5 KiB`, `12 MiB`. */
+/** Formats a size: `812 B`, `1.5 KiB`, `12 MiB`. */
 export function formatBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;

@@ -1,7 +1,7 @@
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** A duration for people: `0.42 ms`, `12 ms`, `1.25 s`, `2 min 5 s`. */
+/** Formats a duration: `0.42 ms`, `12 ms`, `1.25 s`, `2 min 5 s`. */
 export function formatMs(ms: number): string {
   if (!Number.isFinite(ms)) return "unknown";
   if (ms === 0) return "0 ms";

@@ -1,11 +1,11 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 
-/** Members of one value that are shown before the user asks for more. */
+/** Members displayed at first, and added with each step. */
 const FIRST_MEMBERS = 100;
-/** Characters of one text that are shown before the user asks for all. */
+/** Characters of one string displayed at first. */
 const FIRST_CHARACTERS = 2_000;
-/** Levels that are open at first. */
+/** Levels that are expanded at first. */
 const OPEN_LEVELS = 2;
 
 interface JsonTreeProps {
@@ -13,7 +13,7 @@ interface JsonTreeProps {
   readonly label?: string | undefined;
 }
 
-/** A JSON value as a tree whose branches open and close. Only what is open is in the document. */
+/** A JSON value as a collapsible tree. The document contains only expanded branches. */
 export function JsonTree({ value, label }: JsonTreeProps) {
   return (
     <ul class="parts-tree" aria-label={label ?? "JSON"}>

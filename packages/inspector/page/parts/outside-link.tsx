@@ -1,15 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { AddressView } from "./address-view.js";
 import { Dialog } from "./dialog.js";
 import { openOutside, outsideAddress } from "./outside-address.js";
-import { ShownAddress } from "./shown-address.js";
 
 interface OutsideLinkProps {
   readonly href: string;
   readonly children: ComponentChildren;
 }
 
-/** A link that a server gave. It shows where it leads and asks before it opens; anything but http and https is inert text. */
+/** A link from a server. Shows its URL and asks before it opens. Anything but http and https is plain text. */
 export function OutsideLink({ href, children }: OutsideLinkProps) {
   const [asking, setAsking] = useState(false);
   const address = outsideAddress(href);
@@ -24,12 +24,12 @@ export function OutsideLink({ href, children }: OutsideLinkProps) {
         {children}
       </button>
       {asking && (
-        <Dialog title="Open this address?" onClose={() => setAsking(false)}>
-          <p>It was given by a server, and leaves the inspector:</p>
-          <ShownAddress address={address} />
+        <Dialog title="Open this URL?" onClose={() => setAsking(false)}>
+          <p>This link comes from a server and leaves the inspector:</p>
+          <AddressView address={address} />
           <div class="parts-actions">
             <button type="button" onClick={() => setAsking(false)}>
-              Stay here
+              Cancel
             </button>
             <button type="button" class="main" onClick={open}>
               Open in a new tab

@@ -1,9 +1,9 @@
 import { printable } from "@parley/mcp/protocol";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import { JsonTree } from "./json-tree.js";
 
-/** What went wrong, and what to change. */
-export function ProblemNote({ problem }: { readonly problem: ShownProblem }) {
+/** An error and its fix. */
+export function ProblemNote({ problem }: { readonly problem: ProblemInfo }) {
   return (
     <div class="parts-problem" role="note" aria-label="Problem">
       <p class="parts-problem-message">

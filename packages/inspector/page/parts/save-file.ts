@@ -1,14 +1,17 @@
-import type { KeptFile } from "../../src/contract/keep.js";
+import type { FileDownload } from "../../src/contract/sessions.js";
 
-/** Long enough for the browser to begin the download before its address ends. */
+/** Leaves the browser time to start the download before the URL is revoked. */
 const REVOKE_AFTER_MS = 10_000;
 
-/** Lets the user save a text as a file, the way the browser saves any download. */
-export function saveFile({ name, text, mediaType }: KeptFile): void {
+/** Downloads a text as a file. */
+export function saveFile({ name, text, mediaType }: FileDownload): void {
   save(name, new Blob([text], { type: mediaType }));
 }
 
-/** Lets the user save bytes or a text as a file. The type is that of plain bytes, so that a browser never opens what a server sent. */
+/**
+ * Downloads bytes or a text as a file. Uses the type of arbitrary bytes, so that the browser never opens data from a
+ * server.
+ */
 export function saveBytes(name: string, content: Uint8Array<ArrayBuffer> | string): void {
   save(name, new Blob([content], { type: "application/octet-stream" }));
 }

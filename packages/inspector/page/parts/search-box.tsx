@@ -3,13 +3,16 @@ import { useId } from "preact/hooks";
 interface SearchBoxProps {
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** Its accessible name, and what it says while it is empty. */
+  /** The accessible name and the placeholder. */
   readonly label: string;
-  /** What can be searched for, below the box. */
+  /** Explains below the box what can be searched. */
   readonly hint?: string | undefined;
 }
 
-/** A field that narrows a list while typing. `/` goes to the first of a view; Esc empties it; ↓ and Enter go on to the list. */
+/**
+ * Filters a list while the user types. `/` focuses the first box of a view, Esc clears it, ↓ and Enter move to the
+ * list.
+ */
 export function SearchBox({ value, onInput, label, hint }: SearchBoxProps) {
   const hintId = useId();
   const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLElement }) => {
@@ -41,7 +44,7 @@ export function SearchBox({ value, onInput, label, hint }: SearchBoxProps) {
   );
 }
 
-/** Gives the focus to the list of the same panel, and chooses its first row as the key for that does. */
+/** Focuses the list of the same panel and selects its first row with the Home key. */
 function goToList(box: HTMLElement): void {
   const list = box.closest("[role=tabpanel]")?.querySelector<HTMLElement>("[role=listbox]");
   list?.focus();

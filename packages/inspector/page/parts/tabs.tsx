@@ -7,9 +7,9 @@ interface Tab<K extends string> {
 }
 
 interface TabsProps<K extends string> {
-  /** The accessible name of the row of tabs. */
+  /** The accessible name of the tab list. */
   readonly label: string;
-  /** Begins the ids of the tabs, where the label is not unique in the page. */
+  /** Prefix of the tab ids. Required if the label is not unique in the page. */
   readonly idPrefix?: string | undefined;
   readonly tabs: readonly Tab<K>[];
   readonly chosen: K;
@@ -24,7 +24,7 @@ const STEPS: ReadonlyMap<string, number> = new Map([
   ["End", Infinity],
 ]);
 
-/** A row of tabs. One of them is in the tab order; arrows, Home and End go on from there. */
+/** A row of tabs. Only the selected tab is in the tab order. Arrows, Home and End move between tabs. */
 export function Tabs<K extends string>({ label, idPrefix = label, tabs, chosen, onChoose }: TabsProps<K>) {
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS.get(event.key);
@@ -58,16 +58,16 @@ export function Tabs<K extends string>({ label, idPrefix = label, tabs, chosen, 
 }
 
 interface TabPanelProps {
-  /** What begins the ids of the tabs that it belongs to: their prefix, or else their label. */
+  /** The prefix of the tab ids, or the label of the tabs if they have none. */
   readonly label: string;
   readonly chosen: string;
   readonly children: ComponentChildren;
 }
 
-/** What the chosen tab shows. It takes the focus itself, because what it shows may scroll and have no control. */
+/** The content of the selected tab. Focusable, because it may scroll without containing a control. */
 export function TabPanel({ label, chosen, children }: TabPanelProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: as above
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <div class="parts-tab-panel" role="tabpanel" aria-labelledby={idOf(label, chosen)} tabIndex={0}>
       {children}
     </div>

@@ -1,24 +1,24 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import { ActionFailed } from "../backend/act.js";
 
-/** What a failure says to the user. */
-export function shownFailure(reason: unknown): ShownProblem {
+/** Converts a rejection to a problem that the page can show. */
+export function shownFailure(reason: unknown): ProblemInfo {
   if (reason instanceof ActionFailed) return reason.problem;
   return { message: reason instanceof Error ? reason.message : String(reason) };
 }
 
-/** Work that a control starts: whether it is under way, and what went wrong the last time. */
+/** An action started by a control, with the problem of its last run. */
 export interface RunningAction {
   readonly busy: boolean;
-  readonly problem: ShownProblem | undefined;
-  /** Starts the work; one that is still under way goes on, but is no longer shown. */
+  readonly problem: ProblemInfo | undefined;
+  /** Starts the work. An earlier run continues, but its outcome is ignored. */
   run(work: () => Promise<unknown>): void;
 }
 
-/** Keeps the state of what a control does. */
+/** Tracks the action of a control. */
 export function useAction(): RunningAction {
-  const [state, setState] = useState<{ busy: boolean; problem?: ShownProblem | undefined }>({ busy: false });
+  const [state, setState] = useState<{ busy: boolean; problem?: ProblemInfo | undefined }>({ busy: false });
   const latest = useRef(0);
   useEffect(
     () => () => {
@@ -29,7 +29,7 @@ export function useAction(): RunningAction {
   const run = (work: () => Promise<unknown>) => {
     latest.current += 1;
     const mine = latest.current;
-    const end = (problem?: ShownProblem) => {
+    const end = (problem?: ProblemInfo) => {
       if (latest.current === mine) setState({ busy: false, problem });
     };
     setState({ busy: true });

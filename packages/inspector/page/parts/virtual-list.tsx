@@ -1,71 +1,71 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type ListWindow, movedRow, scrolledTo, visibleRows } from "./visible-rows.js";
+import { type ListWindow, rowAfterKey, scrollTopFor, visibleRows } from "./visible-rows.js";
 
-/** Pixels of one `rem` to which row heights are given; what the reader set scales them. */
+/** Pixels per `rem` on which row heights are based. A different font size of the user scales them. */
 const USUAL_REM = 16;
-/** As near to the end as browsers round to it. */
+/** Tolerance for the rounding of scroll positions. */
 const NEAR_PIXELS = 2;
 
 interface VirtualListProps<T> {
   readonly items: readonly T[];
-  /** In pixels at the usual size of text. */
+  /** In pixels at the default font size. */
   readonly rowHeight: number;
   readonly keyOf: (item: T) => string | number;
   readonly render: (item: T) => ComponentChildren;
   readonly selected?: string | number | undefined;
-  /** Click or Enter; each move of the keyboard too, with `selectOnMove`. */
+  /** Called on click and Enter, and with `selectOnMove` on each move of the keyboard. */
   readonly onSelect: (item: T) => void;
   readonly label: string;
-  /** Has the list in its first element, and in its last one what is selected: a click or Enter brings that into sight. */
+  /** The parent of the list (first child) and the details (last child). A click or Enter scrolls to the details. */
   readonly panes?: RefObject<HTMLElement | null> | undefined;
   readonly selectOnMove?: boolean | undefined;
   readonly rowClass?: ((item: T) => string | undefined) | undefined;
-  /** Stay at the end while the list grows. */
+  /** Sticks to the end while the list grows. */
   readonly follow?: boolean | undefined;
-  /** The user scrolled to the end of the list, or away from it. */
+  /** Called when the user scrolls to the end of the list or away from it. */
   readonly onEnd?: ((atEnd: boolean) => void) | undefined;
 }
 
-/** A list of any length of which only the visible rows are in the document. */
+/** A list of any length. The document contains only the visible rows. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
   const { items, keyOf, selected, onSelect, follow = false } = props;
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const row = useRowPixels(props.rowHeight);
-  const [seen, setSeen] = useWindowOf(box);
+  const [seen, setSeen] = useViewport(box);
   const chosen = useMemo(
     () => (selected === undefined ? -1 : items.findIndex((item) => keyOf(item) === selected)),
     [items, selected, keyOf],
   );
   const [active, setActive] = useState(-1);
-  // Before the next key: a later effect would take back a step of keys that follow each other fast.
+  // A layout effect, so that it runs before the next key. A later effect would undo a step of quickly repeated keys.
   useLayoutEffect(() => {
     if (chosen >= 0) setActive(chosen);
   }, [chosen]);
-  useShownRow(box, selected, chosen, row);
-  useAnchoredRow(box, props, row, () => box.current !== null && setSeen(shownPart(box.current)));
-  useFollowedEnd(box, follow, items.length * row);
+  useScrollToSelected(box, selected, chosen, row);
+  useScrollAnchor(box, props, row, () => box.current !== null && setSeen(viewportOf(box.current)));
+  useStickToEnd(box, follow, items.length * row);
   const page = Math.max(1, Math.floor(seen.height / row) - 1);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const item = items[active];
     if ((event.key === "Enter" || event.key === " ") && item !== undefined) selectAndShow(props, item);
     else {
-      const to = movedRow(event.key, active, items.length, page);
+      const to = rowAfterKey(event.key, active, items.length, page);
       const next = to === undefined ? undefined : items[to];
       if (to === undefined || next === undefined) return;
       setActive(to);
-      if (box.current !== null) box.current.scrollTop = scrolledTo(to, row, shownPart(box.current));
+      if (box.current !== null) box.current.scrollTop = scrollTopFor(to, row, viewportOf(box.current));
       if (props.selectOnMove === true) onSelect(next);
     }
     event.preventDefault();
     event.stopPropagation();
   };
   const onScroll = (event: Event & { readonly currentTarget: HTMLDivElement }) => {
-    setSeen(shownPart(event.currentTarget));
+    setSeen(viewportOf(event.currentTarget));
     const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-    // A list that is hardly higher than its box has its beginning near its end.
+    // In a list hardly higher than its box, the beginning is near the end.
     props.onEnd?.(scrollTop + clientHeight >= scrollHeight - NEAR_PIXELS);
   };
   const { from, to } = visibleRows(items.length, row, seen);
@@ -102,7 +102,7 @@ interface RowProps<T> {
 
 function Row<T>({ props, item, at, id, row, chosen, active, count }: RowProps<T>) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and the keys, as listboxes do
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox has the focus and handles the keys
     <div
       id={`${id}-${at}`}
       role="option"
@@ -121,7 +121,7 @@ function Row<T>({ props, item, at, id, row, chosen, active, count }: RowProps<T>
 
 function selectAndShow<T>({ onSelect, panes }: VirtualListProps<T>, item: T): void {
   onSelect(item);
-  // Once it is there. In a wide window it stands beside the list, and is seen anyway.
+  // Waits for the details to render. In a wide window they are beside the list and already visible.
   requestAnimationFrame(() => {
     const [list, detail] = [panes?.current?.firstElementChild, panes?.current?.lastElementChild];
     if (list === null || list === undefined || detail === null || detail === undefined) return;
@@ -132,7 +132,7 @@ function selectAndShow<T>({ onSelect, panes }: VirtualListProps<T>, item: T): vo
 
 type BoxRef = RefObject<HTMLDivElement | null>;
 
-const shownPart = (box: HTMLElement): ListWindow => ({ top: box.scrollTop, height: box.clientHeight });
+const viewportOf = (box: HTMLElement): ListWindow => ({ top: box.scrollTop, height: box.clientHeight });
 
 function useRowPixels(rowHeight: number): number {
   return useMemo(() => {
@@ -141,32 +141,34 @@ function useRowPixels(rowHeight: number): number {
   }, [rowHeight]);
 }
 
-function useWindowOf(box: BoxRef) {
+function useViewport(box: BoxRef) {
   const [seen, setSeen] = useState<ListWindow>({ top: 0, height: 0 });
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    setSeen(shownPart(element));
-    const observer = new ResizeObserver(() => setSeen(shownPart(element)));
+    setSeen(viewportOf(element));
+    const observer = new ResizeObserver(() => setSeen(viewportOf(element)));
     observer.observe(element);
     return () => observer.disconnect();
   }, [box]);
   return [seen, setSeen] as const;
 }
 
-/** Scrolls to what is selected from outside, once for each selection: a growing list must not pull the reader back. */
-function useShownRow(box: BoxRef, selected: unknown, chosen: number, row: number): void {
+/**
+ * Scrolls to a row selected from outside, once per selection, so that a growing list does not pull the reader back.
+ */
+function useScrollToSelected(box: BoxRef, selected: unknown, chosen: number, row: number): void {
   const shown = useRef<unknown>(undefined);
   useLayoutEffect(() => {
     if (selected === undefined) shown.current = undefined;
     if (chosen < 0 || shown.current === selected || box.current === null) return;
     shown.current = selected;
-    box.current.scrollTop = scrolledTo(chosen, row, shownPart(box.current));
+    box.current.scrollTop = scrollTopFor(chosen, row, viewportOf(box.current));
   }, [box, selected, chosen, row]);
 }
 
-/** Keeps the rows that are read where they are when those before them are forgotten; for lists that can be followed. */
-function useAnchoredRow<T>(box: BoxRef, props: VirtualListProps<T>, row: number, moved: () => void): void {
+/** Keeps the visible rows in place when rows before them are dropped. Only for lists that can follow their end. */
+function useScrollAnchor<T>(box: BoxRef, props: VirtualListProps<T>, row: number, moved: () => void): void {
   const { items, keyOf, follow } = props;
   const anchor = useRef<{ key: string | number; at: number } | undefined>(undefined);
   useLayoutEffect(() => {
@@ -185,8 +187,8 @@ function useAnchoredRow<T>(box: BoxRef, props: VirtualListProps<T>, row: number,
   });
 }
 
-function useFollowedEnd(box: BoxRef, follow: boolean, height: number): void {
-  // `height` is not read, but the end moves with it.
+function useStickToEnd(box: BoxRef, follow: boolean, height: number): void {
+  // `height` is a dependency because the end moves with it.
   useLayoutEffect(() => {
     if (follow && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [box, follow, height]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { movedRow, scrolledTo, visibleRows } from "./visible-rows.js";
+import { rowAfterKey, scrollTopFor, visibleRows } from "./visible-rows.js";
 
 describe("the rows of a virtual list", () => {
   test("that are shown are those in the window and a few beyond each edge", () => {
@@ -18,24 +18,24 @@ describe("the rows of a virtual list", () => {
   });
 
   test("move by keys, and stop at both ends", () => {
-    expect(movedRow("ArrowDown", 4, 10, 5)).toBe(5);
-    expect(movedRow("j", 9, 10, 5)).toBe(9);
-    expect(movedRow("k", 0, 10, 5)).toBe(0);
-    expect(movedRow("PageDown", 7, 10, 5)).toBe(9);
-    expect(movedRow("Home", 7, 10, 5)).toBe(0);
-    expect(movedRow("End", 0, 10, 5)).toBe(9);
-    expect(movedRow("ArrowDown", -1, 10, 5)).toBe(0);
+    expect(rowAfterKey("ArrowDown", 4, 10, 5)).toBe(5);
+    expect(rowAfterKey("j", 9, 10, 5)).toBe(9);
+    expect(rowAfterKey("k", 0, 10, 5)).toBe(0);
+    expect(rowAfterKey("PageDown", 7, 10, 5)).toBe(9);
+    expect(rowAfterKey("Home", 7, 10, 5)).toBe(0);
+    expect(rowAfterKey("End", 0, 10, 5)).toBe(9);
+    expect(rowAfterKey("ArrowDown", -1, 10, 5)).toBe(0);
   });
 
   test("are not moved by other keys, nor in an empty list", () => {
-    for (const key of ["x", "toString", "Enter"]) expect(movedRow(key, 4, 10, 5)).toBeUndefined();
-    expect(movedRow("ArrowDown", -1, 0, 5)).toBeUndefined();
+    for (const key of ["x", "toString", "Enter"]) expect(rowAfterKey(key, 4, 10, 5)).toBeUndefined();
+    expect(rowAfterKey("ArrowDown", -1, 0, 5)).toBeUndefined();
   });
 
   test("are scrolled to only when they are not seen", () => {
     const seen = { top: 300, height: 300 };
-    expect(scrolledTo(12, 30, seen)).toBe(300);
-    expect(scrolledTo(2, 30, seen)).toBe(60);
-    expect(scrolledTo(30, 30, seen)).toBe(630);
+    expect(scrollTopFor(12, 30, seen)).toBe(300);
+    expect(scrollTopFor(2, 30, seen)).toBe(60);
+    expect(scrollTopFor(30, 30, seen)).toBe(630);
   });
 });

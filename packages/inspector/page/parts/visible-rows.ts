@@ -1,21 +1,21 @@
-/** Rows beyond each edge that are in the document too, so that a quick scroll shows no gap. */
+/** Rows rendered beyond each edge, so that fast scrolling shows no gap. */
 const SPARE_ROWS = 8;
 
-/** The part of a list that is seen. */
+/** The visible part of a list, in pixels. */
 export interface ListWindow {
   readonly top: number;
   readonly height: number;
 }
 
-/** The rows to show, `from` to `to - 1`, of a list with rows of one height. */
+/** The rows to render, `from` to `to - 1`, in a list with rows of equal height. */
 export function visibleRows(count: number, row: number, { top, height }: ListWindow): { from: number; to: number } {
   const from = Math.max(0, Math.min(count, Math.floor(top / row)) - SPARE_ROWS);
   const to = Math.min(count, Math.ceil((top + height) / row) + SPARE_ROWS);
   return { from, to: Math.max(from, to) };
 }
 
-/** Where a key moves to in a list, or undefined where the key moves nothing. */
-export function movedRow(key: string, at: number, count: number, page: number): number | undefined {
+/** The row that a key moves to. Undefined if the key does not move. */
+export function rowAfterKey(key: string, at: number, count: number, page: number): number | undefined {
   const to = targetOf(key, at, count, page);
   return to === undefined || count === 0 ? undefined : Math.max(0, Math.min(count - 1, to));
 }
@@ -41,8 +41,8 @@ function targetOf(key: string, at: number, count: number, page: number): number 
   }
 }
 
-/** Where the list must be scrolled to for a row to be seen; unchanged if it is. */
-export function scrolledTo(at: number, row: number, { top, height }: ListWindow): number {
+/** The scroll position that makes a row visible. Unchanged if the row is visible. */
+export function scrollTopFor(at: number, row: number, { top, height }: ListWindow): number {
   if (at * row < top) return at * row;
   if ((at + 1) * row > top + height) return (at + 1) * row - height;
   return top;

@@ -4,22 +4,22 @@ import type { FieldIssue } from "../forms/form-context.js";
 import { type RunningAction, useAction } from "../parts/use-action.js";
 import { membersIn, textIn } from "../results/content-view.js";
 
-/** Sends an answer, and keeps what was wrong with it. */
-export interface Answering extends Pick<RunningAction, "problem" | "busy"> {
+/** Sends the answer to a question and holds the problem of the last attempt. */
+export interface AnswerAction extends Pick<RunningAction, "problem" | "busy"> {
   answer(answer: QuestionAnswer): void;
 }
 
-/** The way to answer one question. */
-export function useAnswer({ id }: QuestionInfo): Answering {
+/** Returns the action that answers a question. */
+export function useAnswer({ id }: QuestionInfo): AnswerAction {
   const { run, busy, problem } = useAction();
   const send = (answer: QuestionAnswer) => {
-    // A second press. Buttons only say so meanwhile: the pressed one, if it were disabled, would lose the focus.
+    // Ignores a second press. The buttons use `aria-disabled`, because a disabled button would lose the focus.
     if (!busy) run(() => act("answer", { question: id, answer }));
   };
   return { problem, busy, answer: send };
 }
 
-/** What a refusal says of single fields. */
+/** Extracts the issues of single fields from the data of a rejected answer. */
 export function issuesIn(data: unknown): readonly FieldIssue[] {
   const { issues } = membersIn(data);
   if (!Array.isArray(issues)) return [];

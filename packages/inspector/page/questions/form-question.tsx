@@ -5,7 +5,7 @@ import { initialValue } from "../forms/model/initial-value.js";
 import { isJsonObject } from "../forms/model/json-members.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
-import { useRemembered } from "../use/use-remembered.js";
+import { useCachedState } from "../use/use-cached-state.js";
 import { issuesIn, useAnswer } from "./answer-question.js";
 import { RefusalButtons } from "./refusal-buttons.js";
 
@@ -14,25 +14,25 @@ interface FormQuestionProps {
   readonly params: ElicitRequestFormParams;
 }
 
-/** A form of a server. What it refuses is said at the fields. */
+/** A form elicitation. Shows the issues of a rejected answer at its fields. */
 export function FormQuestion({ info, params }: FormQuestionProps) {
   const schema = params.requestedSchema;
-  // A question may be put aside, or another be looked at first.
-  const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => initialValue(schema, schema) ?? {});
+  // Cached, because the user may dismiss the question or answer another one first.
+  const [value, setValue] = useCachedState<unknown>(`question ${info.id}`, () => initialValue(schema, schema) ?? {});
   const [broken, setBroken] = useState(false);
   const { answer, busy, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);
   const body = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    // Who corrects an answer begins, with the next key, at the first field that was refused, which may be out of sight.
+    // Focuses the first rejected field, which may be out of sight.
     if (problem !== undefined) body.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [problem]);
   const accept = () => {
-    // What a form gives may be wrong; the inspector checks it against the schema and refuses it with issues.
+    // The form may return an invalid value. The inspector validates it against the schema and rejects it with issues.
     if (isJsonObject(value) && !broken) answer({ action: "accept", content: value as Record<string, ElicitValue> });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole form, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole form, which its button has too
     <div
       ref={body}
       class="questions-body"

@@ -9,50 +9,52 @@ import { FormQuestion } from "./form-question.js";
 import { SamplingQuestion } from "./sampling-question.js";
 import { UrlQuestion } from "./url-question.js";
 
-/** The user wants to hear no more of what a connection asked up to a time, in milliseconds since the inspector began. */
-interface PutAside {
+/** Dismisses the questions that a connection asked up to a time, in milliseconds since the start of the inspector. */
+interface Dismissal {
   readonly connection: string;
   readonly ms: number;
 }
 
-/** Puts the questions that wait aside, and what their connections ask of their own accord from now on. */
-export function putAside(questions: readonly QuestionInfo[]): readonly PutAside[] {
+/** Dismisses the waiting questions, and further ones that their connections ask outside of new calls. */
+export function dismissQuestions(questions: readonly QuestionInfo[]): readonly Dismissal[] {
   const ms = Math.max(...questions.map(({ askedMs }) => askedMs));
   return [...new Set(questions.map(({ connection }) => connection))].map((connection) => ({ connection, ms }));
 }
 
 /**
- * Whether a question stays aside. One of a call that the user started since does not; otherwise a server that withdraws its questions
- * and asks again could keep the user from everything else.
+ * True if a question stays dismissed. A question of a call that the user started later is shown again. Questions
+ * outside of such calls stay dismissed, or a server could block the user by repeating its questions.
  */
-export function isAside(question: QuestionInfo, aside: readonly PutAside[], calls: readonly CallInfo[]): boolean {
+export function isDismissed(question: QuestionInfo, aside: readonly Dismissal[], calls: readonly CallInfo[]): boolean {
   const put = aside.find(({ connection }) => connection === question.connection);
   if (put === undefined) return false;
   const call = calls.find(({ id }) => id === question.call);
   return call === undefined || call.startedMs <= put.ms;
 }
 
-/** The questions of servers that wait for an answer. Put aside, they stay behind a button until another server or call asks. */
+/**
+ * The questions that wait for an answer. Dismissed questions remain behind a button until another server or call asks.
+ */
 export function QuestionsPanel() {
   const state = inspectorState.value;
   const questions = state?.questions ?? [];
-  const [aside, setAside] = useState<readonly PutAside[]>([]);
+  const [aside, setAside] = useState<readonly Dismissal[]>([]);
   const [chosen, setChosen] = useState<string>();
   const [first] = questions;
   if (state === undefined || first === undefined) return null;
-  if (questions.every((question) => isAside(question, aside, state.calls))) {
+  if (questions.every((question) => isDismissed(question, aside, state.calls))) {
     return (
       <button type="button" class="main questions-aside" onClick={() => setAside([])}>
-        {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`}
+        {questions.length === 1 ? "1 question is waiting" : `${questions.length} questions are waiting`}
       </button>
     );
   }
   const shown = questions.find(({ id }) => id === chosen) ?? first;
   return (
-    <Dialog title={titleOf(shown, state)} onClose={() => setAside(putAside(questions))}>
+    <Dialog title={titleOf(shown, state)} onClose={() => setAside(dismissQuestions(questions))}>
       <div class="questions">
         {questions.length > 1 && (
-          <ul class="questions-list" aria-label="Questions that wait">
+          <ul class="questions-list" aria-label="Waiting questions">
             {questions.map((question, index) => (
               <li key={question.id}>
                 <button type="button" aria-pressed={question.id === shown.id} onClick={() => setChosen(question.id)}>
@@ -69,17 +71,17 @@ export function QuestionsPanel() {
   );
 }
 
-const KINDS = { form: "Form", url: "Page to visit", sampling: "Question to a model" } as const;
+const KINDS = { form: "Form", url: "Page to visit", sampling: "Sampling request" } as const;
 
-/** Characters of a message in the name of a question. */
-const MOST_WORDS = 40;
+/** Characters of the message in the title of a question. */
+const MAX_MESSAGE_LENGTH = 40;
 
-/** What a question is called among others. */
+/** The title of a question in the list. */
 function nameOf(info: QuestionInfo, state: InspectorState): string {
   const { kind, params } = info.question;
   const words = kind === "sampling" ? "" : printable(params.message).replaceAll("\n", " ");
-  const short = words.length <= MOST_WORDS ? words : `${words.slice(0, MOST_WORDS)}…`;
-  return `${KINDS[kind]} of ${serverOf(info, state)}${short === "" ? "" : `: ${short}`}`;
+  const short = words.length <= MAX_MESSAGE_LENGTH ? words : `${words.slice(0, MAX_MESSAGE_LENGTH)}…`;
+  return `${KINDS[kind]} from ${serverOf(info, state)}${short === "" ? "" : `: ${short}`}`;
 }
 
 function Question({ info }: { readonly info: QuestionInfo }) {

@@ -1,7 +1,7 @@
-import type { Answering } from "./answer-question.js";
+import type { AnswerAction } from "./answer-question.js";
 
-/** The two ways not to answer what a server elicits. */
-export function RefusalButtons({ answer, busy }: Pick<Answering, "answer" | "busy">) {
+/** The two ways to reject an elicitation. */
+export function RefusalButtons({ answer, busy }: Pick<AnswerAction, "answer" | "busy">) {
   return (
     <>
       <button type="button" aria-disabled={busy} onClick={() => answer({ action: "decline" })}>

@@ -18,7 +18,7 @@ const toolUse = {
 };
 
 const media = (type: "image" | "audio", mimeType: string) => ({
-  title: type === "image" ? "Picture" : "Sound",
+  title: type === "image" ? "Image" : "Audio",
   type: "object",
   properties: { type: { const: type }, data: { type: "string" }, mimeType: { type: "string", default: mimeType } },
   required: ["type", "data", "mimeType"],
@@ -26,12 +26,12 @@ const media = (type: "image" | "audio", mimeType: string) => ({
 
 const blocks = [text, toolUse, media("image", "image/png"), media("audio", "audio/wav")];
 
-/** What is sent as the answer of a model, as a form. */
+/** The schema of the form for the answer of a model. */
 export const SAMPLE_SCHEMA = {
   type: "object",
-  // What is written is first, and what is rarely changed is below.
+  // The content comes first, and rarely changed members below.
   properties: {
-    content: { anyOf: [...blocks, { title: "Several", type: "array", items: { anyOf: blocks } }] },
+    content: { anyOf: [...blocks, { title: "Several blocks", type: "array", items: { anyOf: blocks } }] },
     model: { type: "string" },
     role: { enum: ["assistant", "user"] },
     stopReason: { type: "string", examples: ["endTurn", "stopSequence", "maxTokens", "toolUse"] },
@@ -39,7 +39,7 @@ export const SAMPLE_SCHEMA = {
   required: ["role", "content", "model"],
 };
 
-/** The answer that the form begins with. */
+/** The initial answer. */
 export const FIRST_SAMPLE = {
   role: "assistant",
   content: { type: "text", text: "" },

@@ -9,8 +9,8 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { membersIn } from "../results/content-view.js";
 import { MessageView } from "../results/message-view.js";
 import { TextView } from "../results/text-view.js";
-import { useRemembered } from "../use/use-remembered.js";
-import { type Answering, useAnswer } from "./answer-question.js";
+import { useCachedState } from "../use/use-cached-state.js";
+import { type AnswerAction, useAnswer } from "./answer-question.js";
 import { FIRST_SAMPLE, SAMPLE_SCHEMA } from "./sample-schema.js";
 
 interface SamplingQuestionProps {
@@ -20,30 +20,32 @@ interface SamplingQuestionProps {
   readonly command?: "running" | "failed" | undefined;
 }
 
-/** A question of a server to a model: answered by hand, or by the configured command whose answer is read before it is sent. */
+/**
+ * A sampling request: answered by hand, or by the configured command, whose draft the user reviews before it is sent.
+ */
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
-  const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => draft ?? FIRST_SAMPLE);
+  const [value, setValue] = useCachedState<unknown>(`question ${info.id}`, () => draft ?? FIRST_SAMPLE);
   const [broken, setBroken] = useState(false);
   const { answer, busy, problem } = useAnswer(info);
-  // Apart from the answer: a command may take long, and the user may answer or decline meanwhile.
+  // Separate from the answer: a command may take long, and the user may answer or decline meanwhile.
   const drafting = useAnswer(info);
   const failure = problem ?? drafting.problem;
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
-  const [taken, setTaken] = useRemembered(`draft of ${info.id}`, () => drafted);
+  const [taken, setTaken] = useCachedState(`draft of ${info.id}`, () => drafted);
   useLayoutEffect(() => {
-    // Each draft is taken once, and before the next key: what the user made of it stays, also when the question was put aside.
+    // Applies each draft once, and before the next key, so that changes of the user survive a dismissed question.
     if (drafted === undefined || drafted === taken) return;
     setTaken(drafted);
     setValue(JSON.parse(drafted));
   });
   const send = () => {
-    // The inspector checks what it gets, and refuses what is no answer of a model.
+    // The inspector validates the value and rejects anything but the answer of a model.
     if (isJsonObject(value)) answer({ action: "sample", result: value as unknown as CreateMessageResult });
   };
   return (
     <div class="questions-body">
       <SamplingRequest params={params} />
-      <h3>Your answer{draft !== undefined && ", as the command drafted it"}</h3>
+      <h3>Your answer{draft !== undefined && ", drafted by the command"}</h3>
       <SchemaForm
         schema={SAMPLE_SCHEMA}
         value={value}
@@ -73,7 +75,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
 }
 
 interface DraftButtonProps extends Pick<SamplingQuestionProps, "command"> {
-  readonly drafting: Answering;
+  readonly drafting: AnswerAction;
 }
 
 function DraftButton({ drafting, command }: DraftButtonProps) {
@@ -89,7 +91,7 @@ function DraftButton({ drafting, command }: DraftButtonProps) {
   );
 }
 
-/** Messages that are shown at first. */
+/** Messages displayed at first. */
 const SHOWN = 50;
 
 function SamplingRequest({ params }: { readonly params: CreateMessageRequestParams }) {

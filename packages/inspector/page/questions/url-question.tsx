@@ -1,9 +1,9 @@
 import { type ElicitRequestURLParams, printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
+import { AddressView } from "../parts/address-view.js";
 import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
-import { ShownAddress } from "../parts/shown-address.js";
 import { useAnswer } from "./answer-question.js";
 import { RefusalButtons } from "./refusal-buttons.js";
 
@@ -12,7 +12,7 @@ interface UrlQuestionProps {
   readonly params: ElicitRequestURLParams;
 }
 
-/** A page that a server wants to be visited. It is shown as a whole, and opened by nothing but a click. */
+/** A URL elicitation. Shows the full URL, and opens it only on a click. */
 export function UrlQuestion({ info, params }: UrlQuestionProps) {
   const { answer, busy, problem } = useAnswer(info);
   const [opened, setOpened] = useState(false);
@@ -23,8 +23,8 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
   return (
     <div class="questions-body">
       <p class="questions-message">{printable(params.message)}</p>
-      <p>The server wants you to visit this address:</p>
-      <ShownAddress address={params.url} />
+      <p>The server asks you to visit this URL:</p>
+      <AddressView address={params.url} />
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
         <button

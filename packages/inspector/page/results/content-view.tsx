@@ -7,13 +7,13 @@ import { TextView } from "./text-view.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The members of what should be an object; none of what is not. */
+/** Returns the members of an object. Empty for any other value. */
 export function membersIn(value: unknown): Members {
-  // Whatever is an object can be asked for its members; those that are used are checked one by one.
+  // Every object can be indexed. Each member is checked before it is used.
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
-/** A text among the members of something that a server sent. */
+/** Returns a member of server data if it is a string. */
 export function textIn(members: Members, name: string): string | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : undefined;
   return typeof value === "string" ? value : undefined;
@@ -21,11 +21,11 @@ export function textIn(members: Members, name: string): string | undefined {
 
 interface ContentViewProps {
   readonly block: unknown;
-  /** Reads a resource that is only named. */
+  /** Reads a linked resource. */
   readonly onRead?: ((uri: string) => void) | undefined;
 }
 
-/** One content block of a result or a message, by its type. One that is not as it should be is shown as JSON. */
+/** One content block of a result or a message, by type. Falls back to JSON if the block is malformed. */
 export function ContentView({ block, onRead }: ContentViewProps) {
   const members = membersIn(block);
   const content = blockContent(block);
@@ -42,7 +42,7 @@ export function ContentView({ block, onRead }: ContentViewProps) {
   );
 }
 
-/** The contents of a resource: text, picture, sound or bytes, under its address. */
+/** The contents of a resource under its URI: text, image, audio or bytes. */
 export function ResourceContentsView({ contents }: { readonly contents: unknown }) {
   const members = membersIn(contents);
   const uri = textIn(members, "uri") ?? "";

@@ -1,45 +1,46 @@
 import { Lexer, type Token } from "marked";
 
-/** Longer texts, and texts with longer lines, are shown as they are. */
-export const MOST_MARKDOWN = 200_000;
-const LONGEST_LINE = 20_000;
-/** A paragraph with more of both is not looked into: the time that it takes grows with their square. */
+/** Longer texts, and texts with longer lines, are shown unformatted. */
+export const MAX_MARKDOWN_LENGTH = 200_000;
+const MAX_LINE_LENGTH = 20_000;
+/** Paragraphs over both limits are not parsed: the time grows with their square. */
 const LONG_PARAGRAPH = 2_000;
-const MOST_DELIMITERS = 200;
-/** The time for all paragraphs together; those that come later are shown as they are. */
-const MOST_MS = 150;
+const MAX_DELIMITERS = 200;
+/** Time for all paragraphs together. Paragraphs after that are shown unformatted. */
+const MAX_INLINE_MS = 150;
 
 /**
- * The parts of a Markdown text, or undefined where it is better shown as it is. Bounded in time, because the text may be written to
- * keep a lexer busy for minutes.
+ * Parses a Markdown text. Undefined if the text must be shown unformatted. The time is bounded, because a hostile text
+ * could occupy the lexer for minutes.
  */
 export function markdownTokens(
   text: string,
   now: () => number = () => performance.now(),
 ): readonly Token[] | undefined {
-  if (text.length > MOST_MARKDOWN || text.split("\n").some((line) => line.length > LONGEST_LINE)) return undefined;
+  if (text.length > MAX_MARKDOWN_LENGTH || text.split("\n").some((line) => line.length > MAX_LINE_LENGTH))
+    return undefined;
   try {
     const lexer = new Lexer({ gfm: true });
     const blocks = lexer.blockTokens(text.replaceAll(/\r\n?/g, "\n"), []);
-    const deadline = now() + MOST_MS;
-    // What `lex` does without looking at the time.
+    const deadline = now() + MAX_INLINE_MS;
+    // The same loop as in `lex`, with a deadline.
     for (const { src, tokens } of lexer.inlineQueue) {
       if (isCostly(src) || now() > deadline) tokens.push({ type: "text", raw: src, text: src, escaped: false });
       else lexer.inlineTokens(src, tokens);
     }
     return blocks;
   } catch {
-    // Deeply nested texts end the lexer's stack.
+    // Deeply nested texts overflow the stack of the lexer.
     return undefined;
   }
 }
 
 function isCostly(source: string): boolean {
   if (source.length <= LONG_PARAGRAPH) return false;
-  return (source.match(/[*_~`[\]()<!]/g)?.length ?? 0) > MOST_DELIMITERS;
+  return (source.match(/[*_~`[\]()<!]/g)?.length ?? 0) > MAX_DELIMITERS;
 }
 
-/** Signs of Markdown that plain text rarely has. */
+/** Markdown syntax that is rare in plain text. */
 const SIGNS: readonly RegExp[] = [
   /^#{1,6} \S/m,
   /^```/m,
@@ -51,12 +52,12 @@ const SIGNS: readonly RegExp[] = [
   /^> \S/m,
 ];
 
-/** Characters that are looked at to tell Markdown from plain text. */
-const LOOKED_AT = 10_000;
+/** Characters inspected to tell Markdown from plain text. */
+const SAMPLE_LENGTH = 10_000;
 
-/** Whether a text seems to be Markdown. */
+/** True if a text seems to be Markdown. */
 export function looksLikeMarkdown(text: string): boolean {
-  const start = text.slice(0, LOOKED_AT);
+  const start = text.slice(0, SAMPLE_LENGTH);
   return SIGNS.some((sign) => sign.test(start));
 }
 
@@ -69,7 +70,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&nbsp;": "\u00a0",
 };
 
-/** The common entities of HTML as the characters that they stand for; the result is text, never HTML. */
+/** Decodes the common HTML entities. The result is text, never HTML. */
 export function withoutEntities(text: string): string {
   return text.replaceAll(/&(?:amp|lt|gt|quot|nbsp|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -5,24 +5,28 @@ import { OutsideLink } from "../parts/outside-link.js";
 import { withoutEntities } from "./markdown-tokens.js";
 import { isInlineImage } from "./media-data.js";
 
-/** Levels of parts inside parts; what is deeper is shown as it is written. */
-const DEEPEST = 40;
+/** Nesting levels. Deeper tokens are shown as source text. */
+const MAX_DEPTH = 40;
 
-/** A Markdown text as elements. HTML in it is shown as text, links ask before they open, pictures are only those inside the text. */
+/**
+ * Renders Markdown as elements. HTML is shown as text, links ask before they open, and only inline images are
+ * displayed.
+ */
 export function MarkdownView({ tokens }: { readonly tokens: readonly Token[] }) {
-  return <div class="results-markdown">{shownAll(tokens, 0)}</div>;
+  return <div class="results-markdown">{renderTokens(tokens, 0)}</div>;
 }
 
-function shownAll(tokens: readonly Token[] | undefined, depth: number): ComponentChildren {
+function renderTokens(tokens: readonly Token[] | undefined, depth: number): ComponentChildren {
   return (tokens ?? []).map((token, index) => <Part key={index} token={token} depth={depth} />);
 }
 
 const shownText = (text: string) => printable(withoutEntities(text));
 
 function Part({ token, depth }: { readonly token: Token; readonly depth: number }): ComponentChildren {
-  if (depth > DEEPEST) return printable(token.raw);
-  // A token of a type has the members of that type; tokens of extensions, which are not used, are why the compiler cannot know.
-  const inside = () => shownAll((token as Tokens.Generic).tokens, depth + 1);
+  if (depth > MAX_DEPTH) return printable(token.raw);
+  // The casts below rely on `type`. The compiler cannot narrow it, because extensions, which are not used here, may
+  // define any type.
+  const inside = () => renderTokens((token as Tokens.Generic).tokens, depth + 1);
   switch (token.type) {
     case "space":
     case "def":
@@ -66,19 +70,19 @@ function Part({ token, depth }: { readonly token: Token; readonly depth: number 
     case "checkbox":
       return (token as Tokens.Checkbox).checked ? "☑ " : "☐ ";
     default:
-      // HTML, and whatever else there may be.
+      // HTML and unknown token types.
       return printable(token.raw);
   }
 }
 
 function Heading({ level, children }: { readonly level: number; readonly children: ComponentChildren }) {
-  // Below the headings of the page itself.
+  // Starts below the headings of the page.
   if (level === 1) return <h3>{children}</h3>;
   return level === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
 }
 
 function List({ list, depth }: { readonly list: Tokens.List; readonly depth: number }) {
-  const items = list.items.map((item, index) => <li key={index}>{shownAll(item.tokens, depth + 1)}</li>);
+  const items = list.items.map((item, index) => <li key={index}>{renderTokens(item.tokens, depth + 1)}</li>);
   return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
 }
 
@@ -89,7 +93,7 @@ function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth:
         <thead>
           <tr>
             {table.header.map((cell, index) => (
-              <th key={index}>{shownAll(cell.tokens, depth + 1)}</th>
+              <th key={index}>{renderTokens(cell.tokens, depth + 1)}</th>
             ))}
           </tr>
         </thead>
@@ -97,7 +101,7 @@ function Table({ table, depth }: { readonly table: Tokens.Table; readonly depth:
           {table.rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, at) => (
-                <td key={at}>{shownAll(cell.tokens, depth + 1)}</td>
+                <td key={at}>{renderTokens(cell.tokens, depth + 1)}</td>
               ))}
             </tr>
           ))}
@@ -111,7 +115,7 @@ function Picture({ image }: { readonly image: Tokens.Image }) {
   if (isInlineImage(image.href)) return <img class="results-picture" src={image.href} alt={printable(image.text)} />;
   return (
     <span class="results-elsewhere">
-      [picture elsewhere, not loaded: {printable(image.text)} {printable(image.href)}]
+      [external image, not loaded: {printable(image.text)} {printable(image.href)}]
     </span>
   );
 }

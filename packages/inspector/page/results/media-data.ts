@@ -1,27 +1,27 @@
-/** Pictures that are shown. As images, so that nothing inside them runs or loads. */
+/** Supported image types. Images are displayed with `<img>`, so that nothing inside them runs or loads. */
 const IMAGES = /^image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon|svg\+xml)$/i;
 const SOUNDS = /^audio\/[a-z0-9.+-]{1,64}$/i;
-/** Characters of base64 that are shown as a picture or played. */
-const MOST_MEDIA = 32 * 1024 * 1024;
+/** Characters of base64 that are displayed or played. */
+const MAX_MEDIA_LENGTH = 32 * 1024 * 1024;
 
 /** The media type without its parameters. */
 export function plainType(mimeType: string | undefined): string {
   return (mimeType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Whether a text is base64, with or without padding; white space is allowed. */
+/** True if a text is base64, with or without padding. White space is allowed. */
 export function isBase64Data(data: string): boolean {
   const plain = data.replaceAll(/\s/g, "");
   return plain.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
 }
 
-/** The number of bytes that a base64 text stands for. */
+/** The number of bytes that a base64 text encodes. */
 export function base64Size(data: string): number {
   const plain = data.replaceAll(/[\s=]/g, "");
   return Math.floor((plain.length * 3) / 4);
 }
 
-/** The address of a picture or a sound that may be shown, or why it is not. */
+/** Returns a data URL for an image or audio that may be shown, or the reason why it may not. */
 export function mediaAddress(
   kind: "image" | "audio",
   mimeType: string | undefined,
@@ -29,32 +29,32 @@ export function mediaAddress(
 ): { readonly address: string } | { readonly refused: string } {
   const type = plainType(mimeType);
   if (!(kind === "image" ? IMAGES : SOUNDS).test(type)) {
-    return { refused: `The type ${type === "" ? "is missing" : `${type} is not shown`}.` };
+    return { refused: type === "" ? "The media type is missing." : `The media type ${type} is not supported.` };
   }
-  if (data.length > MOST_MEDIA) return { refused: "It is too large to be shown here." };
-  if (!isBase64Data(data)) return { refused: "Its data is not base64." };
+  if (data.length > MAX_MEDIA_LENGTH) return { refused: "It is too large to show here." };
+  if (!isBase64Data(data)) return { refused: "Its data is not valid base64." };
   return { address: `data:${type};base64,${data.replaceAll(/\s/g, "")}` };
 }
 
-/** Whether an address inside a text is a picture that it carries itself; others would have to be fetched, and are not. */
+/** True if a URL is an image embedded in the text. All others would require a request and are not loaded. */
 export function isInlineImage(address: string): boolean {
   const [, type] = /^data:([a-z0-9.+/-]{1,100})[;,]/i.exec(address) ?? [];
-  return type !== undefined && IMAGES.test(type) && address.length <= MOST_MEDIA;
+  return type !== undefined && IMAGES.test(type) && address.length <= MAX_MEDIA_LENGTH;
 }
 
-/** The bytes of a base64 text; none where it is not base64. */
+/** Decodes a base64 text. Empty if the text is not base64. */
 export function base64Bytes(data: string): Uint8Array<ArrayBuffer> {
   if (!isBase64Data(data)) return new Uint8Array();
   const text = atob(data.replaceAll(/\s/g, ""));
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** Bytes on a line of `hexLines`. */
+/** Bytes per line of `hexLines`. */
 const LINE = 16;
 
-/** The first bytes as lines: place, hexadecimal, and the characters among them. */
+/** Formats the first bytes as lines of offset, hexadecimal digits and characters. */
 export function hexLines(data: string, most: number): string {
-  // Four characters are three bytes.
+  // Four characters encode three bytes.
   const bytes = base64Bytes(data.replaceAll(/\s/g, "").slice(0, Math.ceil(most / 3) * 4)).slice(0, most);
   const lines: string[] = [];
   for (let at = 0; at < bytes.length; at += LINE) {
@@ -66,7 +66,9 @@ export function hexLines(data: string, most: number): string {
   return lines.join("\n");
 }
 
-/** A name for a file, made of an address; whatever could be a path or hide its end is taken out. */
+/**
+ * Derives a safe file name from a URI: without path separators and without characters that could hide the extension.
+ */
 export function fileNameOf(uri: string): string {
   const last = uri.split(/[?#]/, 1)[0]?.split("/").filter(Boolean).at(-1) ?? "";
   const safe = last

@@ -12,17 +12,17 @@ interface MediaViewProps {
   readonly uri?: string | undefined;
 }
 
-/** A picture or a sound, with its type and size; what cannot be shown says why. */
+/** An image or audio with its type and size, or the reason why it is not shown. */
 export function MediaView({ kind, mimeType, data, uri }: MediaViewProps) {
   const media = useMemo(() => mediaAddress(kind, mimeType, data), [kind, mimeType, data]);
   const [broken, setBroken] = useState(false);
   const [pixels, setPixels] = useState("");
-  const what = kind === "image" ? "picture" : "sound";
+  const what = kind === "image" ? "image" : "audio";
   const about = `${printable(plainType(mimeType))} ${formatBytes(base64Size(data))}`.trim();
   if ("refused" in media) {
     return (
       <p class="results-refused">
-        This {what} is not shown. {printable(media.refused)} <Saved {...{ data, uri }} />
+        This {what} is not shown. {printable(media.refused)} <SaveButton {...{ data, uri }} />
       </p>
     );
   }
@@ -35,23 +35,23 @@ export function MediaView({ kind, mimeType, data, uri }: MediaViewProps) {
       ) : kind === "image" ? (
         <img
           src={media.address}
-          alt="A result of the server"
+          alt="From the server"
           onError={() => setBroken(true)}
           onLoad={({ currentTarget }) => setPixels(` ${currentTarget.naturalWidth} × ${currentTarget.naturalHeight}`)}
         />
       ) : (
-        // biome-ignore lint/a11y/useMediaCaption: the server sends none
-        <audio controls src={media.address} aria-label="Sound of the server" onError={() => setBroken(true)} />
+        // biome-ignore lint/a11y/useMediaCaption: servers send no captions
+        <audio controls src={media.address} aria-label="Audio from the server" onError={() => setBroken(true)} />
       )}
       <figcaption class="soft">
         {about}
-        {pixels} <Saved {...{ data, uri }} />
+        {pixels} <SaveButton {...{ data, uri }} />
       </figcaption>
     </figure>
   );
 }
 
-function Saved({ data, uri }: { readonly data: string; readonly uri?: string | undefined }) {
+function SaveButton({ data, uri }: { readonly data: string; readonly uri?: string | undefined }) {
   return (
     <button type="button" class="quiet" onClick={() => saveBytes(fileNameOf(uri ?? ""), base64Bytes(data))}>
       Save
@@ -59,19 +59,19 @@ function Saved({ data, uri }: { readonly data: string; readonly uri?: string | u
   );
 }
 
-/** Bytes of a binary content that are shown. */
-const MOST_BYTES = 512;
+/** Displayed bytes of binary content. */
+const MAX_HEX_BYTES = 512;
 
-/** Binary content that is neither a picture nor a sound. */
+/** Binary content that is neither an image nor audio. */
 export function BinaryView({ data, uri }: { readonly data: string; readonly uri?: string | undefined }) {
-  if (!isBase64Data(data)) return <p class="results-refused">The data is not base64.</p>;
+  if (!isBase64Data(data)) return <p class="results-refused">The data is not valid base64.</p>;
   const size = base64Size(data);
   return (
     <div class="results-binary">
-      <pre>{hexLines(data, MOST_BYTES)}</pre>
+      <pre>{hexLines(data, MAX_HEX_BYTES)}</pre>
       <p class="soft">
         {formatBytes(size)}
-        {size > MOST_BYTES && `, of which the first ${MOST_BYTES} bytes are shown`} <Saved {...{ data, uri }} />
+        {size > MAX_HEX_BYTES && `, first ${MAX_HEX_BYTES} bytes shown`} <SaveButton {...{ data, uri }} />
       </p>
     </div>
   );

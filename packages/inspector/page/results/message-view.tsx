@@ -6,13 +6,13 @@ interface MessageViewProps {
   readonly onRead?: ((uri: string) => void) | undefined;
 }
 
-/** A message of a prompt or of a conversation with a model: who says it, and what. */
+/** A message of a prompt or of a sampling request: its role and its content. */
 export function MessageView({ message, onRead }: MessageViewProps) {
   const { content } = message;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   return (
     <article class="results-message">
-      <p class="results-role">{printable(textIn(message, "role") ?? "nobody")}</p>
+      <p class="results-role">{printable(textIn(message, "role") ?? "no role")}</p>
       {blocks.map((block, index) => (
         <ContentView key={index} block={block} onRead={onRead} />
       ))}

@@ -18,9 +18,9 @@ import { PlainText, TextView } from "./text-view.js";
 
 interface ResultViewProps {
   readonly outcome: CallOutcome;
-  /** Reads a resource that the result names. */
+  /** Reads a resource linked in the result. */
   readonly onRead?: ((uri: string) => void) | undefined;
-  /** What else is known of the call, below how it ended. */
+  /** Further details of the call, below its status. */
   readonly children?: ComponentChildren;
 }
 
@@ -31,7 +31,7 @@ const SIDES = [
 
 type Side = (typeof SIDES)[number]["id"];
 
-/** How a call ended: its problem, or its result by type and as JSON. */
+/** The outcome of a call: its problem, or its result by type and as JSON. */
 export function ResultView({ outcome, onRead, children }: ResultViewProps) {
   const [side, setSide] = useState<Side>("shown");
   const { call, result, problem, bytes } = outcome;
@@ -40,7 +40,7 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
   return (
     <section class="results" aria-label="Result of the call">
       <p class={`results-status results-${isError ? "failed" : call.status}`}>
-        <strong>{isError ? "The tool reports an error" : STATUS[call.status]}</strong>
+        <strong>{isError ? "The tool reported an error" : STATUS[call.status]}</strong>
         <span class="soft">
           {call.durationMs !== undefined && ` ${formatMs(call.durationMs)}`}
           {result !== undefined && ` · ${formatBytes(bytes)}`}
@@ -53,13 +53,13 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
       </p>
       {children}
       {problem !== undefined && <ProblemNote problem={problem} />}
-      {problem?.kind === "url_elicitation_required" && <DemandedPages data={problem.data} />}
+      {problem?.kind === "url_elicitation_required" && <RequiredPages data={problem.data} />}
       {result !== undefined && (
         <>
           <Tabs label="Result or JSON" idPrefix={call.id} tabs={SIDES} chosen={side} onChoose={setSide} />
           <TabPanel label={call.id} chosen={side}>
             {side === "shown" ? (
-              <ResultParts result={result} onRead={onRead} />
+              <ResultBody result={result} onRead={onRead} />
             ) : (
               <PlainText text={text()} fileName="result.json" />
             )}
@@ -72,41 +72,41 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
 
 const STATUS = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" } as const;
 
-/** Pages of one error that are shown. */
-const MOST_PAGES = 20;
+/** Displayed pages of one error. */
+const MAX_PAGES = 20;
 
-/** The pages that have to be visited before a call can succeed. */
-function DemandedPages({ data }: { readonly data: unknown }) {
+/** The pages that the user must visit before the call can succeed. */
+function RequiredPages({ data }: { readonly data: unknown }) {
   const { elicitations } = membersIn(data);
-  const pages = (Array.isArray(elicitations) ? elicitations : []).slice(0, MOST_PAGES).map(membersIn);
+  const pages = (Array.isArray(elicitations) ? elicitations : []).slice(0, MAX_PAGES).map(membersIn);
   return (
     <ul class="results-pages" aria-label="Pages to visit first">
       {pages.map((page, index) => (
         <li key={index}>
           {printable(textIn(page, "message") ?? "Visit")}:{" "}
-          <OutsideLink href={textIn(page, "url") ?? ""}>{printable(textIn(page, "url") ?? "no address")}</OutsideLink>
+          <OutsideLink href={textIn(page, "url") ?? ""}>{printable(textIn(page, "url") ?? "no URL")}</OutsideLink>
         </li>
       ))}
     </ul>
   );
 }
 
-/** Blocks, messages or files that are shown at first, and with each further step. */
+/** Blocks, messages or files displayed at first, and added with each step. */
 const SHOWN = 100;
 
-interface ResultPartsProps {
+interface ResultBodyProps {
   readonly result: Readonly<Record<string, unknown>>;
   readonly onRead: ResultViewProps["onRead"];
 }
 
-/** The parts of a result, whatever it is the result of. */
-function ResultParts({ result, onRead }: ResultPartsProps) {
+/** The contents of a result of any method. */
+function ResultBody({ result, onRead }: ResultBodyProps) {
   const [shown, setShown] = useState(SHOWN);
   const listOf = (name: string): readonly unknown[] => (Array.isArray(result[name]) ? result[name] : []);
   const description = textIn(result, "description");
   const body = textIn(result, "body");
   const skill = textIn(membersIn(result["skill"]), "uri");
-  // The file of a skill that its body was taken from would be there twice.
+  // Skips the file that the body of a skill comes from, which would appear twice.
   const isFurther = (contents: unknown) => body === undefined || textIn(membersIn(contents), "uri") !== skill;
   const parts = [
     ...listOf("content").map((block) => ({ kind: "content" as const, value: block })),
@@ -126,7 +126,7 @@ function ResultParts({ result, onRead }: ResultPartsProps) {
         <div key={index} class="results-part">
           {kind === "content" && isRepeated(value, structured) ? (
             <details>
-              <summary>The same as text</summary>
+              <summary>Same content as text</summary>
               <ContentView block={value} onRead={onRead} />
             </details>
           ) : kind === "content" ? (
@@ -148,13 +148,16 @@ function ResultParts({ result, onRead }: ResultPartsProps) {
   );
 }
 
-/** Characters of a text that are read to see whether they say what the structured content says. */
-const MOST_COMPARED = 100_000;
+/** Characters of a text that are compared with the structured content. */
+const MAX_COMPARED_LENGTH = 100_000;
 
-/** Servers send structured content as text too, for clients that do not know it. */
+/**
+ * True if a text block repeats the structured content. Servers send both, for clients without support for structured
+ * content.
+ */
 function isRepeated(block: unknown, structured: unknown): boolean {
   const text = textIn(membersIn(block), "text");
-  if (structured === undefined || text === undefined || text.length > MOST_COMPARED) return false;
+  if (structured === undefined || text === undefined || text.length > MAX_COMPARED_LENGTH) return false;
   try {
     return sameJson(JSON.parse(text), structured);
   } catch {

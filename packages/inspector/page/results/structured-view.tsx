@@ -8,7 +8,7 @@ type Form = "table" | "tree" | "json";
 
 const TITLES: Readonly<Record<Form, string>> = { table: "Table", tree: "Tree", json: "JSON" };
 
-/** A JSON value as a table where it is one, as a tree, and as text. */
+/** A JSON value as a table if possible, as a tree and as text. */
 export function StructuredView({
   value,
   fileName = "result.json",
@@ -36,11 +36,11 @@ export function StructuredView({
   );
 }
 
-/** Rows that are shown at first, and with each further step. */
+/** Rows displayed at first, and added with each step. */
 const SHOWN = 500;
-/** Tables with more cells have texts in them, and no tables. */
-const MOST_NESTING = 40;
-/** Rows of a table in a cell. */
+/** Tables with more cells show nested lists as text. */
+const MAX_NESTING_CELLS = 40;
+/** Rows of a table within a cell. */
 const SHOWN_NESTED = 20;
 
 function TableView({ table }: { readonly table: ValueTable }) {
@@ -48,11 +48,11 @@ function TableView({ table }: { readonly table: ValueTable }) {
   const left = table.rows.length - shown;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
       <section class="results-scroll" aria-label="Table" tabIndex={0}>
-        <Rows table={table} shown={shown} nests={table.rows.length * table.columns.length <= MOST_NESTING} />
+        <Rows table={table} shown={shown} nests={table.rows.length * table.columns.length <= MAX_NESTING_CELLS} />
       </section>
-      {table.hidden > 0 && <p class="soft">{table.hidden} more columns are in the tree.</p>}
+      {table.hidden > 0 && <p class="soft">{table.hidden} more columns are shown in the tree.</p>}
       {left > 0 && (
         <p class="results-more">
           <button type="button" onClick={() => setShown(shown + SHOWN)}>
@@ -67,7 +67,7 @@ function TableView({ table }: { readonly table: ValueTable }) {
 interface RowsProps {
   readonly table: ValueTable;
   readonly shown: number;
-  /** Whether lists of objects in cells are tables too. */
+  /** True if lists of objects within cells are tables too. */
   readonly nests: boolean;
 }
 
@@ -103,7 +103,7 @@ function Cell({ value }: { readonly value: unknown }) {
   return (
     <>
       <Rows table={table} shown={SHOWN_NESTED} nests={false} />
-      {left > 0 && <p class="soft">{left} more are in the tree.</p>}
+      {left > 0 && <p class="soft">{left} more are shown in the tree.</p>}
     </>
   );
 }

@@ -6,23 +6,23 @@ import { looksLikeMarkdown, markdownTokens } from "./markdown-tokens.js";
 import { MarkdownView } from "./markdown-view.js";
 import { plainType } from "./media-data.js";
 
-/** Characters that are shown at first, and with each further step. */
+/** Characters displayed at first, and added with each step. */
 const SHOWN = 200_000;
-/** Characters that are in the document at most; all can be saved. */
-const MOST_SHOWN = 2_000_000;
-/** Characters that are read as JSON to be shown as a tree. */
-const MOST_TREE = 1_000_000;
+/** Characters in the document. The whole text can be saved. */
+const MAX_SHOWN = 2_000_000;
+/** Characters parsed as JSON for the tree. */
+const MAX_TREE_LENGTH = 1_000_000;
 
 type Form = "text" | "markdown" | "json";
 
 interface TextViewProps {
   readonly text: string;
   readonly mimeType?: string | undefined;
-  /** The name under which it is saved. */
+  /** The file name for saving. */
   readonly fileName?: string | undefined;
 }
 
-/** A text of a server: as it is, as Markdown, or as a tree where it is JSON. */
+/** A text from a server: unformatted, as Markdown, or as a tree if it is JSON. */
 export function TextView({ text, mimeType, fileName = "text.txt" }: TextViewProps) {
   const tree = useMemo(() => jsonIn(text), [text]);
   const [chosen, setChosen] = useState<Form>();
@@ -55,9 +55,9 @@ function formOf(text: string, mimeType: string | undefined, isJson: boolean): Fo
   return (type === "" || type === "text/plain") && looksLikeMarkdown(text) ? "markdown" : "text";
 }
 
-/** Objects and lists are worth a tree; other JSON is a word. */
+/** Parses objects and lists. A tree adds nothing to other JSON. */
 function jsonIn(text: string): { readonly value: unknown } | undefined {
-  if (text.length > MOST_TREE || !/^\s*[[{]/.test(text)) return undefined;
+  if (text.length > MAX_TREE_LENGTH || !/^\s*[[{]/.test(text)) return undefined;
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
@@ -70,13 +70,13 @@ function AsMarkdown({ text, fileName }: { readonly text: string; readonly fileNa
   if (tokens !== undefined) return <MarkdownView tokens={tokens} />;
   return (
     <>
-      <p class="soft">It is too large or too deeply nested to be shown as Markdown.</p>
+      <p class="soft">The text is too large or too deeply nested to show as Markdown.</p>
       <PlainText text={text} fileName={fileName} />
     </>
   );
 }
 
-/** A text as it is, cut where it is long. Characters that hide or turn others are spelled out. */
+/** Unformatted text, truncated if long. Characters that hide or reorder others are escaped. */
 export function PlainText({ text, fileName }: { readonly text: string; readonly fileName: string }) {
   const [shown, setShown] = useState(SHOWN);
   const left = text.length - shown;
@@ -86,7 +86,7 @@ export function PlainText({ text, fileName }: { readonly text: string; readonly 
       {left > 0 && (
         <p class="results-more">
           <span class="soft">{left.toLocaleString("en")} more characters.</span>{" "}
-          {shown < MOST_SHOWN && (
+          {shown < MAX_SHOWN && (
             <button type="button" onClick={() => setShown(shown + SHOWN)}>
               Show more
             </button>

@@ -1,25 +1,28 @@
-/** A value as rows. */
+/** A value as a table. */
 export interface ValueTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Columns that are left out. */
+  /** Number of columns left out. */
   readonly hidden: number;
 }
 
-const MOST_COLUMNS = 50;
-/** Rows that are looked at for their columns. */
-const ROWS_LOOKED_AT = 1_000;
+const MAX_COLUMNS = 50;
+/** Rows inspected for their columns. */
+const SAMPLED_ROWS = 1_000;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A list of objects as a table with their members as columns, an object as one of names and values; undefined for all else. */
+/**
+ * Converts a list of objects to a table with one column per member, and an object to a table of names and values.
+ * Undefined for any other value.
+ */
 export function valueTable(value: unknown): ValueTable | undefined {
   if (Array.isArray(value)) return value.length > 0 && value.every(isObject) ? listTable(value) : undefined;
   if (!isObject(value)) return undefined;
   const entries = Object.entries(value);
   const [only] = entries;
-  // A list in an object of its own is how structured results are usually wrapped.
+  // Structured results usually wrap a list in an object.
   if (entries.length === 1 && Array.isArray(only?.[1])) return valueTable(only[1]) ?? entryTable(entries);
   return entries.length === 0 ? undefined : entryTable(entries);
 }
@@ -30,8 +33,8 @@ function entryTable(entries: readonly (readonly [string, unknown])[]): ValueTabl
 
 function listTable(list: readonly Readonly<Record<string, unknown>>[]): ValueTable {
   const names = new Set<string>();
-  for (const item of list.slice(0, ROWS_LOOKED_AT)) for (const name of Object.keys(item)) names.add(name);
-  const columns = [...names].slice(0, MOST_COLUMNS);
+  for (const item of list.slice(0, SAMPLED_ROWS)) for (const name of Object.keys(item)) names.add(name);
+  const columns = [...names].slice(0, MAX_COLUMNS);
   return {
     columns,
     rows: list.map((item) => columns.map((name) => (Object.hasOwn(item, name) ? item[name] : undefined))),
@@ -40,11 +43,11 @@ function listTable(list: readonly Readonly<Record<string, unknown>>[]): ValueTab
 }
 
 /** Characters of one cell. */
-const MOST_CELL = 200;
+const MAX_CELL_LENGTH = 200;
 
-/** A value for one cell; undefined is empty. */
+/** Formats a value for one cell. Undefined gives an empty text. */
 export function cellText(value: unknown): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MOST_CELL ? `${text.slice(0, MOST_CELL)}…` : text;
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }

@@ -16,11 +16,11 @@ const TITLES: Readonly<Record<CopyForm, string>> = {
 };
 const FORMS: readonly CopyForm[] = ["curl", "parley", "typescript", "json"];
 
-/** Copies an entry in forms that run elsewhere, and shows what was copied. */
+/** Copies an entry as a command, as code or as JSON, and shows the copied text. */
 export function CopyForms({ detail }: { readonly detail: EntryDetail }) {
   const [copied, setCopied] = useState<{ form: CopyForm; text: string; allowed: boolean } | undefined>(undefined);
   const action = useAction();
-  // A file without an inspector has the message alone; the other forms are written by the inspector.
+  // A shared file has only the message. The inspector generates the other forms.
   const forms = sharedSession() === undefined ? FORMS : FORMS.filter((form) => form === "json");
   const copy = (form: CopyForm) =>
     action.run(async () => {
@@ -31,7 +31,7 @@ export function CopyForms({ detail }: { readonly detail: EntryDetail }) {
         () => false,
       );
       setCopied({ form, text, allowed });
-      announce(allowed ? `Copied as ${TITLES[form]}` : `Shown as ${TITLES[form]}, not copied`);
+      announce(allowed ? `Copied as ${TITLES[form]}` : `Copying was blocked; shown as ${TITLES[form]}`);
     });
   return (
     <div class="timeline-copy">
@@ -47,8 +47,8 @@ export function CopyForms({ detail }: { readonly detail: EntryDetail }) {
         <>
           <p class="soft">
             {copied.allowed
-              ? "On the clipboard. Secrets are taken out: put your own in where it says so."
-              : "The browser does not allow the page to copy; select the text."}
+              ? "Copied to the clipboard. Secrets are replaced by placeholders; insert your own."
+              : "The browser blocked copying. Select the text and copy it yourself."}
           </p>
           <CodeText label={TITLES[copied.form]} text={copied.text} />
         </>

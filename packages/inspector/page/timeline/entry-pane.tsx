@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import type { EntryDetail, EntrySummary } from "../../src/contract/timeline.js";
 import { entryDetail } from "../backend/act.js";
 import { chosenEntry } from "../backend/page-state.js";
@@ -11,7 +11,7 @@ import { shownFailure } from "../parts/use-action.js";
 import { CopyForms } from "./copy-forms.js";
 import { ExchangeHeaders } from "./exchange-headers.js";
 import { MessageText } from "./message-text.js";
-import { EVERYTHING, narrowTimeline } from "./timeline-filter.js";
+import { NO_FILTER, updateFilter } from "./timeline-filter.js";
 import { WaterfallChart } from "./waterfall-chart.js";
 
 interface EntryPaneProps {
@@ -21,10 +21,10 @@ interface EntryPaneProps {
 
 type PaneTab = "message" | "headers" | "waterfall" | "copy";
 
-/** The tab that was chosen last, for the next entry. */
+/** The last selected tab. The next entry opens with it. */
 let lastTab: PaneTab = "message";
 
-/** Everything about one entry of the timeline. */
+/** All details of one timeline entry. */
 export function EntryPane({ entry, paired }: EntryPaneProps) {
   const [tab, setTab] = useState(lastTab);
   const { detail, problem } = useDetail(entry, paired);
@@ -41,8 +41,8 @@ export function EntryPane({ entry, paired }: EntryPaneProps) {
   return (
     <section class="timeline-detail" aria-label="Entry">
       <PaneHead entry={entry} paired={paired} />
-      <Tabs label="Parts of the entry" tabs={tabs} chosen={tab} onChoose={choose} />
-      <TabPanel label="Parts of the entry" chosen={tab}>
+      <Tabs label="Entry details" tabs={tabs} chosen={tab} onChoose={choose} />
+      <TabPanel label="Entry details" chosen={tab}>
         {problem !== undefined && <ProblemNote problem={problem} />}
         {detail !== undefined && tab === "message" && <MessageText detail={detail} />}
         {detail !== undefined && tab === "headers" && <ExchangeHeaders exchange={detail.http} />}
@@ -77,20 +77,20 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
               chosenEntry.value = paired.seq;
             }}
           >
-            {entry.answers === undefined ? "Go to its answer" : "Go to its request"}
+            {entry.answers === undefined ? "Go to response" : "Go to request"}
           </button>
         )}
         {call !== undefined && (
-          <button type="button" onClick={() => narrowTimeline({ ...EVERYTHING, call })}>
+          <button type="button" onClick={() => updateFilter({ ...NO_FILTER, call })}>
             Only this call
           </button>
         )}
         <button
           type="button"
           class="quiet"
-          aria-label="Close the entry"
+          aria-label="Close entry"
           onClick={({ currentTarget }) => {
-            // The button goes away with the entry; whoever uses the keyboard goes on in the list.
+            // The button disappears with the entry: moves the focus to the list for keyboard users.
             currentTarget.closest(".timeline-panes")?.querySelector<HTMLElement>("[role=listbox]")?.focus();
             chosenEntry.value = undefined;
           }}
@@ -104,12 +104,12 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
 
 interface LoadedDetail {
   readonly detail?: EntryDetail;
-  readonly problem?: ShownProblem;
+  readonly problem?: ProblemInfo;
 }
 
 function useDetail(entry: EntrySummary, paired: EntrySummary | undefined): LoadedDetail {
   const [loaded, setLoaded] = useState<LoadedDetail>({});
-  // The headers of a request are complete when its answer is there, so it is asked for again then.
+  // The headers of a request are complete once it is answered, so the answer triggers a reload.
   const answered = paired?.seq;
   useEffect(() => {
     let wanted = true;

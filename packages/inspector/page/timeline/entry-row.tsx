@@ -4,24 +4,24 @@ import { formatMs } from "../parts/format-ms.js";
 
 const ARROWS = { sent: "→", received: "←" } as const;
 
-/** Seconds since the inspector began, as a column of figures. */
+/** Seconds since the inspector started. */
 const clock = (ms: number) => `${(ms / 1_000).toFixed(3)} s`;
 
-/** The columns of the list; what they say is in every row, so they are for the eye alone. */
+/** The column titles. Hidden from screen readers, because every row repeats the content. */
 export function EntryColumns() {
   return (
     <div class="timeline-row timeline-columns" aria-hidden="true">
       <span>Time</span>
       <span>Direction</span>
       <span>Kind</span>
-      <span>What</span>
-      <span>Took</span>
+      <span>Message</span>
+      <span>Duration</span>
       <span>Size</span>
     </div>
   );
 }
 
-/** One entry of the timeline as a row. */
+/** One timeline entry as a row. */
 export function EntryRow({ entry }: { readonly entry: EntrySummary }) {
   const { direction, about, latencyMs, problems, note } = entry;
   return (

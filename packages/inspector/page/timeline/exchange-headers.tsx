@@ -2,10 +2,10 @@ import type { HttpExchange } from "../../src/contract/timeline.js";
 import { CodeText } from "../parts/code-text.js";
 import { formatMs } from "../parts/format-ms.js";
 
-/** The HTTP exchange that carried a message, both ways. */
+/** The HTTP request and response that carried a message. */
 export function ExchangeHeaders({ exchange }: { readonly exchange: HttpExchange | undefined }) {
   if (exchange === undefined) {
-    return <p class="soft">No HTTP exchange belongs to this entry: it went over stdio, in memory, or on a stream.</p>;
+    return <p class="soft">No HTTP exchange: this entry went over stdio, in memory or on an open stream.</p>;
   }
   const { status, durationMs, failure } = exchange;
   return (
@@ -17,7 +17,7 @@ export function ExchangeHeaders({ exchange }: { readonly exchange: HttpExchange 
       {exchange.requestBody !== undefined && <CodeText label="Request body" text={exchange.requestBody} />}
       <p>
         {failure !== undefined && <span class="timeline-failed">{failure}</span>}
-        {failure === undefined && (status === undefined ? "Not answered yet." : `Status ${status}`)}
+        {failure === undefined && (status === undefined ? "No response yet." : `Status ${status}`)}
         {durationMs !== undefined && <span class="soft"> after {formatMs(durationMs)}</span>}
       </p>
       {exchange.responseHeaders !== undefined && (

@@ -1,48 +1,48 @@
 import type { ComponentChildren } from "preact";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { entries, inspectorState } from "../backend/page-state.js";
-import { connectionFacts, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
+import { connectionDetails, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
 import { SearchBox } from "../parts/search-box.js";
 import {
-  EVERYTHING,
-  narrowTimeline,
-  occurringMethods,
-  passingEntries,
+  filteredEntries,
+  NO_FILTER,
   type TimelineFilter,
   timelineFilter,
+  timelineMethods,
+  updateFilter,
 } from "./timeline-filter.js";
 
 const DIRECTIONS: readonly TimelineFilter["direction"][] = ["sent", "received"];
 const KINDS: readonly TimelineFilter["kind"][] = ["request", "notification", "result", "error", "http", "event"];
 
-/** What narrows the timeline. */
+/** The filters of the timeline. */
 export function FilterBar({ children }: { readonly children?: ComponentChildren }) {
   const filter = timelineFilter.value;
   const connections = inspectorState.value?.connections ?? [];
-  const methods = occurringMethods.value;
+  const methods = timelineMethods.value;
   return (
-    <search class="timeline-filters" aria-label="Filter of the timeline">
-      <SearchBox label="Filter by text" value={filter.text} onInput={(text) => narrowTimeline({ text })} />
+    <search class="timeline-filters" aria-label="Timeline filters">
+      <SearchBox label="Filter by text" value={filter.text} onInput={(text) => updateFilter({ text })} />
       <Choice
         label="Direction"
         any="both directions"
         value={filter.direction}
         choices={DIRECTIONS.map((direction) => [direction, direction])}
-        onChoose={(direction) => narrowTimeline({ direction })}
+        onChoose={(direction) => updateFilter({ direction })}
       />
       <Choice
         label="Kind"
         any="all kinds"
         value={filter.kind}
         choices={KINDS.map((kind) => [kind, kind])}
-        onChoose={(kind) => narrowTimeline({ kind })}
+        onChoose={(kind) => updateFilter({ kind })}
       />
       <Choice
         label="Method"
         any="all methods"
         value={filter.method}
         choices={withChosen(methods, filter.method).map((method) => [method, method])}
-        onChoose={(method) => narrowTimeline({ method })}
+        onChoose={(method) => updateFilter({ method })}
       />
       {connections.length > 1 && (
         <Choice
@@ -50,45 +50,45 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
           any="all connections"
           value={filter.connection}
           choices={connections.map((connection) => [connection.id, longName(connection)])}
-          onChoose={(connection) => narrowTimeline({ connection })}
+          onChoose={(connection) => updateFilter({ connection })}
         />
       )}
       <span class="timeline-switches">
         <Switch
           label="Only problems"
           on={filter.onlyProblems}
-          onSet={(onlyProblems) => narrowTimeline({ onlyProblems })}
+          onSet={(onlyProblems) => updateFilter({ onlyProblems })}
         />
         <Switch
           label="Only failures"
           on={filter.onlyFailures}
-          onSet={(onlyFailures) => narrowTimeline({ onlyFailures })}
+          onSet={(onlyFailures) => updateFilter({ onlyFailures })}
         />
       </span>
-      {filter !== EVERYTHING && <Narrowed call={filter.call} />}
+      {filter !== NO_FILTER && <FilterSummary call={filter.call} />}
       {children}
     </search>
   );
 }
 
-/** With its revision, because the same server may be connected in several. */
+/** Contains the revision, because one server may be connected in several. */
 const longName = (connection: ConnectionInfo) => {
   const kept = connection.status === "imported" ? [STATUS_WORDS.imported] : [];
-  return [connectionName(connection), ...kept, ...connectionFacts(connection)].join(" · ");
+  return [connectionName(connection), ...kept, ...connectionDetails(connection)].join(" · ");
 };
 
-/** A method that no kept entry has any more stays a choice while it is chosen. */
+/** Adds the selected method if no entry has it any more, so that it remains selectable. */
 const withChosen = (methods: readonly string[], chosen: string) =>
   chosen === "" || methods.includes(chosen) ? methods : [...methods, chosen];
 
-function Narrowed({ call }: { readonly call: string }) {
+function FilterSummary({ call }: { readonly call: string }) {
   const reset = () => {
-    timelineFilter.value = EVERYTHING;
+    timelineFilter.value = NO_FILTER;
   };
   return (
     <span class="timeline-narrowed">
       <span class="soft">
-        {passingEntries.value.length} of {entries.value.length}
+        {filteredEntries.value.length} of {entries.value.length}
         {call === "" ? "" : ", one call"}
       </span>
       <button type="button" class="quiet" onClick={reset}>
@@ -100,7 +100,7 @@ function Narrowed({ call }: { readonly call: string }) {
 
 interface ChoiceProps<K extends string> {
   readonly label: string;
-  /** What no choice is called. */
+  /** The title of the option that selects all. */
   readonly any: string;
   readonly value: K;
   readonly choices: readonly (readonly [K, string])[];
@@ -109,7 +109,7 @@ interface ChoiceProps<K extends string> {
 
 function Choice<K extends string>({ label, any, value, choices, onChoose }: ChoiceProps<K>) {
   return (
-    // The value of an option is always one of `choices`, or empty, which every K here has.
+    // The value is always one of `choices` or the empty string, which every K here contains.
     <select aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value as K)}>
       <option value="">{any}</option>
       {choices.map(([choice, title]) => (

@@ -3,12 +3,12 @@ import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js
 import { CopyButton } from "../parts/copy-button.js";
 import { problemLines, problemWords } from "./problem-lines.js";
 
-/** Characters that are shown before the user asks for all: a browser takes its time to lay out more. */
+/** Characters displayed at first. Browsers take long to lay out more. */
 const FIRST_CHARACTERS = 100_000;
-/** Lines that get colours; longer messages are plain text, of which a browser can show much. */
-const MOST_COLOURED = 1_000;
+/** Lines with syntax colours. Longer messages are plain text, which browsers handle well. */
+const MAX_COLOURED_LINES = 1_000;
 
-/** A message as JSON, with what is wrong beside the lines where it is wrong. */
+/** A message as JSON, with each schema violation beside its line. */
 export function MessageText({ detail }: { readonly detail: EntryDetail }) {
   const { text, problems } = detail;
   const [whole, setWhole] = useState(false);
@@ -18,7 +18,7 @@ export function MessageText({ detail }: { readonly detail: EntryDetail }) {
       <Verdict detail={detail} />
       <div class="parts-code">
         <CopyButton text={text} label="Message" />
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
         <section aria-label="Message" tabIndex={0}>
           <pre>
             <MessageLines text={whole ? text : text.slice(0, FIRST_CHARACTERS)} problems={problems} />
@@ -30,7 +30,7 @@ export function MessageText({ detail }: { readonly detail: EntryDetail }) {
           Show all {text.length} characters
         </button>
       )}
-      {detail.cut && <p class="soft">The message is longer; it is cut here. An export of the session has all of it.</p>}
+      {detail.cut && <p class="soft">The message is truncated here. Export the session to get all of it.</p>}
     </div>
   );
 }
@@ -42,11 +42,11 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
     return (
       <div class="timeline-verdict timeline-verdict-bad">
         <p>
-          <strong>Breaks the published schema</strong> <code>{held}</code> in{" "}
+          <strong>Violates the published schema</strong> <code>{held}</code> in{" "}
           {problems.length === 1 ? "1 place" : `${problems.length} places`}:
         </p>
         <ProblemList problems={problems} />
-        {unchecked !== undefined && <p>Only its beginning was held to the schema: {unchecked}.</p>}
+        {unchecked !== undefined && <p>Only its beginning was checked against the schema: {unchecked}.</p>}
       </div>
     );
   }
@@ -54,7 +54,7 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
     const extent = definition === undefined ? "Not" : "Only its beginning was";
     return (
       <p class="timeline-verdict soft">
-        {extent} held to the published schema: {unchecked}.
+        {extent} checked against the published schema: {unchecked}.
       </p>
     );
   }
@@ -67,14 +67,14 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
   );
 }
 
-/** Problems that are listed before the user asks for all; each stands beside its line anyway. */
+/** Violations listed at first. Each also stands beside its line. */
 const FIRST_PROBLEMS = 5;
 
 function ProblemList({ problems }: Pick<EntryDetail, "problems">) {
   const [all, setAll] = useState(false);
   return (
     <>
-      <ul aria-label="Problems of the schema">
+      <ul aria-label="Schema violations">
         {problems.slice(0, all ? undefined : FIRST_PROBLEMS).map((problem) => (
           <li key={`${problem.path} ${problem.message}`}>
             <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problemWords(problem)}
@@ -117,11 +117,11 @@ function MessageLines({ text, problems }: { readonly text: string; readonly prob
   );
 }
 
-/** Every line by itself where there are few; else the lines with problems, and the text between them. */
+/** One segment per line in short texts. In long ones, the lines with violations and the text between them. */
 function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly Segment[] {
   const placed = problemLines(text, problems);
   const lines = text.split("\n");
-  const alone = lines.length <= MOST_COLOURED;
+  const alone = lines.length <= MAX_COLOURED_LINES;
   const segments: Segment[] = [];
   let between: string[] = [];
   const flush = () => {
@@ -138,16 +138,16 @@ function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly
   return segments;
 }
 
-/** A line of JSON text is a key, a value, or both; longer ones are not looked into. */
-const MOST_READ = 10_000;
+/** Longer lines get no colours. Each line of JSON text is a key, a value or both. */
+const MAX_COLOURED_LENGTH = 10_000;
 const MEMBER = /^(\s*)("(?:[^"\\]|\\.)*")(: )(.*)$/;
 
 const valueClass = (value: string) =>
   value.startsWith('"') ? "parts-tree-string" : /^[\d\-tfn]/.test(value) ? "parts-tree-number" : undefined;
 
-/** Lines of JSON text as they are; a single line gets colours. */
+/** Lines of JSON text. A single line gets colours. */
 function JsonLine({ text }: { readonly text: string }) {
-  if (text.length > MOST_READ || text.includes("\n")) return <span class="timeline-line">{text}</span>;
+  if (text.length > MAX_COLOURED_LENGTH || text.includes("\n")) return <span class="timeline-line">{text}</span>;
   const [, indent = "", key = "", colon = "", value = text] = MEMBER.exec(text) ?? [];
   const bare = value.trimStart();
   return (

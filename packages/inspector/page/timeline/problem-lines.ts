@@ -2,13 +2,13 @@ import type { MessageProblem } from "../../src/contract/timeline.js";
 
 interface OpenValue {
   readonly pointer: string;
-  /** Of an array: the index of the next element. */
+  /** The index of the next element. Undefined for objects. */
   next: number | undefined;
 }
 
 /**
- * The lines, counted from 0, of all values in a JSON text that was written with one value a line, by their JSON pointers. A text that
- * was cut has those up to the cut.
+ * Maps the JSON pointer of every value to its line, counted from 0. Expects JSON text with one value per line. In a
+ * truncated text, covers the values before the cut.
  */
 export function linesOfPointers(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
@@ -39,7 +39,7 @@ function memberOf(line: string, parent: OpenValue | undefined): { key: string; v
   return { key: textOf(line.slice(0, end)), value: line.slice(end + 2) };
 }
 
-/** Where the string that a line begins with ends, its quotes included. */
+/** The index after the string at the beginning of a line, including its quotes. */
 function endOfString(line: string): number {
   let at = 1;
   while (at < line.length && line[at] !== '"') at += line[at] === "\\" ? 2 : 1;
@@ -50,14 +50,14 @@ function textOf(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
   } catch {
-    // The line at which the text was cut.
+    // The text was truncated within this line.
     return quoted;
   }
 }
 
 const escaped = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** Problems by the line that they are shown beside: that of the value, or of the nearest value around one that is missing. */
+/** Groups problems by line: the line of the value, or of the nearest ancestor of a missing value. */
 export function problemLines<P extends { readonly path: string }>(
   text: string,
   problems: readonly P[],
@@ -74,7 +74,7 @@ export function problemLines<P extends { readonly path: string }>(
   return placed;
 }
 
-/** What is wrong, with the definition that demands it where the words do not name it anyway. */
+/** Describes a problem, and adds the violated definition unless the message names it. */
 export function problemWords({ message, definition }: MessageProblem): string {
   return message.includes(definition) ? message : `${message} (${definition})`;
 }

@@ -1,12 +1,12 @@
 import type { EntrySummary } from "../../src/contract/timeline.js";
 
-/** The other half of a request and its answer, if it is kept. */
+/** Returns the answer of a request, or the request of an answer. Undefined if it is no longer stored. */
 export function pairedEntry(entry: EntrySummary, all: readonly EntrySummary[]): EntrySummary | undefined {
   if (entry.answers !== undefined) return all.find(({ seq }) => seq === entry.answers);
   return entry.kind === "request" ? all.find(({ answers }) => answers === entry.seq) : undefined;
 }
 
-/** All entries of the call of an entry; of one that belongs to no call, itself and its other half. */
+/** Returns all entries of the call of an entry. For an entry outside of a call: itself and its request or answer. */
 export function entriesOfCall(entry: EntrySummary, all: readonly EntrySummary[]): readonly EntrySummary[] {
   if (entry.call !== undefined) return all.filter(({ call }) => call === entry.call);
   const paired = pairedEntry(entry, all);

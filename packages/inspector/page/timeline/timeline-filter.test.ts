@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { entries } from "../backend/page-state.js";
 import {
-  EVERYTHING,
-  narrowTimeline,
-  occurringMethods,
-  passesFilter,
-  passingEntries,
+  filteredEntries,
+  matchesFilter,
+  NO_FILTER,
   type TimelineFilter,
   timelineFilter,
+  timelineMethods,
+  updateFilter,
 } from "./timeline-filter.js";
 
 const entry: EntrySummary = {
@@ -49,27 +49,27 @@ const STOPPING: readonly Partial<TimelineFilter>[] = [
 
 for (const part of PASSING) {
   test(`an entry passes ${JSON.stringify(part)}`, () => {
-    expect(passesFilter(entry, { ...EVERYTHING, ...part })).toBe(true);
+    expect(matchesFilter(entry, { ...NO_FILTER, ...part })).toBe(true);
   });
 }
 
 for (const part of STOPPING) {
   test(`an entry does not pass ${JSON.stringify(part)}`, () => {
-    expect(passesFilter(entry, { ...EVERYTHING, ...part })).toBe(false);
+    expect(matchesFilter(entry, { ...NO_FILTER, ...part })).toBe(false);
   });
 }
 
 test("entries without problems or failures are left out when only those are wanted", () => {
   const fine = { ...entry, problems: 0, failed: false };
-  expect(passesFilter(fine, { ...EVERYTHING, onlyProblems: true })).toBe(false);
-  expect(passesFilter(fine, { ...EVERYTHING, onlyFailures: true })).toBe(false);
+  expect(matchesFilter(fine, { ...NO_FILTER, onlyProblems: true })).toBe(false);
+  expect(matchesFilter(fine, { ...NO_FILTER, onlyFailures: true })).toBe(false);
 });
 
 test("the timeline follows its filter, and offers the methods that occur", () => {
   entries.value = [entry, { ...entry, seq: 2, label: "ping" }, { ...entry, seq: 3, kind: "event", label: "connected" }];
-  expect(occurringMethods.value).toEqual(["ping", "tools/call"]);
-  narrowTimeline({ method: "ping" });
-  expect(passingEntries.value.map(({ seq }) => seq)).toEqual([2]);
-  timelineFilter.value = EVERYTHING;
-  expect(passingEntries.value).toBe(entries.value);
+  expect(timelineMethods.value).toEqual(["ping", "tools/call"]);
+  updateFilter({ method: "ping" });
+  expect(filteredEntries.value.map(({ seq }) => seq)).toEqual([2]);
+  timelineFilter.value = NO_FILTER;
+  expect(filteredEntries.value).toBe(entries.value);
 });

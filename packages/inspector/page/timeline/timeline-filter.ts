@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import type { EntryKind, EntrySummary } from "../../src/contract/timeline.js";
 import { entries } from "../backend/page-state.js";
 
-/** Which entries of the timeline are shown. An empty text stands for any. */
+/** Selects timeline entries. An empty string matches all. */
 export interface TimelineFilter {
   readonly text: string;
   readonly direction: "" | "sent" | "received";
@@ -14,7 +14,7 @@ export interface TimelineFilter {
   readonly onlyFailures: boolean;
 }
 
-export const EVERYTHING: TimelineFilter = {
+export const NO_FILTER: TimelineFilter = {
   text: "",
   direction: "",
   kind: "",
@@ -25,19 +25,19 @@ export const EVERYTHING: TimelineFilter = {
   onlyFailures: false,
 };
 
-/** Methods that the filter offers; the others are found by text. */
-const MOST_METHODS = 200;
+/** Methods offered by the filter. Others can be found by text. */
+const MAX_METHODS = 200;
 
-/** Which entries the timeline shows; it outlives the view, so that coming back shows the same. */
-export const timelineFilter = signal<TimelineFilter>(EVERYTHING);
+/** The current filter. It outlives the view, so that the view reopens unchanged. */
+export const timelineFilter = signal<TimelineFilter>(NO_FILTER);
 
-/** Changes parts of the filter. */
-export function narrowTimeline(change: Partial<TimelineFilter>): void {
+/** Changes some members of the filter. */
+export function updateFilter(change: Partial<TimelineFilter>): void {
   timelineFilter.value = { ...timelineFilter.value, ...change };
 }
 
-/** Whether an entry passes a filter. */
-export function passesFilter(entry: EntrySummary, filter: TimelineFilter): boolean {
+/** True if an entry matches a filter. */
+export function matchesFilter(entry: EntrySummary, filter: TimelineFilter): boolean {
   if (filter.direction !== "" && entry.direction !== filter.direction) return false;
   if (filter.kind !== "" && entry.kind !== filter.kind) return false;
   if (filter.method !== "" && entry.label !== filter.method) return false;
@@ -50,17 +50,17 @@ export function passesFilter(entry: EntrySummary, filter: TimelineFilter): boole
   return entry.label.toLowerCase().includes(text) || (entry.about?.toLowerCase().includes(text) ?? false);
 }
 
-/** The entries that pass the filter, oldest first. */
-export const passingEntries = computed<readonly EntrySummary[]>(() => {
+/** The entries that match the filter, oldest first. */
+export const filteredEntries = computed<readonly EntrySummary[]>(() => {
   const filter = timelineFilter.value;
-  return filter === EVERYTHING ? entries.value : entries.value.filter((entry) => passesFilter(entry, filter));
+  return filter === NO_FILTER ? entries.value : entries.value.filter((entry) => matchesFilter(entry, filter));
 });
 
-/** The methods that occur, in order of their names. */
-export const occurringMethods = computed<readonly string[]>(() => {
+/** The methods in the timeline, sorted by name. */
+export const timelineMethods = computed<readonly string[]>(() => {
   const methods = new Set<string>();
   for (const { kind, label } of entries.value) {
-    if (methods.size === MOST_METHODS) break;
+    if (methods.size === MAX_METHODS) break;
     if (kind !== "http" && kind !== "event") methods.add(label);
   }
   return [...methods].sort();

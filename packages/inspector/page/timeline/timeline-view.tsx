@@ -11,30 +11,30 @@ import { EntryPane } from "./entry-pane.js";
 import { EntryColumns, EntryRow } from "./entry-row.js";
 import { FilterBar } from "./filter-bar.js";
 import { pairedEntry } from "./related-entries.js";
-import { EVERYTHING, passesFilter, passingEntries, timelineFilter } from "./timeline-filter.js";
+import { filteredEntries, matchesFilter, NO_FILTER, timelineFilter } from "./timeline-filter.js";
 
 const ROW_HEIGHT = 30;
-/** The number of the first entry that an inspector ever has. */
+/** The number of the first entry of an inspector. */
 const FIRST_SEQ = 1;
 const seqOf = ({ seq }: EntrySummary) => seq;
 const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
-/** Every message of both directions, and everything about the chosen one. */
+/** All messages in both directions, and the details of the selected one. */
 export function TimelineView() {
   const [follow, setFollow] = useState(chosenEntry.value === undefined);
   const panes = useRef<HTMLDivElement>(null);
   const all = entries.value;
-  const shown = passingEntries.value;
+  const shown = filteredEntries.value;
   const seq = chosenEntry.value;
   const choose = (entry: EntrySummary) => {
     chosenEntry.value = entry.seq;
-    // What is being read must not run away.
+    // Stops scrolling to new entries, so that the selected one stays in place.
     setFollow(false);
   };
   const chosen = useMemo(() => all.find((entry) => entry.seq === seq), [all, seq]);
   const paired = useMemo(() => (chosen === undefined ? undefined : pairedEntry(chosen, all)), [chosen, all]);
   useEffect(() => {
-    // An entry that was gone to from another view must be seen, whatever was filtered before.
-    if (chosen !== undefined && !passesFilter(chosen, timelineFilter.peek())) timelineFilter.value = EVERYTHING;
+    // An entry opened from another view must be visible: resets a filter that hides it.
+    if (chosen !== undefined && !matchesFilter(chosen, timelineFilter.peek())) timelineFilter.value = NO_FILTER;
   }, [chosen]);
   return (
     <div class="timeline">
@@ -46,13 +46,13 @@ export function TimelineView() {
           {sharedSession() === undefined && <ClearButton />}
         </span>
       </FilterBar>
-      <Forgotten before={(all[0]?.seq ?? FIRST_SEQ) - FIRST_SEQ} />
-      {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer kept.</p>}
+      <DroppedEntries before={(all[0]?.seq ?? FIRST_SEQ) - FIRST_SEQ} />
+      {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer available.</p>}
       <div ref={panes} class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
         <section class="timeline-entries" aria-label="Entries">
           <EntryColumns />
           {shown.length === 0 ? (
-            <p class="timeline-empty soft">{all.length === 0 ? "No message yet." : "No entry passes the filter."}</p>
+            <p class="timeline-empty soft">{all.length === 0 ? "No messages yet." : "No entries match the filter."}</p>
           ) : (
             <VirtualList
               label="Timeline"
@@ -76,12 +76,12 @@ export function TimelineView() {
   );
 }
 
-/** Says how many entries there were before the first that is kept. */
-function Forgotten({ before }: { readonly before: number }) {
+/** Reports how many older entries were dropped. */
+function DroppedEntries({ before }: { readonly before: number }) {
   if (before === 0 || sharedSession() !== undefined) return null;
   return (
     <p class="timeline-forgotten soft">
-      {before === 1 ? "1 older entry is" : `${before.toLocaleString("en")} older entries are`} no longer kept.
+      {before === 1 ? "1 older entry was" : `${before.toLocaleString("en")} older entries were`} dropped.
     </p>
   );
 }
@@ -93,7 +93,8 @@ function ClearButton() {
     action.run(async () => {
       const last = entries.value.at(-1)?.seq ?? 0;
       await act("clear", {});
-      // What came meanwhile may be of after; the state that the inspector tells says what is kept.
+      // Entries that arrived meanwhile may be newer than the clearing. The next state of the inspector settles which
+      // remain.
       entries.value = entries.value.filter(({ seq }) => seq > last);
       chosenEntry.value = undefined;
       setAsking(false);
@@ -105,14 +106,14 @@ function ClearButton() {
       </button>
       {asking && (
         <Dialog title="Clear the timeline?" onClose={() => setAsking(false)}>
-          <p>All entries of all connections are forgotten. A recording that is under way keeps its messages.</p>
+          <p>This deletes all entries of all connections. A running recording keeps its messages.</p>
           {action.problem !== undefined && <ProblemNote problem={action.problem} />}
           <div class="parts-actions">
             <button type="button" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </button>
             <button type="button" class="main" disabled={action.busy} onClick={clear}>
-              Clear the timeline
+              Clear timeline
             </button>
           </div>
         </Dialog>

@@ -3,11 +3,11 @@ import type { EntrySummary } from "../../src/contract/timeline.js";
 import { chosenEntry, entries } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { entriesOfCall } from "./related-entries.js";
-import { MOST_ROWS, type WaterfallRow, waterfallOf } from "./waterfall.js";
+import { MAX_WATERFALL_ROWS, type WaterfallRow, waterfallOf } from "./waterfall.js";
 
-const KIND_WORDS = { request: "request", question: "asked by the server", points: "" } as const;
+const KIND_WORDS = { request: "request", question: "from the server", points: "" } as const;
 
-/** The entries of one call over time, as a table whose last column draws what the others say. */
+/** The entries of one call over time, as a table. The last column draws the data of the others. */
 export function WaterfallChart({ entry }: { readonly entry: EntrySummary }) {
   const all = entries.value;
   const related = useMemo(() => entriesOfCall(entry, all), [entry, all]);
@@ -23,9 +23,9 @@ export function WaterfallChart({ entry }: { readonly entry: EntrySummary }) {
         <thead>
           <tr>
             <th scope="col">What</th>
-            <th scope="col">Begins</th>
-            <th scope="col">Takes</th>
-            <th scope="col">Over time</th>
+            <th scope="col">Start</th>
+            <th scope="col">Duration</th>
+            <th scope="col">Timeline</th>
           </tr>
         </thead>
         <tbody>
@@ -34,7 +34,7 @@ export function WaterfallChart({ entry }: { readonly entry: EntrySummary }) {
           ))}
         </tbody>
       </table>
-      {rows.length === MOST_ROWS && <p class="soft">Only the first {MOST_ROWS} are shown.</p>}
+      {rows.length === MAX_WATERFALL_ROWS && <p class="soft">Only the first {MAX_WATERFALL_ROWS} rows are shown.</p>}
     </div>
   );
 }
@@ -50,7 +50,7 @@ function Bar({ row, start, span, chosen }: BarProps) {
   const percent = (ms: number) => ((ms - start) / span) * 100;
   const end = row.endMs ?? start + span;
   const taken =
-    row.kind === "points" ? `${row.count} ×` : row.endMs === undefined ? "no answer" : formatMs(end - row.startMs);
+    row.kind === "points" ? `${row.count} ×` : row.endMs === undefined ? "no response" : formatMs(end - row.startMs);
   const go = () => {
     chosenEntry.value = row.seq;
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { entriesOfCall, pairedEntry } from "./related-entries.js";
-import { MOST_ROWS, waterfallOf } from "./waterfall.js";
+import { MAX_WATERFALL_ROWS, waterfallOf } from "./waterfall.js";
 
 const entry = (seq: number, more: Partial<EntrySummary>): EntrySummary => ({
   seq,
@@ -61,9 +61,9 @@ test("a request is failed when its answer is, and open when it has none", () => 
 });
 
 test("rows and points are bounded, and all are counted", () => {
-  const requests = Array.from({ length: MOST_ROWS + 50 }, (_, at) => entry(at, {}));
-  expect(waterfallOf(requests)).toHaveLength(MOST_ROWS);
-  expect(waterfallOf([...call, ...requests]).length).toBe(MOST_ROWS);
+  const requests = Array.from({ length: MAX_WATERFALL_ROWS + 50 }, (_, at) => entry(at, {}));
+  expect(waterfallOf(requests)).toHaveLength(MAX_WATERFALL_ROWS);
+  expect(waterfallOf([...call, ...requests]).length).toBe(MAX_WATERFALL_ROWS);
   const [row] = waterfallOf(Array.from({ length: 2_000 }, (_, at) => progress(at)));
   expect(row?.count).toBe(2_000);
   expect(row?.points.length).toBeLessThan(1_000);

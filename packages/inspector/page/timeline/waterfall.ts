@@ -1,25 +1,25 @@
 import type { EntrySummary } from "../../src/contract/timeline.js";
 
-/** One row of a waterfall: a request until its answer, or notifications of one kind as points in time. */
+/** One row of a waterfall: a request until its answer, or all notifications of one kind as points in time. */
 export interface WaterfallRow {
   readonly seq: number;
-  /** `question`: a request of the server. */
+  /** `question`: a request from the server. */
   readonly kind: "request" | "question" | "points";
   readonly label: string;
   readonly startMs: number;
-  /** Absent while a request has no answer. */
+  /** Absent while the request is unanswered. */
   readonly endMs?: number | undefined;
   readonly failed: boolean;
-  /** When each of them was, in order; more than `MOST_POINTS` are counted only. */
+  /** The times of the entries, in order. Beyond `MAX_POINTS` they are only counted. */
   readonly points: readonly number[];
   readonly count: number;
 }
 
 /** Rows of one waterfall. */
-export const MOST_ROWS = 200;
-const MOST_POINTS = 500;
+export const MAX_WATERFALL_ROWS = 200;
+const MAX_POINTS = 500;
 
-/** The rows of entries that belong together, in the order of their beginnings. Entries beyond `MOST_ROWS` rows are left out. */
+/** Groups related entries into rows, ordered by start. Drops rows beyond `MAX_WATERFALL_ROWS`. */
 export function waterfallOf(entries: readonly EntrySummary[]): readonly WaterfallRow[] {
   const answers = new Map<number, EntrySummary>();
   for (const entry of entries) if (entry.answers !== undefined) answers.set(entry.answers, entry);
@@ -29,25 +29,25 @@ export function waterfallOf(entries: readonly EntrySummary[]): readonly Waterfal
     const key = entry.kind === "request" ? `${entry.seq}` : `${entry.direction} ${entry.kind} ${entry.label}`;
     const known = rows.get(key);
     if (known !== undefined) rows.set(key, withPoint(known, entry));
-    else if (rows.size < MOST_ROWS) rows.set(key, rowOf(entry, answers.get(entry.seq)));
+    else if (rows.size < MAX_WATERFALL_ROWS) rows.set(key, rowOf(entry, answers.get(entry.seq)));
   }
   const all = [...rows.values(), ...questionRows(entries, answers)];
-  return all.sort((left, right) => left.seq - right.seq).slice(0, MOST_ROWS);
+  return all.sort((left, right) => left.seq - right.seq).slice(0, MAX_WATERFALL_ROWS);
 }
 
 /**
- * The times between the rounds of a call: without sessions a server asks in its result, and the same request is sent again with the
- * answers.
+ * The times between the rounds of a call. In stateless revisions a server asks in its result, and the client repeats
+ * the request with the answers.
  */
 function questionRows(entries: readonly EntrySummary[], answers: ReadonlyMap<number, EntrySummary>): WaterfallRow[] {
   const sent = entries.filter(
     ({ kind, direction, call }) => kind === "request" && direction === "sent" && call !== undefined,
   );
   const rounds = sent.filter(({ label, about }) => label === sent[0]?.label && about === sent[0]?.about);
-  return rounds.slice(0, MOST_ROWS).flatMap((request, index) => {
+  return rounds.slice(0, MAX_WATERFALL_ROWS).flatMap((request, index) => {
     const asked = answers.get(request.seq);
     const sentAgain = rounds[index + 1];
-    // After a failure it is sent again for another reason.
+    // A repetition after a failure is a retry, not a round.
     if (asked === undefined || asked.failed || sentAgain === undefined) return [];
     return [questionsBetween(asked, sentAgain, index + 1)];
   });
@@ -82,6 +82,6 @@ function rowOf(entry: EntrySummary, answer: EntrySummary | undefined): Waterfall
 }
 
 function withPoint(row: WaterfallRow, entry: EntrySummary): WaterfallRow {
-  const points = row.points.length < MOST_POINTS ? [...row.points, entry.ms] : row.points;
+  const points = row.points.length < MAX_POINTS ? [...row.points, entry.ms] : row.points;
   return { ...row, points, endMs: entry.ms, count: row.count + 1, failed: row.failed || entry.failed };
 }

@@ -13,22 +13,22 @@ import { RunningCall } from "./running-call.js";
 interface CallAreaProps {
   readonly connection: string;
   readonly kind: CallRequest["kind"];
-  /** The calls of this tool, prompt, URI or skill; of every method where it is left out. */
+  /** The tool, prompt, URI or skill of the calls. Default: all calls of the kind. */
   readonly name?: string | undefined;
-  /** The call whose outcome is shown; the newest where it is left out. */
+  /** The call whose outcome is shown. Default: the newest one. */
   readonly shown: string | undefined;
   readonly onShow: (call: string) => void;
-  /** Takes the arguments of a call into the form. */
+  /** Copies the arguments of a call into the form. */
   readonly onAgain?: ((request: CallRequest) => void) | undefined;
   readonly onRead?: ((uri: string) => void) | undefined;
-  /** What else belongs to an outcome. */
+  /** Renders further content below an outcome. */
   readonly more?: ((outcome: CallOutcome) => ComponentChildren) | undefined;
 }
 
-/** Calls that are listed. */
-const MOST_LISTED = 20;
+/** Listed calls. */
+const MAX_LISTED_CALLS = 20;
 
-/** The calls of one offer: those that run, how the chosen one ended, and those before. */
+/** The calls of one offer: the running ones, the outcome of the selected one, and the history. */
 export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRead, more }: CallAreaProps) {
   const calls = (inspectorState.value?.calls ?? []).filter(
     (call) => call.connection === connection && call.kind === kind && (name === undefined || call.name === name),
@@ -36,7 +36,7 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
   const running = calls.filter(({ status }) => status === "running");
   const chosen = calls.find(({ id }) => id === shown) ?? calls.find(({ status }) => status !== "running");
   const { outcome, problem } = useOutcome(chosen);
-  const area = useScrolledTo(shown, outcome?.call.id);
+  const area = useScrollIntoView(shown, outcome?.call.id);
   if (calls.length === 0) return null;
   return (
     <div class="use-calls" ref={area}>
@@ -52,10 +52,10 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
           {more?.(outcome)}
         </>
       )}
-      <section class="use-history" aria-label="Calls so far">
-        <h3>Calls so far</h3>
+      <section class="use-history" aria-label="Call history">
+        <h3>Call history</h3>
         <ul>
-          {calls.slice(0, MOST_LISTED).map((call) => (
+          {calls.slice(0, MAX_LISTED_CALLS).map((call) => (
             <li key={call.id}>
               <button type="button" class="quiet" aria-pressed={call.id === chosen?.id} onClick={() => onShow(call.id)}>
                 <CallLine call={call} withName={name === undefined} />
@@ -65,7 +65,7 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
         </ul>
         {outcome !== undefined && onAgain !== undefined && hasArguments(outcome.request) && (
           <button type="button" onClick={() => onAgain(outcome.request)}>
-            Use these arguments again
+            Reuse these arguments
           </button>
         )}
       </section>
@@ -78,10 +78,10 @@ function hasArguments(request: CallRequest): boolean {
 }
 
 /**
- * Brings the calls into sight when another is shown, and once more when its outcome is there: forms may be long. Not in between,
- * so that whoever scrolls away while a call runs is left there.
+ * Scrolls to the calls when another one is shown, and again when its outcome arrives, because forms may be long. Not in
+ * between, so that the user can scroll away while a call runs.
  */
-function useScrolledTo(shown: string | undefined, ended: string | undefined) {
+function useScrollIntoView(shown: string | undefined, ended: string | undefined) {
   const area = useRef<HTMLDivElement>(null);
   const reached = useRef({ shown, isEnded: true });
   useEffect(() => {

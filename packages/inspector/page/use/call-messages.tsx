@@ -2,7 +2,10 @@ import { useMemo } from "preact/hooks";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { entries, showEntry } from "../backend/page-state.js";
 
-/** Leads to the messages of a call in the timeline, and says whether an answer breaks the published schema. */
+/**
+ * Links to the messages of a call in the timeline, and reports a message from the server that violates the published
+ * schema.
+ */
 export function CallMessages({ call }: { readonly call: string }) {
   const all = entries.value;
   const { first, count, wrong } = useMemo(() => messagesOf(call, all), [call, all]);
@@ -15,7 +18,7 @@ export function CallMessages({ call }: { readonly call: string }) {
       </button>
       {wrong !== undefined && (
         <button type="button" class="parts-link use-wrong" onClick={() => showEntry(wrong.seq)}>
-          What the server sent breaks the published schema in {places}
+          A message from the server violates the published schema in {places}
         </button>
       )}
     </p>

@@ -1,17 +1,17 @@
 import { effect } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
-import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ProblemInfo } from "../../src/contract/connections.js";
 import { ActionFailed, act } from "../backend/act.js";
 import { inspectorState } from "../backend/page-state.js";
 import { shownFailure } from "../parts/use-action.js";
 
-/** How a call ended; nothing while it runs. */
+/** Loads the outcome of a call. Empty while the call runs. */
 export function useOutcome(call: CallInfo | undefined): {
   readonly outcome?: CallOutcome | undefined;
-  readonly problem?: ShownProblem | undefined;
+  readonly problem?: ProblemInfo | undefined;
 } {
-  const [state, setState] = useState<{ id?: string; outcome?: CallOutcome; problem?: ShownProblem }>({});
+  const [state, setState] = useState<{ id?: string; outcome?: CallOutcome; problem?: ProblemInfo }>({});
   const id = call === undefined || call.status === "running" ? undefined : call.id;
   useEffect(() => {
     if (id === undefined) return;
@@ -27,33 +27,29 @@ export function useOutcome(call: CallInfo | undefined): {
   return id !== undefined && state.id === id ? state : {};
 }
 
-/** Starts a call and waits for its end. Rejects where it cannot be started, and when the signal aborts, which cancels the call. */
-export async function callToItsEnd(
-  connection: string,
-  request: CallRequest,
-  signal: AbortSignal,
-): Promise<CallOutcome> {
+/** Starts a call and waits for its end. Rejects if it cannot be started. An abort cancels the call and rejects. */
+export async function callAndWait(connection: string, request: CallRequest, signal: AbortSignal): Promise<CallOutcome> {
   signal.throwIfAborted();
   const { call } = await act("call", { connection, request });
-  await ended(call, signal);
+  await waitForEnd(call, signal);
   return act("outcome", { call });
 }
 
-function ended(call: string, signal: AbortSignal): Promise<void> {
+function waitForEnd(call: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     let seen = false;
     const stop = effect(() => {
       const state = inspectorState.value;
       const info = state?.calls.find(({ id }) => id === call);
       seen ||= info !== undefined;
-      // A call that was seen and is no longer told of has ended long ago.
+      // A call that disappeared from the state ended long ago.
       if (info === undefined ? seen : info.status !== "running") finish(resolve);
     });
     const onAbort = () => {
       void act("cancelCall", { call }).catch(() => undefined);
       finish(() => reject(signal.reason));
     };
-    // The effect may end at once, before `stop` and `onAbort` are known.
+    // The effect may finish at once, before `stop` and `onAbort` are initialized.
     function finish(then: () => void): void {
       queueMicrotask(() => {
         signal.removeEventListener("abort", onAbort);
@@ -65,7 +61,7 @@ function ended(call: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of an outcome. Throws what went wrong instead. */
+/** Returns the result of an outcome. Throws its problem. */
 export function resultOf({ result, problem }: CallOutcome): Readonly<Record<string, unknown>> {
   if (problem !== undefined) throw new ActionFailed(problem);
   return result ?? {};

@@ -4,13 +4,13 @@ import type { OfferDetail, OfferSummary } from "../../src/contract/offers.js";
 import { CodeText } from "../parts/code-text.js";
 import { textIn } from "../results/content-view.js";
 
-/** Characters of a description; servers may send any number. */
-const LONGEST_DESCRIPTION = 20_000;
+/** Displayed characters of a description. Servers can send any number. */
+const MAX_DESCRIPTION_LENGTH = 20_000;
 
-/** Characters of a title; the definition has all. */
-const LONGEST_TITLE = 200;
+/** Displayed characters of a title. The definition is complete. */
+const MAX_TITLE_LENGTH = 200;
 
-/** Findings that are shown at once; more of them would push the form out of sight. */
+/** Number of findings up to which the list is expanded. More would push the form out of sight. */
 const FINDINGS_OPEN = 2;
 
 interface OfferHeadProps {
@@ -19,7 +19,7 @@ interface OfferHeadProps {
   readonly offer: OfferDetail;
 }
 
-/** What a tool, resource, prompt or skill is, in its server's words, and what lint says of it. */
+/** The title, description and lint findings of a tool, resource, prompt or skill. */
 export function OfferHead({ name, summary, offer }: OfferHeadProps) {
   const { definition, findings } = offer;
   const title = textIn(definition, "title") ?? summary?.title;
@@ -30,11 +30,11 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
       {title !== undefined && title !== name && <code class="use-name">{printable(name)}</code>}
       <Marks marks={summary?.marks ?? []} />
       {description !== undefined && (
-        <p class="use-description">{printable(description.slice(0, LONGEST_DESCRIPTION))}</p>
+        <p class="use-description">{printable(description.slice(0, MAX_DESCRIPTION_LENGTH))}</p>
       )}
       {findings.length > 0 && (
         <details open={findings.length <= FINDINGS_OPEN}>
-          <summary>{countOf(findings)} of lint</summary>
+          <summary>{countOf(findings)}</summary>
           <Findings findings={findings} />
         </details>
       )}
@@ -46,9 +46,10 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
   );
 }
 
-const shortened = (title: string) => (title.length <= LONGEST_TITLE ? title : `${title.slice(0, LONGEST_TITLE)}…`);
+const shortened = (title: string) =>
+  title.length <= MAX_TITLE_LENGTH ? title : `${title.slice(0, MAX_TITLE_LENGTH)}…`;
 
-/** What something is besides. */
+/** The badges of an offer, such as `destructive`. */
 export function Marks({ marks }: { readonly marks: readonly string[] }) {
   return (
     <span class="use-marks">
@@ -61,17 +62,20 @@ export function Marks({ marks }: { readonly marks: readonly string[] }) {
   );
 }
 
-/** Findings and notes apart, because lists of tools count the findings alone. */
+const SEVERITIES = ["error", "warning", "note"] as const;
+
+/** Counts the findings by severity, the most severe first. */
 function countOf(findings: readonly Finding[]): string {
-  const notes = findings.filter(({ severity }) => severity === "note").length;
-  const counted = (count: number, word: string) =>
-    count === 0 ? [] : [count === 1 ? `1 ${word}` : `${count} ${word}s`];
-  return [...counted(findings.length - notes, "finding"), ...counted(notes, "note")].join(" and ");
+  const counts = SEVERITIES.flatMap((severity) => {
+    const { length } = findings.filter((finding) => finding.severity === severity);
+    return length === 0 ? [] : [length === 1 ? `1 lint ${severity}` : `${length} lint ${severity}s`];
+  });
+  return counts.join(", ");
 }
 
 function Findings({ findings }: { readonly findings: readonly Finding[] }) {
   return (
-    <ul class="use-findings" aria-label="What lint says">
+    <ul class="use-findings" aria-label="Lint findings">
       {findings.map(({ rule, severity, path, message, fix }) => (
         <li key={`${rule} ${path ?? ""} ${message}`} class={`use-finding use-finding-${severity}`}>
           <p>

@@ -7,12 +7,12 @@ import { SearchBox } from "../parts/search-box.js";
 import { VirtualList } from "../parts/virtual-list.js";
 import { Marks } from "./offer-head.js";
 import { searchOffers } from "./offer-search.js";
+import { useCachedState } from "./use-cached-state.js";
 import type { LoadedList } from "./use-offers.js";
-import { useRemembered } from "./use-remembered.js";
 
 interface OfferPaneProps {
   readonly connection: string;
-  /** What is listed, such as `tools`. */
+  /** The plural name of the listed kind, such as `tools`. */
   readonly what: string;
   readonly loaded: LoadedList;
   readonly chosen: string | undefined;
@@ -24,9 +24,9 @@ const ROW_HEIGHT = 52;
 const NONE: readonly OfferSummary[] = [];
 const nameOf = (offer: OfferSummary) => offer.name;
 
-/** A list of a server, narrowed by what is typed. */
+/** A searchable list of a server. */
 export function OfferPane({ connection, what, loaded, chosen, onChoose, panes }: OfferPaneProps) {
-  const [query, setQuery] = useRemembered(`query ${connection} ${what}`, () => "");
+  const [query, setQuery] = useCachedState(`query ${connection} ${what}`, () => "");
   const offers = loaded.list?.offers ?? NONE;
   const found = useMemo(() => searchOffers(offers, query), [offers, query]);
   return (
@@ -36,7 +36,7 @@ export function OfferPane({ connection, what, loaded, chosen, onChoose, panes }:
         <button
           type="button"
           class="quiet"
-          aria-label={`Read the ${what} again`}
+          aria-label={`Refresh ${what}`}
           disabled={loaded.loading}
           onClick={loaded.refresh}
         >
@@ -63,11 +63,11 @@ export function OfferPane({ connection, what, loaded, chosen, onChoose, panes }:
 }
 
 function countOf({ list, loading }: LoadedList, found: number, what: string): string {
-  if (list === undefined) return loading ? "Reading…" : "";
+  if (list === undefined) return loading ? "Loading…" : "";
   const all = list.offers.length;
   const words = all === 1 ? what.slice(0, -1) : what;
   const shown = found === all ? `${all} ${words}` : `${found} of ${all} ${words}`;
-  return list.cut ? `${shown}; the server has more, which are not read` : shown;
+  return list.cut ? `${shown}; the server has more that are not loaded` : shown;
 }
 
 function OfferRow({ offer }: { readonly offer: OfferSummary }) {
@@ -79,7 +79,7 @@ function OfferRow({ offer }: { readonly offer: OfferSummary }) {
         {title !== undefined && title !== name && <span class="soft">{printable(title)}</span>}
         <Marks marks={marks} />
         {findings > 0 && (
-          <span class="use-mark use-mark-warn">{findings === 1 ? "1 finding" : `${findings} findings`}</span>
+          <span class="use-mark use-mark-warn">{findings === 1 ? "1 lint issue" : `${findings} lint issues`}</span>
         )}
       </span>
       <span class="use-row-about soft">{printable(description ?? "").replaceAll("\n", " ")}</span>

@@ -6,7 +6,7 @@ interface SearchText {
   readonly rest: string;
 }
 
-/** Lower case costs more than looking; each entry is turned once. */
+/** Lower-case texts, computed once per offer because the conversion costs more than the search. */
 const texts = new WeakMap<OfferSummary, SearchText>();
 
 function textOf(offer: OfferSummary): SearchText {
@@ -23,8 +23,8 @@ function textOf(offer: OfferSummary): SearchText {
   return text;
 }
 
-/** How well a word is met: 0 not at all, 4 at the start of the name. */
-function met({ name, title, rest }: SearchText, word: string): number {
+/** Scores the match of one word: from 0 (none) to 4 (prefix of the name). */
+function matchScore({ name, title, rest }: SearchText, word: string): number {
   const at = name.indexOf(word);
   if (at === 0) return 4;
   if (at > 0) return 3;
@@ -32,7 +32,7 @@ function met({ name, title, rest }: SearchText, word: string): number {
   return rest.includes(word) ? 1 : 0;
 }
 
-/** Whether the letters come in this order, with others between them. */
+/** True if the letters appear in this order, possibly with others in between. */
 function hasLetters(text: string, letters: string): boolean {
   let at = 0;
   for (const letter of letters) {
@@ -43,8 +43,8 @@ function hasLetters(text: string, letters: string): boolean {
 }
 
 /**
- * The entries that have every word of a query in their name, title, description or marks, the best first. Where none has, those
- * whose name has its letters in order.
+ * Returns the offers that contain every word of the query in their name, title, description or marks, best match first.
+ * If there are none, returns those whose name contains the letters of the query in order.
  */
 export function searchOffers(offers: readonly OfferSummary[], query: string): readonly OfferSummary[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -54,7 +54,7 @@ export function searchOffers(offers: readonly OfferSummary[], query: string): re
     const text = textOf(offer);
     let score = 0;
     for (const word of words) {
-      const points = met(text, word);
+      const points = matchScore(text, word);
       if (points === 0) {
         score = 0;
         break;

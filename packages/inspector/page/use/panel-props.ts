@@ -1,41 +1,41 @@
 import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
-import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
+import type { ConnectionInfo, ProblemInfo } from "../../src/contract/connections.js";
 import type { OfferDetail, OfferSummary } from "../../src/contract/offers.js";
 import { act } from "../backend/act.js";
 import { useAction } from "../parts/use-action.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
-/** What the panel of one offer is given. */
+/** The props of the panel of one offer. */
 export interface PanelProps {
   readonly connection: ConnectionInfo;
   readonly name: string;
   readonly summary?: OfferSummary | undefined;
   readonly offer: OfferDetail;
-  /** Goes to a resource and reads it. */
+  /** Selects a resource and reads it. */
   readonly onRead: (uri: string) => void;
 }
 
-/** Calls from a panel. */
+/** The calls of a panel. */
 export interface PanelCalls {
   /** The call whose outcome is shown. */
   readonly shown: string | undefined;
   show(call: string): void;
   start(request: CallRequest): void;
-  /** A call is being started. */
+  /** True while a call is being started. */
   readonly busy: boolean;
-  readonly problem: ShownProblem | undefined;
-  /** Something was started from here: the user wants to know what is wrong with the form. */
+  readonly problem: ProblemInfo | undefined;
+  /** True after the first attempt, when the form may report invalid values. */
   readonly tried: boolean;
 }
 
-/** Starts the calls of a panel, and remembers which is shown. */
+/** Starts the calls of a panel and stores which one is shown. */
 export function usePanelCalls(connection: string, about: string): PanelCalls {
-  const [shown, show] = useRemembered<string | undefined>(`shown ${connection} ${about}`, () => undefined);
+  const [shown, show] = useCachedState<string | undefined>(`shown ${connection} ${about}`, () => undefined);
   const { run, busy, problem } = useAction();
   const [tried, setTried] = useState(false);
   const start = (request: CallRequest) => {
-    // A second press. The button only says so meanwhile: one that is disabled would lose the focus.
+    // Ignores a second press. The button uses `aria-disabled`, because a disabled button would lose the focus.
     if (busy) return;
     setTried(true);
     run(async () => {
@@ -46,7 +46,7 @@ export function usePanelCalls(connection: string, about: string): PanelCalls {
   return { shown, show, start, busy, problem, tried };
 }
 
-/** Ctrl or Command and Enter: what runs a form from any of its fields. */
+/** True for Ctrl+Enter and Command+Enter, which run a form from any of its fields. */
 export function isRunKey(event: KeyboardEvent): boolean {
   return event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat;
 }

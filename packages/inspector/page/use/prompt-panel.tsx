@@ -8,13 +8,13 @@ import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
 import { textSchema, textValues, useTextCompletion } from "./text-arguments.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
-/** A prompt: its arguments, with suggestions while typing, and its messages. */
+/** A prompt: its arguments with completion, and its messages. */
 export function PromptPanel({ connection, name, summary, offer, onRead }: PanelProps) {
   const about = `prompt ${name}`;
   const schema = useMemo(() => schemaOf(offer.definition), [offer.definition]);
-  const [value, setValue] = useRemembered<unknown>(`value ${connection.id} ${about}`, () => ({}));
+  const [value, setValue] = useCachedState<unknown>(`value ${connection.id} ${about}`, () => ({}));
   const complete = useTextCompletion(connection.id, { prompt: name }, value);
   const calls = usePanelCalls(connection.id, about);
   const [broken, setBroken] = useState(false);
@@ -24,7 +24,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   };
   const again = (request: CallRequest) => request.kind === "prompt" && setValue(request.arguments);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm
@@ -35,7 +35,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
         onBroken={setBroken}
       />
       <div class="use-actions">
-        <RunButton title="Get the prompt" disabled={!isReady} busy={calls.busy} onRun={start} />
+        <RunButton title="Get prompt" disabled={!isReady} busy={calls.busy} onRun={start} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea
@@ -51,13 +51,13 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   );
 }
 
-/** Arguments of a prompt that are asked for. */
-const MOST_ARGUMENTS = 200;
+/** Displayed arguments of a prompt. */
+const MAX_ARGUMENTS = 200;
 
 function schemaOf(definition: Readonly<Record<string, unknown>>) {
   const args: readonly unknown[] = Array.isArray(definition["arguments"]) ? definition["arguments"] : [];
   return textSchema(
-    args.slice(0, MOST_ARGUMENTS).flatMap((each) => {
+    args.slice(0, MAX_ARGUMENTS).flatMap((each) => {
       const members = membersIn(each);
       const name = textIn(members, "name");
       if (name === undefined) return [];

@@ -7,9 +7,11 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { isRunKey, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
-/** Methods that are suggested; any other can be written. Those that the client sends by itself, and streams, are none of them. */
+/**
+ * Suggested methods. The user can enter any other. Excludes streams and the methods that the client sends on its own.
+ */
 const METHODS = [
   ...CORE_METHODS.filter(({ kind, sender, opensSession, deadlineExempt }) => {
     return kind === "request" && sender !== "server" && opensSession !== true && deadlineExempt !== true;
@@ -24,10 +26,10 @@ interface RequestPanelProps {
   readonly onRead: (uri: string) => void;
 }
 
-/** Any request, as it is. */
+/** Sends any request. */
 export function RequestPanel({ connection, onRead }: RequestPanelProps) {
-  const [method, setMethod] = useRemembered(`method ${connection.id}`, () => "ping");
-  const [params, setParams] = useRemembered<unknown>(`params ${connection.id}`, () => ({}));
+  const [method, setMethod] = useCachedState(`method ${connection.id}`, () => "ping");
+  const [params, setParams] = useCachedState<unknown>(`params ${connection.id}`, () => ({}));
   const calls = usePanelCalls(connection.id, "request");
   const given = params === undefined ? {} : params;
   const isReady = connection.status === "ready" && method !== "" && isJsonObject(given);
@@ -40,11 +42,13 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
     setParams(request.params);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && send()}>
       <header class="use-head">
-        <h2>Any request</h2>
-        <p class="use-description">Sends a method with its params as they are, also such that a server may not know.</p>
+        <h2>Custom request</h2>
+        <p class="use-description">
+          Sends any method with the params you enter, even if the server may not support it.
+        </p>
       </header>
       <div class="forms-field">
         <label for="request-method">Method</label>
@@ -64,9 +68,9 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
         </datalist>
       </div>
       <div class="forms-field">
-        <label for="request-params">Params as JSON</label>
+        <label for="request-params">Params (JSON)</label>
         <JsonInput id="request-params" value={params} onChange={setParams} rows={8} />
-        {!isJsonObject(given) && <p class="forms-issue">Params are a JSON object.</p>}
+        {!isJsonObject(given) && <p class="forms-issue">Params must be a JSON object.</p>}
       </div>
       <div class="use-actions">
         <RunButton title="Send" disabled={!isReady} busy={calls.busy} onRun={send} />

@@ -7,9 +7,9 @@ import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
-/** A resource: its contents, and its changes while it is watched. */
+/** A resource: its contents and its subscription. */
 export function ResourcePanel({ connection, name, summary, offer, onRead }: PanelProps) {
   const calls = usePanelCalls(connection.id, `resource ${name}`);
   const isReady = connection.status === "ready";
@@ -17,12 +17,12 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
     if (isReady) calls.start({ kind: "resource", uri: name });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
         <RunButton title="Read" disabled={!isReady} busy={calls.busy} onRun={read} />
-        <Watching connection={connection.id} uri={name} isReady={isReady} busy={calls.busy} read={read} />
+        <SubscribeControls connection={connection.id} uri={name} isReady={isReady} busy={calls.busy} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea
@@ -37,19 +37,19 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
   );
 }
 
-interface WatchingProps {
+interface SubscribeControlsProps {
   readonly connection: string;
   readonly uri: string;
   readonly isReady: boolean;
-  /** A reading is being started. */
+  /** True while a read is being started. */
   readonly busy: boolean;
   readonly read: () => void;
 }
 
-/** Subscribes to the changes of a resource, counts them, and reads it again if the user wants. */
-export function Watching({ connection, uri, isReady, busy, read }: WatchingProps) {
+/** Subscribes to a resource, counts its updates, and reads it again if the user wants. */
+export function SubscribeControls({ connection, uri, isReady, busy, read }: SubscribeControlsProps) {
   const { run, busy: isChanging, problem } = useAction();
-  const [rereads, setRereads] = useRemembered(`rereads ${connection} ${uri}`, () => true);
+  const [rereads, setRereads] = useCachedState(`rereads ${connection} ${uri}`, () => true);
   const subscription = inspectorState.value?.subscriptions.find(
     (each) => each.connection === connection && each.uri === uri,
   );
@@ -63,7 +63,7 @@ export function Watching({ connection, uri, isReady, busy, read }: WatchingProps
   const readAt = useRef(updates);
   useEffect(() => {
     if (!rereads || updates === undefined || readAt.current === undefined) readAt.current = updates;
-    // One reading after the other: what changes meanwhile is read when the one before has ended.
+    // Reads one after the other: an update during a read triggers the next one.
     else if (updates > readAt.current && isReading !== true) {
       readAt.current = updates;
       read();
@@ -87,7 +87,7 @@ export function Watching({ connection, uri, isReady, busy, read }: WatchingProps
           <output class="soft">{updates === 1 ? "1 update" : `${updates ?? 0} updates`}</output>
           <label>
             <input type="checkbox" checked={rereads} onChange={(event) => setRereads(event.currentTarget.checked)} />{" "}
-            read again at once
+            Read again on every update
           </label>
         </>
       )}

@@ -1,12 +1,12 @@
 interface RunButtonProps {
   readonly title: string;
   readonly disabled: boolean;
-  /** A press before is being sent, and another would do nothing. */
+  /** True while the last press is being sent. Further presses do nothing. */
   readonly busy: boolean;
   readonly onRun: () => void;
 }
 
-/** The button that does what a panel is for; a key of the panel does it too. */
+/** The main button of a panel. The panel has a shortcut for it. */
 export function RunButton({ title, disabled, busy, onRun }: RunButtonProps) {
   return (
     <button

@@ -2,24 +2,24 @@ import { printable } from "@parley/mcp/protocol";
 import { useEffect, useState } from "preact/hooks";
 import type { CallInfo } from "../../src/contract/calls.js";
 import { act } from "../backend/act.js";
-import { reached } from "../backend/page-state.js";
+import { inspectorStatus } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** When the page first saw each running call; the clock of the inspector is not the page's. */
-const MOST_SEEN = 500;
+/** The time at which the page first saw each running call, because the inspector uses another clock. */
+const MAX_SEEN_CALLS = 500;
 const firstSeen = new Map<string, number>();
 
 function seenSince(call: string): number {
   const known = firstSeen.get(call) ?? performance.now();
   if (!firstSeen.has(call)) firstSeen.set(call, known);
   const [oldest] = firstSeen.keys();
-  if (firstSeen.size > MOST_SEEN && oldest !== undefined) firstSeen.delete(oldest);
+  if (firstSeen.size > MAX_SEEN_CALLS && oldest !== undefined) firstSeen.delete(oldest);
   return known;
 }
 
-/** How often the time is written anew. */
+/** Interval at which the elapsed time is updated. */
 const TICK_MS = 250;
 
 function useElapsed(call: string): number {
@@ -35,12 +35,12 @@ interface RunningCallProps {
   readonly call: CallInfo;
 }
 
-/** A call that has not ended: how far it is, for how long, and a way to end it. */
+/** A running call: its progress, its elapsed time and a cancel button. */
 export function RunningCall({ call }: RunningCallProps) {
-  // Who is refused was let in before, by an inspector that ended; another has its port.
-  const isEnded = reached.value === "gone" || reached.value === "refused";
+  // A refused tab had access to an inspector that has ended. Another one uses the port now.
+  const isEnded = inspectorStatus.value === "gone" || inspectorStatus.value === "refused";
   if (!isEnded) return <Progress call={call} />;
-  return <p class="use-running">The inspector ended while this call was running.</p>;
+  return <p class="use-running">The inspector stopped while this call was running.</p>;
 }
 
 function Progress({ call }: RunningCallProps) {

@@ -4,7 +4,7 @@ import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
 
-/** A skill: its text and files, once they are loaded. */
+/** A skill, and its text and files after loading. */
 export function SkillPanel({ connection, name, summary, offer, onRead }: PanelProps) {
   const calls = usePanelCalls(connection.id, `skill ${name}`);
   const isReady = connection.status === "ready";
@@ -12,11 +12,11 @@ export function SkillPanel({ connection, name, summary, offer, onRead }: PanelPr
     if (isReady) calls.start({ kind: "skill", name });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && load()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <RunButton title="Load with its files" disabled={!isReady} busy={calls.busy} onRun={load} />
+        <RunButton title="Load with files" disabled={!isReady} busy={calls.busy} onRun={load} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -5,20 +5,20 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
-import { Watching } from "./resource-panel.js";
+import { SubscribeControls } from "./resource-panel.js";
 import { RunButton } from "./run-button.js";
 import { templateUri, templateVariables } from "./template-uri.js";
 import { textSchema, textValues, useTextCompletion } from "./text-arguments.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
-/** A template: its variables, with suggestions while typing, the address that they make, and what is there. */
+/** A resource template: its variables with completion, the resulting URI, and the resource. */
 export function TemplatePanel({ connection, name, summary, offer, onRead }: PanelProps) {
   const schema = useMemo(
     () =>
       textSchema(templateVariables(name).map((variable) => ({ name: variable.name, required: !variable.optional }))),
     [name],
   );
-  const [value, setValue] = useRemembered<unknown>(`value ${connection.id} template ${name}`, () => ({}));
+  const [value, setValue] = useCachedState<unknown>(`value ${connection.id} template ${name}`, () => ({}));
   const complete = useTextCompletion(connection.id, { template: name }, value);
   const uri = templateUri(name, textValues(value));
   const calls = usePanelCalls(connection.id, `template ${name}`);
@@ -28,7 +28,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
     if (isReady) calls.start({ kind: "resource", uri });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm
@@ -39,11 +39,18 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
         onBroken={setBroken}
       />
       <p>
-        Address: <code class="use-address">{printable(uri)}</code>
+        URI: <code class="use-address">{printable(uri)}</code>
       </p>
       <div class="use-actions">
         <RunButton title="Read" disabled={!isReady} busy={calls.busy} onRun={read} />
-        <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} busy={calls.busy} read={read} />
+        <SubscribeControls
+          key={uri}
+          connection={connection.id}
+          uri={uri}
+          isReady={isReady}
+          busy={calls.busy}
+          read={read}
+        />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -3,27 +3,27 @@ import { expandUriTemplate, parseUriTemplate, type TemplatePart } from "@parley/
 /** A variable of a URI template. */
 export interface TemplateVariable {
   readonly name: string;
-  /** Left out, it leaves a URI that the template can still stand for. */
+  /** True if the template still yields a valid URI without the variable. */
   readonly optional: boolean;
 }
 
-/** Variables that are asked for. */
-const MOST_VARIABLES = 100;
+/** Displayed variables. */
+const MAX_VARIABLES = 100;
 
-/** The variables of a template, each once, in order. One that is not valid has none. */
+/** Returns the variables of a template, each once, in order. Empty if the template is invalid. */
 export function templateVariables(template: string): readonly TemplateVariable[] {
   const found = new Map<string, TemplateVariable>();
   for (const part of partsOf(template) ?? []) {
     if (part.kind === "literal") continue;
     for (const { name } of part.variables) {
-      if (found.has(name) || found.size >= MOST_VARIABLES) continue;
+      if (found.has(name) || found.size >= MAX_VARIABLES) continue;
       found.set(name, { name, optional: part.operator !== "" && part.operator !== "+" });
     }
   }
   return [...found.values()];
 }
 
-/** The URI that a template stands for with these texts; variables without one are left out. One that is not valid is its own URI. */
+/** Expands a template. Leaves out variables without a value. Returns an invalid template unchanged. */
 export function templateUri(template: string, values: Readonly<Record<string, string>>): string {
   const parts = partsOf(template);
   return parts === undefined ? template : expandUriTemplate(parts, values);

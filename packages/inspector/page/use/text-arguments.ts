@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { act } from "../backend/act.js";
 import type { CompleteText } from "../forms/form-context.js";
 
-/** A text that a prompt or a template takes. */
+/** A text argument of a prompt or template. */
 export interface TextArgument {
   readonly name: string;
   readonly title?: string | undefined;
@@ -10,7 +10,7 @@ export interface TextArgument {
   readonly required: boolean;
 }
 
-/** The schema of a form for texts. */
+/** Builds the form schema for text arguments. */
 export function textSchema(texts: readonly TextArgument[]): Readonly<Record<string, unknown>> {
   return {
     type: "object",
@@ -22,7 +22,7 @@ export function textSchema(texts: readonly TextArgument[]): Readonly<Record<stri
   };
 }
 
-/** The texts of a form; what is no text is left out. */
+/** Returns the string members of a form value. */
 export function textValues(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== "object" || value === null) return {};
   return Object.fromEntries(
@@ -30,7 +30,7 @@ export function textValues(value: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Suggestions of the server for one text, given the others. */
+/** Completes one argument with suggestions of the server, given the other arguments. */
 export function useTextCompletion(
   connection: string,
   target: { readonly prompt: string } | { readonly template: string },

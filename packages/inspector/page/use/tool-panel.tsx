@@ -12,19 +12,19 @@ import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
-import { useRemembered } from "./use-remembered.js";
+import { useCachedState } from "./use-cached-state.js";
 
 /** A tool: its form, its calls and their results. */
 export function ToolPanel({ connection, name, summary, offer, onRead }: PanelProps) {
   const { definition } = offer;
   const schema = definition["inputSchema"];
   const about = `tool ${name}`;
-  const [value, setValue] = useRemembered<unknown>(
+  const [value, setValue] = useCachedState<unknown>(
     `value ${connection.id} ${about}`,
     () => initialValue(schema, schema) ?? {},
   );
   const taskSupport = taskSupportOf(connection, definition);
-  const [wantsTask, setWantsTask] = useRemembered(`task ${connection.id} ${about}`, () => false);
+  const [wantsTask, setWantsTask] = useCachedState(`task ${connection.id} ${about}`, () => false);
   const calls = usePanelCalls(connection.id, about);
   const asTask = taskSupport === "required" || (wantsTask && taskSupport === "optional");
   const [broken, setBroken] = useState(false);
@@ -34,7 +34,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
   };
   const again = (request: CallRequest) => request.kind === "tool" && setValue(request.arguments);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm
@@ -45,7 +45,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
         idPrefix={`tool-${connection.id}`}
         onBroken={setBroken}
       />
-      {!isJsonObject(value) && <p class="forms-issue">Arguments are a JSON object.</p>}
+      {!isJsonObject(value) && <p class="forms-issue">Arguments must be a JSON object.</p>}
       <div class="use-actions">
         <RunButton title="Run" disabled={!isReady} busy={calls.busy} onRun={start} />
         {taskSupport !== undefined && (
@@ -56,7 +56,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
               disabled={taskSupport === "required"}
               onChange={(event) => setWantsTask(event.currentTarget.checked)}
             />{" "}
-            run as a task
+            Run as a task
           </label>
         )}
       </div>
@@ -79,7 +79,10 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
 
 const TASKS = "io.modelcontextprotocol/tasks";
 
-/** Whether a tool may or must run as a task. Where tools do not say so, a server with the extension decides by itself. */
+/**
+ * The task support of a tool: optional or required. If a tool declares nothing, a server with the extension decides
+ * itself.
+ */
 function taskSupportOf({ capabilities }: ConnectionInfo, definition: OfferDetail["definition"]) {
   const { taskSupport } = membersIn(definition["execution"]);
   if (taskSupport === "optional" || taskSupport === "required") return taskSupport;

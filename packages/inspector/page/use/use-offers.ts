@@ -1,30 +1,30 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ConnectionInfo, OfferKind, ShownProblem } from "../../src/contract/connections.js";
+import type { ConnectionInfo, OfferKind, ProblemInfo } from "../../src/contract/connections.js";
 import type { OfferDetail, OfferList } from "../../src/contract/offers.js";
 import { act } from "../backend/act.js";
 import { shownFailure } from "../parts/use-action.js";
 
-/** A list as far as it is known. */
+/** A list and its loading state. */
 export interface LoadedList {
   readonly list?: OfferList | undefined;
-  readonly problem?: ShownProblem | undefined;
+  readonly problem?: ProblemInfo | undefined;
   readonly loading: boolean;
-  /** Asks the server once more. */
+  /** Requests the list again. */
   refresh(): void;
 }
 
-/** The last lists, so that coming back to a connection shows them at once. A few, because a list may be large. */
-const MOST_LISTS = 20;
+/** Recent lists, so that returning to a connection shows them at once. Only a few, because a list may be large. */
+const MAX_CACHED_LISTS = 20;
 const lists = new Map<string, OfferList>();
 
-function keepList(key: string, list: OfferList): void {
+function cacheList(key: string, list: OfferList): void {
   lists.delete(key);
   lists.set(key, list);
   const [oldest] = lists.keys();
-  if (lists.size > MOST_LISTS && oldest !== undefined) lists.delete(oldest);
+  if (lists.size > MAX_CACHED_LISTS && oldest !== undefined) lists.delete(oldest);
 }
 
-/** A list of a server, read again whenever the server says that it changed. */
+/** Loads a list of a server, and reloads it after each change notification. */
 export function useOffers(connection: ConnectionInfo, kind: OfferKind): LoadedList {
   const version = connection.lists[kind];
   const key = `${connection.id} ${kind} ${connection.opened} ${version}`;
@@ -41,7 +41,7 @@ export function useOffers(connection: ConnectionInfo, kind: OfferKind): LoadedLi
     setState((before) => ({ list: before.list, loading: true }));
     act("list", { connection: connection.id, kind, refresh: asked > 0 }).then(
       (list) => {
-        keepList(key, list);
+        cacheList(key, list);
         if (current) setState({ list, loading: false });
       },
       (reason: unknown) => current && setState({ loading: false, problem: shownFailure(reason) }),
@@ -53,14 +53,14 @@ export function useOffers(connection: ConnectionInfo, kind: OfferKind): LoadedLi
   return { ...state, refresh: () => setAsked(asked + 1) };
 }
 
-/** An entry of a list as a whole; `version` changes when it must be read again. */
+/** Loads the full definition of an offer. A new `version` triggers a reload. */
 export function useOffer(
   connection: string,
   kind: OfferKind,
   name: string,
   version: number | undefined,
-): { readonly offer?: OfferDetail | undefined; readonly problem?: ShownProblem | undefined } {
-  const [state, setState] = useState<{ offer?: OfferDetail; problem?: ShownProblem }>({});
+): { readonly offer?: OfferDetail | undefined; readonly problem?: ProblemInfo | undefined } {
+  const [state, setState] = useState<{ offer?: OfferDetail; problem?: ProblemInfo }>({});
   useEffect(() => {
     let current = true;
     act("offer", { connection, kind, name }).then(

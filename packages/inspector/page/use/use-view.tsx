@@ -2,7 +2,7 @@ import { printable } from "@parley/mcp/protocol";
 import { useRef } from "preact/hooks";
 import type { ConnectionInfo, OfferKind } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
-import { keepChoice, keptChoice } from "../backend/kept-choices.js";
+import { storeChoice, storedChoice } from "../backend/choice-storage.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { useAction } from "../parts/use-action.js";
@@ -15,8 +15,8 @@ import { ResourcePanel } from "./resource-panel.js";
 import { SkillPanel } from "./skill-panel.js";
 import { TemplatePanel } from "./template-panel.js";
 import { ToolPanel } from "./tool-panel.js";
+import { cacheState, useCachedState } from "./use-cached-state.js";
 import { type LoadedList, useOffer, useOffers } from "./use-offers.js";
-import { remember, useRemembered } from "./use-remembered.js";
 
 type TabId = OfferKind | "request";
 
@@ -32,7 +32,7 @@ const TITLES: Readonly<Record<TabId, string>> = {
 };
 const LABEL = "What the server offers";
 
-/** Lists of a server, forms and results. */
+/** The offers of a server with their forms and results. */
 export function UseView({ connection }: { readonly connection: ConnectionInfo }) {
   const lists: Readonly<Record<OfferKind, LoadedList>> = {
     tools: useOffers(connection, "tools"),
@@ -42,7 +42,7 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
     skills: useOffers(connection, "skills"),
   };
   const [wanted, setWanted] = useChosenTab(connection);
-  // A result may name a resource of a server that lists none.
+  // A result may link a resource of a server that lists none.
   const kinds = KINDS.filter(
     (kind) => connection.lists[kind] !== undefined || (kind === "resources" && wanted === kind),
   );
@@ -56,8 +56,8 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
   const onRead = (uri: string) =>
     run(async () => {
       const { call } = await act("call", { connection: connection.id, request: { kind: "resource", uri } });
-      remember(`shown ${connection.id} resource ${uri}`, call);
-      remember(`chosen ${connection.id} resources`, uri);
+      cacheState(`shown ${connection.id} resource ${uri}`, call);
+      cacheState(`chosen ${connection.id} resources`, uri);
       setWanted("resources");
     });
   return (
@@ -75,31 +75,31 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
   );
 }
 
-/** The tab that was chosen, also before a reload if there still is one. */
+/** The selected tab. After a reload, restores the stored one if the server still has that list. */
 function useChosenTab({ id, lists }: ConnectionInfo): readonly [TabId, (tab: TabId) => void] {
   const key = `tab ${id}`;
-  const [chosen, setChosen] = useRemembered<TabId | undefined>(key, () => undefined);
-  const kept = keptChoice(key);
+  const [chosen, setChosen] = useCachedState<TabId | undefined>(key, () => undefined);
+  const kept = storedChoice(key);
   const choose = (tab: TabId) => {
-    keepChoice(key, tab);
+    storeChoice(key, tab);
     setChosen(tab);
   };
   if (chosen !== undefined) return [chosen, choose];
   return [kept === "request" ? kept : (KINDS.find((kind) => kind === kept && kind in lists) ?? "tools"), choose];
 }
 
-/** The entry of a list that was chosen, also before a reload if the list still has it. */
+/** The selected offer. After a reload, restores the stored one if the list still contains it. */
 function useChosenOffer(connection: string, kind: OfferKind, { list }: LoadedList) {
   const key = `chosen ${connection} ${kind}`;
-  const [chosen, setChosen] = useRemembered<string | undefined>(key, () => undefined);
+  const [chosen, setChosen] = useCachedState<string | undefined>(key, () => undefined);
   const choose = (name: string) => {
-    keepChoice(key, name);
+    storeChoice(key, name);
     setChosen(name);
   };
-  const kept = chosen === undefined ? keptChoice(key) : undefined;
+  const kept = chosen === undefined ? storedChoice(key) : undefined;
   const found = kept === undefined ? undefined : list?.offers.find(({ name }) => name === kept);
-  // From now on as any other choice, which stays also while the list is read again.
-  if (found !== undefined) remember(key, found.name);
+  // Caches a restored choice like any other, so that it survives a reload of the list.
+  if (found !== undefined) cacheState(key, found.name);
   return [chosen ?? found?.name, choose] as const;
 }
 
@@ -125,7 +125,7 @@ function Offers({ connection, kind, loaded, onRead }: OffersProps) {
       />
       <div class="use-detail">
         {chosen === undefined ? (
-          <p class="soft use-hint">Choose one of the {kind} to see it and to try it.</p>
+          <p class="soft use-hint">Select a {kind.slice(0, -1)} to see its details and try it.</p>
         ) : (
           <Offer key={chosen} connection={connection} kind={kind} loaded={loaded} name={chosen} onRead={onRead} />
         )}
@@ -147,7 +147,7 @@ function Offer({ connection, kind, loaded, name, onRead }: OffersProps & { reado
   const { offer, problem } = useOffer(connection.id, kind, name, connection.lists[kind]);
   const Panel = PANELS[kind];
   if (offer !== undefined) return <Panel {...{ connection, name, summary, offer, onRead }} />;
-  if (problem === undefined) return <p class="soft">Reading…</p>;
+  if (problem === undefined) return <p class="soft">Loading…</p>;
   if (kind !== "resources") return <ProblemNote problem={problem} />;
   return <UnlistedResource connection={connection} uri={name} onRead={onRead} />;
 }
@@ -158,9 +158,9 @@ interface UnlistedResourceProps {
   readonly onRead: (uri: string) => void;
 }
 
-/** A resource that a result named, and that is in no list. */
+/** A resource linked in a result that the server does not list. */
 function UnlistedResource({ connection, uri, onRead }: UnlistedResourceProps) {
-  const [shown, setShown] = useRemembered<string | undefined>(
+  const [shown, setShown] = useCachedState<string | undefined>(
     `shown ${connection.id} resource ${uri}`,
     () => undefined,
   );

@@ -1,40 +1,41 @@
-import { type ChoiceOption, MOST_OPTIONS } from "./form-field.js";
+import { type ChoiceOption, MAX_OPTIONS } from "./form-field.js";
 import { isJsonObject } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 import type { SchemaObject } from "./merge-schemas.js";
 
 /**
- * The values that a schema lists: by `enum` (with `enumNames`), `const`, or `oneOf` and `anyOf` of constants with titles. Undefined
- * where it does not list them, or lists too many.
+ * The values listed in a schema: by `enum` (with `enumNames`), `const`, or `oneOf` and `anyOf` of constants with
+ * titles. Undefined if the schema lists none or too many.
  */
 export function choiceOptions(schema: SchemaObject, root: unknown): readonly ChoiceOption[] | undefined {
   if (Object.hasOwn(schema, "const")) return [optionOf(schema["const"], undefined)];
-  if (Array.isArray(schema["enum"])) return listed(schema["enum"], schema["enumNames"] ?? schema["x-enumNames"]);
+  if (Array.isArray(schema["enum"])) return optionsOf(schema["enum"], schema["enumNames"] ?? schema["x-enumNames"]);
   const either = schema["oneOf"] ?? schema["anyOf"];
-  if (!Array.isArray(either) || either.length === 0 || either.length > MOST_OPTIONS) return undefined;
+  if (!Array.isArray(either) || either.length === 0 || either.length > MAX_OPTIONS) return undefined;
   const options = either.map((each) => constantsOf(each, root));
   return options.every((each) => each !== undefined) ? unique(options.flat()) : undefined;
 }
 
-/** The constants that one alternative stands for. */
+/** The constants of one alternative. */
 function constantsOf(alternative: unknown, root: unknown): readonly ChoiceOption[] | undefined {
   if (!isJsonObject(alternative)) return undefined;
   const { $ref, title, description } = alternative;
   if (typeof $ref === "string") {
     const found = localSchema($ref, root);
-    // One step is enough: enumerations are named once. It also cannot run in a circle.
+    // Follows one reference only: enumerations are defined once, and a single step cannot loop.
     return "schema" in found && isJsonObject(found.schema) && found.schema["$ref"] === undefined
       ? constantsOf(found.schema, root)
       : undefined;
   }
   if (Object.hasOwn(alternative, "const")) return [optionOf(alternative["const"], title, description)];
   const values = alternative["enum"];
-  if (Array.isArray(values)) return listed(values, alternative["enumNames"], values.length === 1 ? title : undefined);
+  if (Array.isArray(values))
+    return optionsOf(values, alternative["enumNames"], values.length === 1 ? title : undefined);
   return alternative["type"] === "null" ? [optionOf(null, title)] : undefined;
 }
 
-function listed(values: readonly unknown[], names: unknown, title?: unknown): readonly ChoiceOption[] | undefined {
-  if (values.length === 0 || values.length > MOST_OPTIONS) return undefined;
+function optionsOf(values: readonly unknown[], names: unknown, title?: unknown): readonly ChoiceOption[] | undefined {
+  if (values.length === 0 || values.length > MAX_OPTIONS) return undefined;
   const titles: readonly unknown[] = Array.isArray(names) ? names : [];
   return unique(values.map((value, index) => optionOf(value, titles[index] ?? title)));
 }

@@ -1,17 +1,17 @@
 import { fitsSchema, jsonTypeOf } from "./fits-schema.js";
-import { type FieldBranch, type FormField, MOST_BRANCHES } from "./form-field.js";
+import { type FieldBranch, type FormField, MAX_BRANCHES } from "./form-field.js";
 import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import type { SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 
-/** The shapes that alternatives describe, each together with what holds for all of them. */
+/** Combines each alternative with the keywords common to all. */
 export function branchesOf(
   alternatives: readonly unknown[],
   base: SchemaObject,
   root: unknown,
 ): readonly FieldBranch[] {
   const { title: _title, description: _description, default: _default, ...shared } = base;
-  return alternatives.slice(0, MOST_BRANCHES).map((alternative, index) => ({
+  return alternatives.slice(0, MAX_BRANCHES).map((alternative, index) => ({
     title: titleOf(alternative, root, index),
     schema: Object.keys(shared).length === 0 ? alternative : { allOf: [shared, alternative] },
   }));
@@ -32,7 +32,7 @@ function titleOf(alternative: unknown, root: unknown, index: number): string {
   return typeof type === "string" ? type : `shape ${index + 1}`;
 }
 
-/** The members that an alternative fixes, by which alternatives are told apart. */
+/** The members that an alternative fixes to one value, which distinguish it from the others. */
 function constantsOf(schema: SchemaObject): (readonly [name: string, value: unknown])[] {
   const properties = schema["properties"];
   if (!isJsonObject(properties)) return [];
@@ -44,17 +44,17 @@ function constantsOf(schema: SchemaObject): (readonly [name: string, value: unkn
   });
 }
 
-/** Which branch a value is of: one that it fits, or one whose constants it has, or the most similar. Undefined for no value. */
+/** The branch of a value: the first that it fits, else the most similar one. Undefined for an absent value. */
 export function branchOfValue(branches: readonly FieldBranch[], value: unknown, root: unknown): number | undefined {
   if (value === undefined) return undefined;
   const fitting = branches.findIndex(({ schema }) => fitsSchema(schema, value, root));
   if (fitting >= 0) return fitting;
-  const likeness = branches.map(({ schema }) => likenessOf(resolveSchema(schema, root, value).schema, value));
+  const likeness = branches.map(({ schema }) => similarityOf(resolveSchema(schema, root, value).schema, value));
   const best = Math.max(...likeness);
   return best > 0 ? likeness.indexOf(best) : undefined;
 }
 
-function likenessOf(schema: SchemaObject, value: unknown): number {
+function similarityOf(schema: SchemaObject, value: unknown): number {
   const type = schema["type"];
   if (!isJsonObject(value))
     return type === jsonTypeOf(value) || (type === "number" && typeof value === "number") ? 1 : 0;
@@ -65,8 +65,8 @@ function likenessOf(schema: SchemaObject, value: unknown): number {
   return 1 + agreed.length * 1_000 + known.length;
 }
 
-/** Whether a field can show a value; others are shown as JSON, so that nothing is lost. */
-export function fieldShows(field: FormField, value: unknown): boolean {
+/** True if a field can show a value. Otherwise the form shows JSON, so that nothing is lost. */
+export function canShowValue(field: FormField, value: unknown): boolean {
   if (value === undefined || (value === null && field.nullable)) return true;
   switch (field.kind) {
     case "text":

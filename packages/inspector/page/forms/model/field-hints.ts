@@ -1,13 +1,13 @@
 import type { SchemaObject } from "./merge-schemas.js";
 
-/** Examples that are shown, and how long each may be. */
-const MOST_EXAMPLES = 5;
-const LONGEST_EXAMPLE = 80;
+/** Displayed examples, and the length of each. */
+const MAX_EXAMPLES = 5;
+const MAX_EXAMPLE_LENGTH = 80;
 
-/** Formats that only say how a text is written; the field shows it. */
+/** Formats that only describe the layout of a text, which the field already shows. */
 const LINES: readonly string[] = ["textarea", "multiline"];
 
-/** What a schema demands besides the type, each as a few words. */
+/** The constraints of a schema besides its type, each in a few words. */
 export function fieldHints(schema: SchemaObject): readonly string[] {
   const number = (keyword: string) => {
     const value = schema[keyword];
@@ -24,7 +24,7 @@ export function fieldHints(schema: SchemaObject): readonly string[] {
     ...(LINES.includes(String(schema["format"])) ? [] : words("format", schema["format"])),
     ...words("pattern", schema["pattern"]),
     ...words("content of type", schema["contentMediaType"]),
-    ...(schema["uniqueItems"] === true ? ["no item twice"] : []),
+    ...(schema["uniqueItems"] === true ? ["unique items"] : []),
     ...(schema["readOnly"] === true ? ["read only"] : []),
     ...requiredSets(schema),
     ...examplesOf(schema["examples"] ?? schema["example"]),
@@ -43,16 +43,16 @@ function words(before: string, value: unknown): string[] {
   return typeof value === "string" || typeof value === "number" ? [`${before} ${value}`] : [];
 }
 
-/** Alternatives that only demand members: `anyOf: [{ required: ["a"] }, { required: ["b"] }]`. */
+/** Alternatives that only require members: `anyOf: [{ required: ["a"] }, { required: ["b"] }]`. */
 function requiredSets(schema: SchemaObject): string[] {
   const either: unknown = schema["anyOf"] ?? schema["oneOf"];
-  if (!Array.isArray(either) || !either.every(demandsOnly)) return [];
+  if (!Array.isArray(either) || !either.every(onlyRequiresMembers)) return [];
   const sets = either.map((each) => ((each as SchemaObject)["required"] as string[]).join(" and "));
   return [`${schema["oneOf"] === undefined ? "at least" : "exactly"} one of: ${sets.join(" | ")}`];
 }
 
-/** Whether an alternative demands members and says nothing else. */
-export function demandsOnly(alternative: unknown): boolean {
+/** True if an alternative only requires members. */
+export function onlyRequiresMembers(alternative: unknown): boolean {
   if (typeof alternative !== "object" || alternative === null) return false;
   const { required, title: _title, description: _description, type: _type, ...rest } = alternative as SchemaObject;
   return (
@@ -63,9 +63,9 @@ export function demandsOnly(alternative: unknown): boolean {
 function examplesOf(value: unknown): string[] {
   const examples: readonly unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
   if (examples.length === 0) return [];
-  const shown = examples.slice(0, MOST_EXAMPLES).map((each) => {
+  const shown = examples.slice(0, MAX_EXAMPLES).map((each) => {
     const text = JSON.stringify(each) ?? "";
-    return text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text;
+    return text.length > MAX_EXAMPLE_LENGTH ? `${text.slice(0, MAX_EXAMPLE_LENGTH)}…` : text;
   });
   return [`for example ${shown.join(", ")}`];
 }

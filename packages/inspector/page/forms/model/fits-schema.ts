@@ -1,44 +1,44 @@
 import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 
-/** Schemas that one judgement looks at; beyond, everything fits. */
-const MOST_LOOKS = 2_000;
+/** Schemas that one check visits. Beyond that, everything fits. */
+const MAX_SCHEMAS = 2_000;
 
-interface Judgement {
+interface FitCheck {
   readonly root: unknown;
-  looks: number;
+  schemas: number;
 }
 
 /**
- * Whether a value fits a schema, as far as a form needs to know: to choose a branch and to follow conditions.
+ * True if a value fits a schema, as far as a form needs to know to choose a branch and to follow conditions.
  *
- * `pattern` and `format` are not looked at: expressions of servers are never run, because they may take for ever. The server is
- * the one that judges.
+ * Ignores `pattern` and `format`: regular expressions of servers are never run, because they may never finish. The
+ * server has the final say.
  */
 export function fitsSchema(schema: unknown, value: unknown, root: unknown): boolean {
-  return fits(schema, value, { root, looks: 0 });
+  return fits(schema, value, { root, schemas: 0 });
 }
 
-function fits(schema: unknown, value: unknown, judgement: Judgement): boolean {
+function fits(schema: unknown, value: unknown, check: FitCheck): boolean {
   if (schema === false) return false;
-  if (!isJsonObject(schema) || ++judgement.looks > MOST_LOOKS) return true;
+  if (!isJsonObject(schema) || ++check.schemas > MAX_SCHEMAS) return true;
   return (
-    fitsReference(schema, value, judgement) &&
+    fitsReference(schema, value, check) &&
     fitsScalar(schema, value) &&
-    fitsCombination(schema, value, judgement) &&
-    fitsObject(schema, value, judgement) &&
-    fitsArray(schema, value, judgement)
+    fitsCombination(schema, value, check) &&
+    fitsObject(schema, value, check) &&
+    fitsArray(schema, value, check)
   );
 }
 
-function fitsReference(schema: Readonly<Record<string, unknown>>, value: unknown, judgement: Judgement): boolean {
+function fitsReference(schema: Readonly<Record<string, unknown>>, value: unknown, check: FitCheck): boolean {
   const reference = schema["$ref"];
   if (typeof reference !== "string") return true;
-  const found = localSchema(reference, judgement.root);
-  return "problem" in found || fits(found.schema, value, judgement);
+  const found = localSchema(reference, check.root);
+  return "problem" in found || fits(found.schema, value, check);
 }
 
-/** The JSON type of a value, in the words of schemas; whole numbers are `integer`. */
+/** The JSON Schema type of a value. Whole numbers are `integer`. */
 export function jsonTypeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -70,9 +70,9 @@ function fitsScalar(schema: Readonly<Record<string, unknown>>, value: unknown): 
   return true;
 }
 
-function fitsCombination(schema: Readonly<Record<string, unknown>>, value: unknown, judgement: Judgement): boolean {
+function fitsCombination(schema: Readonly<Record<string, unknown>>, value: unknown, check: FitCheck): boolean {
   const { allOf, anyOf, oneOf, not } = schema;
-  const one = (each: unknown) => fits(each, value, judgement);
+  const one = (each: unknown) => fits(each, value, check);
   if (Array.isArray(allOf) && !allOf.every(one)) return false;
   if (Array.isArray(anyOf) && !anyOf.some(one)) return false;
   if (Array.isArray(oneOf) && !oneOf.some(one)) return false;
@@ -81,7 +81,7 @@ function fitsCombination(schema: Readonly<Record<string, unknown>>, value: unkno
   return one(one(schema["if"]) ? schema["then"] : schema["else"]);
 }
 
-function fitsObject(schema: Readonly<Record<string, unknown>>, value: unknown, judgement: Judgement): boolean {
+function fitsObject(schema: Readonly<Record<string, unknown>>, value: unknown, check: FitCheck): boolean {
   if (!isJsonObject(value)) return true;
   const { properties, required, additionalProperties, patternProperties } = schema;
   if (Array.isArray(required) && !required.every((name) => typeof name !== "string" || Object.hasOwn(value, name))) {
@@ -90,20 +90,20 @@ function fitsObject(schema: Readonly<Record<string, unknown>>, value: unknown, j
   const known = isJsonObject(properties) ? properties : {};
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(known, name)) {
-      if (!fits(known[name], memberOf(value, name), judgement)) return false;
+      if (!fits(known[name], memberOf(value, name), check)) return false;
     } else if (patternProperties === undefined && additionalProperties !== undefined) {
-      if (!fits(additionalProperties, memberOf(value, name), judgement)) return false;
+      if (!fits(additionalProperties, memberOf(value, name), check)) return false;
     }
   }
   return true;
 }
 
-function fitsArray(schema: Readonly<Record<string, unknown>>, value: unknown, judgement: Judgement): boolean {
+function fitsArray(schema: Readonly<Record<string, unknown>>, value: unknown, check: FitCheck): boolean {
   if (!Array.isArray(value)) return true;
   const { items, prefixItems, minItems, maxItems } = schema;
   if (typeof minItems === "number" && value.length < minItems) return false;
   if (typeof maxItems === "number" && value.length > maxItems) return false;
   const prefix: readonly unknown[] = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
   const rest = Array.isArray(items) ? schema["additionalItems"] : items;
-  return value.every((item, index) => fits(index < prefix.length ? prefix[index] : rest, item, judgement));
+  return value.every((item, index) => fits(index < prefix.length ? prefix[index] : rest, item, check));
 }

@@ -1,45 +1,48 @@
 import type { SchemaObject } from "./merge-schemas.js";
 
-/** One of several values that a schema lists. */
+/** One of the values listed in a schema. */
 export interface ChoiceOption {
   readonly value: unknown;
   readonly title: string;
   readonly description?: string | undefined;
 }
 
-/** A member of an object that a schema names. */
+/** A member named in a schema. */
 export interface FieldMember {
   readonly name: string;
   readonly schema: unknown;
   readonly required: boolean;
 }
 
-/** What members may be that a schema does not name. */
+/** The schema of members that are not named. */
 export interface FieldExtras {
-  /** The expression of `patternProperties`; it is shown, never run. */
+  /** The regular expression of `patternProperties`. It is shown, never run. */
   readonly pattern?: string | undefined;
   readonly schema: unknown;
 }
 
-/** One of several shapes that a value may have. */
+/** One of several shapes of a value. */
 export interface FieldBranch {
   readonly title: string;
   readonly schema: unknown;
 }
 
-/** What every field has. */
+/** The properties common to all fields. */
 export interface FieldCommon {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** What the schema demands besides the type, in words. */
+  /** The constraints of the schema besides its type, in words. */
   readonly hints: readonly string[];
-  /** Null is a value as well. */
+  /** True if null is allowed. */
   readonly nullable: boolean;
   readonly deprecated: boolean;
   readonly schema: SchemaObject;
 }
 
-/** A field of a form, one level deep: members, items and branches are schemas, which become fields when they are shown. */
+/**
+ * A field of a form, one level deep. Members, items and branches are schemas, which become fields when they are
+ * rendered.
+ */
 export type FormField = FieldCommon &
   (
     | { readonly kind: "text"; readonly format?: string | undefined; readonly multiline: boolean }
@@ -56,19 +59,19 @@ export type FormField = FieldCommon &
     | {
         readonly kind: "array";
         readonly prefix: readonly unknown[];
-        /** Undefined where no items may follow the prefix. */
+        /** Undefined if no items may follow the prefix. */
         readonly items?: unknown;
         readonly minItems: number;
         readonly maxItems: number;
       }
     | { readonly kind: "branches"; readonly branches: readonly FieldBranch[] }
-    /** Any JSON; `problem` says why the schema is of no help. */
+    /** Any JSON. `problem` explains why the schema could not be used. */
     | { readonly kind: "json"; readonly problem?: string | undefined }
   );
 
 export type FieldKind = FormField["kind"];
 
-/** Members, options and branches that a form shows; those beyond can be written as JSON. */
-export const MOST_MEMBERS = 5_000;
-export const MOST_OPTIONS = 2_000;
-export const MOST_BRANCHES = 100;
+/** Members, options and branches of a form. The rest can be entered as JSON. */
+export const MAX_MEMBERS = 5_000;
+export const MAX_OPTIONS = 2_000;
+export const MAX_BRANCHES = 100;

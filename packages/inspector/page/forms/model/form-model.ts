@@ -1,15 +1,15 @@
 import { choiceOptions } from "./choice-options.js";
 import { branchesOf } from "./field-branches.js";
-import { demandsOnly, fieldHints } from "./field-hints.js";
-import { type FieldCommon, type FieldExtras, type FieldMember, type FormField, MOST_MEMBERS } from "./form-field.js";
+import { fieldHints, onlyRequiresMembers } from "./field-hints.js";
+import { type FieldCommon, type FieldExtras, type FieldMember, type FormField, MAX_MEMBERS } from "./form-field.js";
 import { isJsonObject, sameJson } from "./json-members.js";
 import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 
-/** Alternatives inside alternatives that one field follows. */
-const DEEPEST_ALTERNATIVES = 8;
+/** Nesting depth of alternatives that one field resolves. */
+const MAX_ALTERNATIVES_DEPTH = 8;
 
-/** The field for a schema. `root` is the document that references are looked up in; conditions are followed for `value`. */
+/** Converts a schema to a field. References are resolved in `root`, and conditions are evaluated for `value`. */
 export function formFieldOf(schema: unknown, root: unknown, value: unknown): FormField {
   const { schema: resolved, problem } = resolveSchema(schema, root, value);
   const field = fieldOfResolved(resolved, root, value, 0);
@@ -26,7 +26,7 @@ function fieldOfResolved(schema: SchemaObject, root: unknown, value: unknown, de
     const others = alternatives.filter((each) => !isNullSchema(each));
     const nullable = common.nullable || others.length < alternatives.length;
     const [only] = others;
-    if (others.length === 1 && depth < DEEPEST_ALTERNATIVES) {
+    if (others.length === 1 && depth < MAX_ALTERNATIVES_DEPTH) {
       const { schema: inner, problem } = resolveSchema(only, root, value);
       const field = fieldOfResolved(mergeSchemas(inner, rest), root, value, depth + 1);
       return { ...field, nullable: nullable || field.nullable, ...(field.kind === "json" ? { problem } : {}) };
@@ -36,11 +36,11 @@ function fieldOfResolved(schema: SchemaObject, root: unknown, value: unknown, de
   return fieldOfType(schema, common, root, value);
 }
 
-/** The alternatives of a schema, if they are more than demands for members. */
+/** The alternatives of a schema, unless they only require members. */
 function alternativesOf(schema: SchemaObject): readonly unknown[] | undefined {
   const both: readonly unknown[] = [schema["oneOf"], schema["anyOf"]];
   return both.find(
-    (each): each is readonly unknown[] => Array.isArray(each) && each.length > 0 && !each.every(demandsOnly),
+    (each): each is readonly unknown[] => Array.isArray(each) && each.length > 0 && !each.every(onlyRequiresMembers),
   );
 }
 
@@ -100,7 +100,7 @@ function commonOf(schema: SchemaObject): FieldCommon {
   };
 }
 
-/** Texts that are longer than this at most are written in one line. */
+/** Texts with a larger maximum length get several lines. */
 const LONG_TEXT = 200;
 
 function isMultiline(schema: SchemaObject): boolean {
@@ -115,10 +115,10 @@ function objectField(schema: SchemaObject, common: FieldCommon): FormField {
   const demanded = new Set(required);
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const members: FieldMember[] = Object.entries(properties)
-    .slice(0, MOST_MEMBERS)
+    .slice(0, MAX_MEMBERS)
     .map(([name, member]) => ({ name, schema: member, required: demanded.has(name) }));
-  // A member that is demanded but not described can be anything.
-  for (const name of required.slice(0, MOST_MEMBERS)) {
+  // A member that is required but not described can be anything.
+  for (const name of required.slice(0, MAX_MEMBERS)) {
     if (typeof name === "string" && !Object.hasOwn(properties, name))
       members.push({ name, schema: true, required: true });
   }
@@ -130,7 +130,7 @@ function extrasOf(schema: SchemaObject, isOpen: boolean): readonly FieldExtras[]
   const extras: FieldExtras[] = Object.entries(isJsonObject(patternProperties) ? patternProperties : {}).map(
     ([pattern, each]) => ({ pattern, schema: each }),
   );
-  // An object that names some members and does not mention others rarely means that there are others.
+  // A schema that names some members and is silent about others rarely intends to allow others.
   const others = additionalProperties ?? (isOpen && extras.length === 0);
   return others === false ? extras : [...extras, { schema: others }];
 }
@@ -142,7 +142,7 @@ function arrayField(schema: SchemaObject, common: FieldCommon, root: unknown, va
   if (prefix.length === 0 && isJsonObject(rest)) {
     const resolved = resolveSchema(rest, root, undefined);
     const options = choiceOptions(resolved.schema, root);
-    // Several constants to choose from, unless one may be there twice or the value holds others.
+    // Checkboxes for a set of constants, unless the list allows duplicates or the value contains other items.
     const isSet = options !== undefined && options.length > 1 && schema["uniqueItems"] !== false;
     if (isSet && (!Array.isArray(value) || isChoiceOf(value, options))) return { ...common, kind: "choices", options };
   }

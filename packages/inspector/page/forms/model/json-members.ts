@@ -1,32 +1,32 @@
-/** Whether a value is a JSON object. */
+/** True if a value is a JSON object. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An own member of an object; undefined where there is none. */
+/** Returns an own member of an object. Undefined if there is none. */
 export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** The object with a member set, at its place; an undefined value takes it out. */
+/** Returns the object with a member set, in its old position. An undefined value removes it. */
 export function withMember(value: unknown, name: string, member: unknown): Readonly<Record<string, unknown>> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const at = entries.findIndex(([known]) => known === name);
   if (member === undefined) return Object.fromEntries(entries.filter(([known]) => known !== name));
   if (at < 0) entries.push([name, member]);
   else entries[at] = [name, member];
-  // `fromEntries` defines members, so that one called `__proto__` is a member as well.
+  // `fromEntries` defines members, so that even `__proto__` becomes a member.
   return Object.fromEntries(entries);
 }
 
-/** The object with a member renamed, at its place; unchanged where the new name is taken. */
+/** Returns the object with a member renamed, in its old position. Unchanged if the new name exists. */
 export function withRenamed(value: unknown, from: string, to: string): Readonly<Record<string, unknown>> {
   const object = isJsonObject(value) ? value : {};
   if (Object.hasOwn(object, to)) return object;
   return Object.fromEntries(Object.entries(object).map(([name, member]) => [name === from ? to : name, member]));
 }
 
-/** The list with an item replaced; one at the end is added. Items before it that are missing become null. */
+/** Returns the list with an item replaced or appended. Fills gaps with null. */
 export function withItem(list: readonly unknown[], index: number, item: unknown): readonly unknown[] {
   const next = [...list];
   while (next.length < index) next.push(null);
@@ -34,23 +34,23 @@ export function withItem(list: readonly unknown[], index: number, item: unknown)
   return next;
 }
 
-/** The list without an item. */
+/** Returns the list without an item. */
 export function withoutItem<T>(list: readonly T[], index: number): readonly T[] {
   return list.filter((_, at) => at !== index);
 }
 
-/** The list with an item moved by one place up (-1) or down (1). */
+/** Returns the list with an item moved up (-1) or down (1) by one. */
 export function withMoved<T>(list: readonly T[], index: number, by: -1 | 1): readonly T[] {
   const to = index + by;
   if (to < 0 || to >= list.length) return list;
   const next = [...list];
   const [item] = next.splice(index, 1);
-  // Safe: the index is inside the list.
+  // Safe: the index is within the list.
   next.splice(to, 0, item as T);
   return next;
 }
 
-/** Whether two JSON values are the same, whatever the order of members. */
+/** True if two JSON values are equal, regardless of the order of members. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (Array.isArray(left) && Array.isArray(right)) {

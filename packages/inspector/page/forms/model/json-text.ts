@@ -1,18 +1,18 @@
-/** A JSON text that was read, or where it is wrong. Lines and columns count from 1. */
+/** The value of a JSON text, or the position of its first error. Lines and columns count from 1. */
 export type JsonReading =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly line: number; readonly column: number };
 
-/** A value as text with two spaces; undefined is the empty text. */
+/** Formats a value with two spaces of indentation. Undefined gives an empty text. */
 export function jsonText(value: unknown): string {
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 }
 
-/** Reads a JSON text. A text of white space alone is the absent value. */
+/** Parses a JSON text. White space alone gives undefined. */
 export function readJsonText(text: string): JsonReading {
   if (text.trim() === "") return { ok: true, value: undefined };
   try {
-    // A JSON text is any value.
+    // The parser may return any value.
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
     return failureAt(text, new JsonScanner(text).firstError());
@@ -25,13 +25,13 @@ function failureAt(text: string, failure: { readonly at: number; readonly messag
   return { ok: false, message: failure.message, line, column: failure.at - before.lastIndexOf("\n") };
 }
 
-/** The containers that are open at once; the parsers of browsers give up at about as many. */
-const DEEPEST = 5_000;
+/** Nesting depth. The parsers of browsers have similar limits. */
+const MAX_DEPTH = 5_000;
 
 /**
- * Finds where a text stops being JSON: browsers word the place differently, and not all tell it.
+ * Finds the first syntax error, because browsers report the position in different ways or not at all.
  *
- * Reads without recursion, because the text may be nested deeply.
+ * Works without recursion, because the text may be deeply nested.
  */
 class JsonScanner {
   readonly #text: string;
@@ -49,17 +49,17 @@ class JsonScanner {
       if (opened === "opened") continue;
       const wrong = this.#afterValue(open);
       if (wrong !== undefined) return wrong;
-      if (open.length === 0) return this.#error("is not JSON");
+      if (open.length === 0) return this.#error("this is not valid JSON");
     }
   }
 
-  /** Reads a scalar, or the opening of a container and, of an object, the name of its first member. */
+  /** Reads a scalar or the opening of a container, including the first name of an object. */
   #valueOrOpening(open: ("{" | "[")[]): "scalar" | "opened" | { at: number; message: string } {
     this.#space();
     const char = this.#text[this.#at];
-    if (char === undefined) return this.#error("ends before a value");
+    if (char === undefined) return this.#error("expected a value, but the text ends");
     if (char === "{" || char === "[") {
-      if (open.length >= DEEPEST) return this.#error("is nested too deeply");
+      if (open.length >= MAX_DEPTH) return this.#error("the text is nested too deeply");
       this.#at++;
       this.#space();
       const closing = char === "{" ? "}" : "]";
@@ -74,19 +74,19 @@ class JsonScanner {
     const scalar = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)/y;
     scalar.lastIndex = this.#at;
     const [found] = scalar.exec(this.#text) ?? [];
-    if (found === undefined) return this.#error(`has ${this.#shown()} where a value must be`);
+    if (found === undefined) return this.#error(`expected a value, found ${this.#found()}`);
     this.#at += found.length;
     return "scalar";
   }
 
-  /** Reads what follows a value: closings, then a comma and, in an object, the next name. */
+  /** Reads the closings after a value, then a comma and, in an object, the next name. */
   #afterValue(open: ("{" | "[")[]): { at: number; message: string } | undefined {
     for (;;) {
       this.#space();
       const char = this.#text[this.#at];
       const inside = open.at(-1);
       if (inside === undefined)
-        return char === undefined ? undefined : this.#error(`goes on with ${this.#shown()} after its end`);
+        return char === undefined ? undefined : this.#error(`unexpected ${this.#found()} after the value`);
       const closing = inside === "{" ? "}" : "]";
       if (char === closing) {
         this.#at++;
@@ -96,8 +96,8 @@ class JsonScanner {
       if (char !== ",") {
         return this.#error(
           char === undefined
-            ? `ends before \`${closing}\``
-            : `has ${this.#shown()} where \`,\` or \`${closing}\` must be`,
+            ? `expected \`${closing}\`, but the text ends`
+            : `expected \`,\` or \`${closing}\`, found ${this.#found()}`,
         );
       }
       this.#at++;
@@ -108,12 +108,11 @@ class JsonScanner {
 
   #name(): { at: number; message: string } | undefined {
     this.#space();
-    if (this.#text[this.#at] !== '"')
-      return this.#error(`has ${this.#shown()} where a name in quotation marks must be`);
+    if (this.#text[this.#at] !== '"') return this.#error(`expected a name in double quotes, found ${this.#found()}`);
     const wrong = this.#string();
     if (wrong !== undefined) return wrong;
     this.#space();
-    if (this.#text[this.#at] !== ":") return this.#error(`has ${this.#shown()} where \`:\` must be`);
+    if (this.#text[this.#at] !== ":") return this.#error(`expected \`:\`, found ${this.#found()}`);
     this.#at++;
     return undefined;
   }
@@ -126,25 +125,26 @@ class JsonScanner {
         this.#at++;
         return undefined;
       }
-      if (char < " ") return this.#error("has a line break or control character inside a string; write it as `\\n`");
+      if (char < " ")
+        return this.#error("line break or control character in a string; write it as an escape such as `\\n`");
       if (char === "\\") {
         const known = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
         known.lastIndex = this.#at;
         const [found] = known.exec(this.#text) ?? [];
-        if (found === undefined) return this.#error("has an escape that JSON does not know");
+        if (found === undefined) return this.#error("unknown escape sequence in a string");
         this.#at += found.length - 1;
       }
     }
-    return { at: start, message: "has a string without its closing quotation mark" };
+    return { at: start, message: "the string has no closing quote" };
   }
 
   #space(): void {
     while (" \t\r\n".includes(this.#text[this.#at] ?? "x")) this.#at++;
   }
 
-  #shown(): string {
+  #found(): string {
     const char = this.#text[this.#at];
-    return char === undefined ? "its end" : `\`${char}\``;
+    return char === undefined ? "the end of the text" : `\`${char}\``;
   }
 
   #error(message: string): { at: number; message: string } {
@@ -152,24 +152,24 @@ class JsonScanner {
   }
 }
 
-/** What is read from the text of a number field. */
+/** The result of reading a number field. */
 export interface NumberReading {
-  /** Undefined for no text, and for one that is no number. */
+  /** Undefined for an empty text and for one that is not a number. */
   readonly value: number | undefined;
   readonly problem?: string | undefined;
 }
 
-/** Reads what was typed as a number. */
+/** Parses the text of a number field. */
 export function readNumberText(text: string, integer: boolean): NumberReading {
   const typed = text.trim();
   if (typed === "") return { value: undefined };
   const value = Number(typed);
   if (!/^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?$/i.test(typed) || !Number.isFinite(value)) {
-    return { value: undefined, problem: "This is not a number; it is not sent." };
+    return { value: undefined, problem: "Not a number; the field will not be sent." };
   }
-  if (integer && !Number.isInteger(value)) return { value, problem: "The schema wants a whole number." };
+  if (integer && !Number.isInteger(value)) return { value, problem: "Must be a whole number." };
   if (/^[-+]?[0-9]+$/.test(typed) && !Number.isSafeInteger(value)) {
-    return { value, problem: `Too large to be exact: it is sent as ${value}.` };
+    return { value, problem: `Too large to be exact; sent as ${value}.` };
   }
   return { value };
 }

@@ -1,9 +1,9 @@
 import { isJsonObject, memberOf } from "./json-members.js";
 
-/** Definitions that are searched for an anchor or an id. */
-const MOST_SEARCHED = 1_000;
+/** Definitions searched for an anchor or an id. */
+const MAX_SEARCHED = 1_000;
 
-/** The schema that a reference names inside the document, or why there is none. Nothing is ever fetched. */
+/** Resolves a reference within the document, or returns the reason why it cannot. Never fetches anything. */
 export function localSchema(
   reference: string,
   root: unknown,
@@ -31,7 +31,7 @@ function definitionsOf(root: unknown): unknown[] {
   const found: unknown[] = [root];
   for (const keyword of ["$defs", "definitions"]) {
     const definitions = memberOf(root, keyword);
-    if (isJsonObject(definitions)) found.push(...Object.values(definitions).slice(0, MOST_SEARCHED));
+    if (isJsonObject(definitions)) found.push(...Object.values(definitions).slice(0, MAX_SEARCHED));
   }
   return found;
 }

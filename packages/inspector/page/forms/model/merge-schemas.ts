@@ -1,14 +1,14 @@
 import { isJsonObject, sameJson } from "./json-members.js";
 
-/** A JSON Schema that is an object; those that are booleans are turned into one. */
+/** A JSON Schema in object form. Boolean schemas are converted to one. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
-/** The schema that demands what both demand. Where only one can be kept, such as titles, `over` wins. */
+/** Combines two schemas, so that a value must satisfy both. For annotations such as titles, `over` wins. */
 export function mergeSchemas(base: SchemaObject, over: SchemaObject): SchemaObject {
   const merged: Record<string, unknown> = { ...base };
   for (const [keyword, value] of Object.entries(over)) {
     const known = Object.hasOwn(base, keyword) ? base[keyword] : undefined;
-    // Assigning it would change the prototype; it is no keyword.
+    // Assigning it would change the prototype. It is not a keyword.
     if (keyword === "__proto__") continue;
     const join = Object.hasOwn(JOINS, keyword) ? JOINS[keyword] : undefined;
     merged[keyword] = known === undefined || join === undefined ? value : join(known, value);
@@ -25,7 +25,7 @@ const smaller: Join = (left, right) =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);
 
-/** An integer is a number, so that both together are the integer. */
+/** Treats integer as a kind of number, so that both together give integer. */
 const typesOf = (value: unknown) =>
   listOf(value).flatMap((type) => (type === "number" ? ["number", "integer"] : [type]));
 
@@ -33,7 +33,7 @@ const joinTypes: Join = (left, right) => {
   const wanted = typesOf(left);
   const both = typesOf(right).filter((type) => wanted.includes(type));
   const plain = both.includes("number") ? both.filter((type) => type !== "integer") : both;
-  // Contradictions are the server's; the later one is shown.
+  // The server contradicts itself. Shows the later type.
   return plain.length === 0 ? right : plain.length === 1 ? plain[0] : plain;
 };
 
@@ -44,7 +44,7 @@ const joinEnum: Join = (left, right) => {
   return both.length === 0 ? right : both;
 };
 
-/** Members that both define must fit both. */
+/** A member defined in both must satisfy both. */
 const joinProperties: Join = (left, right) => {
   if (!isJsonObject(left) || !isJsonObject(right)) return right;
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];

@@ -3,61 +3,61 @@ import { isJsonObject, memberOf } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 
-/** A schema without `$ref`, `allOf` and conditions, for one value; its members and items are as they were. */
+/** A schema with `$ref`, `allOf` and conditions resolved for one value. Members and items are unresolved. */
 export interface ResolvedSchema {
   readonly schema: SchemaObject;
-  /** Why nothing more is known of it: a reference that leads nowhere, in a circle, or elsewhere. */
+  /** The reason why the schema is incomplete: a reference that is missing, circular or external. */
   readonly problem?: string | undefined;
 }
 
-/** Schemas that are put together for one field. Hostile ones would go on for ever. */
-const MOST_PARTS = 200;
+/** Schemas combined for one field. Hostile ones could go on forever. */
+const MAX_PARTS = 200;
 
-interface Course {
+interface Resolution {
   readonly root: unknown;
   readonly value: unknown;
   parts: number;
   problem: string | undefined;
 }
 
-/** Puts together what a schema says of a value at this level. */
+/** Resolves a schema for a value, one level deep. */
 export function resolveSchema(schema: unknown, root: unknown, value: unknown): ResolvedSchema {
-  const course: Course = { root, value, parts: 0, problem: undefined };
-  const resolved = flatten(schema, course, []);
-  return { schema: resolved, problem: course.problem };
+  const resolution: Resolution = { root, value, parts: 0, problem: undefined };
+  const resolved = flatten(schema, resolution, []);
+  return { schema: resolved, problem: resolution.problem };
 }
 
-function flatten(schema: unknown, course: Course, within: readonly unknown[]): SchemaObject {
-  if (schema === false) course.problem ??= "The schema allows no value here.";
+function flatten(schema: unknown, resolution: Resolution, within: readonly unknown[]): SchemaObject {
+  if (schema === false) resolution.problem ??= "The schema allows no value here.";
   if (!isJsonObject(schema)) return {};
   if (within.includes(schema)) {
-    course.problem ??= "The schema refers to itself in a circle.";
+    resolution.problem ??= "The schema refers to itself.";
     return {};
   }
-  if (++course.parts > MOST_PARTS) {
-    course.problem ??= `The schema is made of more than ${MOST_PARTS} parts.`;
+  if (++resolution.parts > MAX_PARTS) {
+    resolution.problem ??= `The schema combines more than ${MAX_PARTS} parts.`;
     return {};
   }
   const inside = [...within, schema];
   const { $ref, $dynamicRef, allOf, if: condition, then, else: otherwise, dependentSchemas, ...own } = schema;
   let merged: SchemaObject = {};
   const add = (more: unknown) => {
-    merged = mergeSchemas(merged, flatten(more, course, inside));
+    merged = mergeSchemas(merged, flatten(more, resolution, inside));
   };
   for (const reference of [$ref, $dynamicRef]) {
     if (typeof reference !== "string") continue;
-    const found = localSchema(reference, course.root);
-    if ("problem" in found) course.problem ??= found.problem;
+    const found = localSchema(reference, resolution.root);
+    if ("problem" in found) resolution.problem ??= found.problem;
     else add(found.schema);
   }
   if (Array.isArray(allOf)) for (const part of allOf) add(part);
   merged = ownFirst(mergeSchemas(merged, own), own["properties"]);
-  if (condition !== undefined) add(fitsSchema(condition, course.value, course.root) ? then : otherwise);
-  for (const dependent of dependentsOf(dependentSchemas, schema["dependentRequired"], course.value)) add(dependent);
+  if (condition !== undefined) add(fitsSchema(condition, resolution.value, resolution.root) ? then : otherwise);
+  for (const dependent of dependentsOf(dependentSchemas, schema["dependentRequired"], resolution.value)) add(dependent);
   return merged;
 }
 
-/** The members that a schema names itself come before those of its parts, as its author would list them. */
+/** Moves the members that a schema names itself before those of its parts. */
 function ownFirst(merged: SchemaObject, own: unknown): SchemaObject {
   const properties = merged["properties"];
   if (!isJsonObject(own) || !isJsonObject(properties)) return merged;
@@ -65,7 +65,7 @@ function ownFirst(merged: SchemaObject, own: unknown): SchemaObject {
   return { ...merged, properties: Object.fromEntries([...names].map((name) => [name, memberOf(properties, name)])) };
 }
 
-/** What the presence of members demands. */
+/** The schemas that apply because of the presence of members. */
 function dependentsOf(schemas: unknown, required: unknown, value: unknown): unknown[] {
   const found: unknown[] = [];
   for (const [name, schema] of Object.entries(isJsonObject(schemas) ? schemas : {})) {

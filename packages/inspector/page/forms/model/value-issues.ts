@@ -1,84 +1,84 @@
-import { branchOfValue, fieldShows } from "./field-branches.js";
+import { branchOfValue, canShowValue } from "./field-branches.js";
 import type { FormField } from "./form-field.js";
 import { formFieldOf } from "./form-model.js";
 import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 
-/** Something that keeps a value from fitting its schema. */
+/** A violation of the schema. */
 export interface ValueIssue {
-  /** A JSON pointer into the value; of what is missing too. */
+  /** JSON pointer into the value. Also set for a missing member. */
   readonly path: string;
-  /** What to change, without the place. */
+  /** The required change, without the path. */
   readonly message: string;
 }
 
-/** Fields that one check, which comes with each key that is typed, looks at, and what it finds at most; beyond, nothing is said. */
-const MOST_LOOKS = 2_000;
-const MOST_ISSUES = 100;
+/** Limits of one check, which runs on every key: visited fields, and reported issues. The rest is not checked. */
+const MAX_CHECKED_FIELDS = 2_000;
+const MAX_ISSUES = 100;
 
 interface Check {
   readonly root: unknown;
   readonly issues: ValueIssue[];
-  looks: number;
+  fields: number;
 }
 
 /**
- * What to change in a value so that it fits a schema, at the fields that a form shows. As far as a form can tell: `pattern` and
- * `format` are not looked at, because expressions of servers are never run. The server is the one that judges.
+ * Validates a value as far as a form can, and returns the issues by field. Ignores `pattern` and `format`, because
+ * regular expressions of servers are never run. The server has the final say.
  */
 export function valueIssues(schema: unknown, value: unknown): readonly ValueIssue[] {
-  const check: Check = { root: schema, issues: [], looks: 0 };
-  look(schema, value, "", check);
-  return check.issues.slice(0, MOST_ISSUES);
+  const check: Check = { root: schema, issues: [], fields: 0 };
+  checkField(schema, value, "", check);
+  return check.issues.slice(0, MAX_ISSUES);
 }
 
-function look(schema: unknown, value: unknown, path: string, check: Check): void {
-  if (++check.looks > MOST_LOOKS || check.issues.length >= MOST_ISSUES) return;
+function checkField(schema: unknown, value: unknown, path: string, check: Check): void {
+  if (++check.fields > MAX_CHECKED_FIELDS || check.issues.length >= MAX_ISSUES) return;
   const field = formFieldOf(schema, check.root, value);
-  // A field that cannot show its value says so itself.
-  if (value === undefined || (value === null && field.nullable) || !fieldShows(field, value)) return;
+  // A field that cannot show its value already reports that.
+  if (value === undefined || (value === null && field.nullable) || !canShowValue(field, value)) return;
   for (const message of [...textIssues(field, value), ...numberIssues(field, value), ...listIssues(field, value)]) {
     check.issues.push({ path, message });
   }
-  lookInside(field, value, path, check);
+  checkChildren(field, value, path, check);
 }
 
-function lookInside(field: FormField, value: unknown, path: string, check: Check): void {
+function checkChildren(field: FormField, value: unknown, path: string, check: Check): void {
   if (field.kind === "object") {
     for (const { name, schema, required } of field.members) {
       const member = memberOf(value, name);
       const at = `${path}/${escaped(name)}`;
-      if (member === undefined && required) check.issues.push({ path: at, message: "It must be given." });
-      else look(schema, member, at, check);
+      if (member === undefined && required) check.issues.push({ path: at, message: "Required" });
+      else checkField(schema, member, at, check);
     }
-    lookAtOthers(field, value, path, check);
+    checkUnknownMembers(field, value, path, check);
   } else if (field.kind === "array" && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      if (check.looks > MOST_LOOKS) return;
-      look(index < field.prefix.length ? field.prefix[index] : field.items, item, `${path}/${index}`, check);
+      if (check.fields > MAX_CHECKED_FIELDS) return;
+      checkField(index < field.prefix.length ? field.prefix[index] : field.items, item, `${path}/${index}`, check);
     }
   } else if (field.kind === "branches") {
-    // Each is compared with the value.
-    check.looks += field.branches.length;
+    // Comparing a branch with the value counts as a visit.
+    check.fields += field.branches.length;
     const branch = branchOfValue(field.branches, value, check.root);
-    if (branch !== undefined) look(field.branches[branch]?.schema, value, path, check);
+    if (branch !== undefined) checkField(field.branches[branch]?.schema, value, path, check);
   }
 }
 
-/** Members that the schema does not name. */
-function lookAtOthers(field: FormField & { kind: "object" }, value: unknown, path: string, check: Check): void {
+/** Reports members that are not in the schema. */
+function checkUnknownMembers(field: FormField & { kind: "object" }, value: unknown, path: string, check: Check): void {
   if (!isJsonObject(value) || field.extras.length > 0 || field.schema["additionalProperties"] !== false) return;
   const known = new Set(field.members.map(({ name }) => name));
   for (const name of Object.keys(value)) {
-    if (check.issues.length >= MOST_ISSUES) return;
+    if (check.issues.length >= MAX_ISSUES) return;
     if (known.has(name)) continue;
-    check.issues.push({ path: `${path}/${escaped(name)}`, message: "The schema has no such member." });
+    check.issues.push({ path: `${path}/${escaped(name)}`, message: "Not in the schema" });
   }
 }
 
 function textIssues({ kind, schema }: FormField, value: unknown): string[] {
   if (kind !== "text" || typeof value !== "string") return [];
-  // Schemas count characters, not the halves of pairs.
-  return outside([...value].length, schema["minLength"], schema["maxLength"], "have", "character");
+  // Schemas count code points, not UTF-16 units.
+  return rangeIssues([...value].length, schema["minLength"], schema["maxLength"], "have", "character");
 }
 
 function numberIssues(field: FormField, value: unknown): string[] {
@@ -87,10 +87,10 @@ function numberIssues(field: FormField, value: unknown): string[] {
   const above = typeof exclusiveMinimum === "number" && value <= exclusiveMinimum;
   const below = typeof exclusiveMaximum === "number" && value >= exclusiveMaximum;
   return [
-    ...outside(value, minimum, maximum, "be", ""),
-    ...(above ? [`It must be above ${exclusiveMinimum}.`] : []),
-    ...(below ? [`It must be below ${exclusiveMaximum}.`] : []),
-    ...(isMultiple(value, multipleOf) ? [] : [`It must be a multiple of ${multipleOf}.`]),
+    ...rangeIssues(value, minimum, maximum, "be", ""),
+    ...(above ? [`Must be above ${exclusiveMinimum}`] : []),
+    ...(below ? [`Must be below ${exclusiveMaximum}`] : []),
+    ...(isMultiple(value, multipleOf) ? [] : [`Must be a multiple of ${multipleOf}`]),
   ];
 }
 
@@ -103,22 +103,22 @@ function isMultiple(value: number, of: unknown): boolean {
 
 function listIssues({ kind, schema }: FormField, value: unknown): string[] {
   if ((kind !== "array" && kind !== "choices") || !Array.isArray(value)) return [];
-  const few = outside(value.length, schema["minItems"], schema["maxItems"], "have", "item");
-  return schema["uniqueItems"] === true && hasTwice(value) ? [...few, "No item may be there twice."] : few;
+  const few = rangeIssues(value.length, schema["minItems"], schema["maxItems"], "have", "item");
+  return schema["uniqueItems"] === true && hasDuplicates(value) ? [...few, "Items must be unique"] : few;
 }
 
-/** Items that are compared with each other: the time grows with their square. */
-const MOST_COMPARED = 300;
+/** Items compared with each other. The time grows with the square. */
+const MAX_COMPARED_ITEMS = 300;
 
-function hasTwice(list: readonly unknown[]): boolean {
-  const compared = list.slice(0, MOST_COMPARED);
+function hasDuplicates(list: readonly unknown[]): boolean {
+  const compared = list.slice(0, MAX_COMPARED_ITEMS);
   return compared.some((item, index) => compared.findIndex((other) => sameJson(other, item)) < index);
 }
 
-function outside(size: number, least: unknown, most: unknown, verb: string, unit: string): string[] {
+function rangeIssues(size: number, least: unknown, most: unknown, verb: string, unit: string): string[] {
   const words = (count: number) => `${count}${unit === "" ? "" : ` ${unit}${count === 1 ? "" : "s"}`}`;
-  if (typeof least === "number" && size < least) return [`It must ${verb} at least ${words(least)}.`];
-  if (typeof most === "number" && size > most) return [`It must ${verb} at most ${words(most)}.`];
+  if (typeof least === "number" && size < least) return [`Must ${verb} at least ${words(least)}`];
+  if (typeof most === "number" && size > most) return [`Must ${verb} at most ${words(most)}`];
   return [];
 }
 

@@ -2,7 +2,7 @@ import { type AppToolCall, showApp } from "@parley/mcp/apps";
 import { type CallToolResult, printable, type Tool } from "@parley/mcp/protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CallOutcome } from "../../../src/contract/calls.js";
-import type { ConnectionInfo, ShownProblem } from "../../../src/contract/connections.js";
+import type { ConnectionInfo, ProblemInfo } from "../../../src/contract/connections.js";
 import { act } from "../../backend/act.js";
 import { inspectorState } from "../../backend/page-state.js";
 import { CodeText } from "../../parts/code-text.js";
@@ -14,28 +14,31 @@ import { appServer } from "./app-server.js";
 
 interface AppFrameProps {
   readonly connection: ConnectionInfo;
-  /** Of the tool that brings the page. */
+  /** The definition of the tool that owns the app. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly outcome: CallOutcome;
 }
 
-/** What an app asks the user for. */
-interface Consent {
+/** A request of an app that needs the consent of the user. */
+interface ConsentRequest {
   readonly title: string;
   readonly shown: string;
   readonly answer: (agreed: boolean) => void;
 }
 
-/** What apps log and are refused; older lines are forgotten. */
-const MOST_LINES = 50;
+/** Log lines of an app, including rejected requests. The oldest are dropped. */
+const MAX_LOG_LINES = 50;
 
-/** The app of a tool, in its sandbox, with the result of a call. It does nothing on the server that the user does not agree to. */
+/**
+ * The app of a tool in its sandbox, with the result of a call. It can do nothing on the server without the consent of
+ * the user.
+ */
 export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   const container = useRef<HTMLDivElement>(null);
-  const [problem, setProblem] = useState<ShownProblem>();
+  const [problem, setProblem] = useState<ProblemInfo>();
   const [answered, setAnswered] = useState(false);
-  // In the order in which they were asked; the library bounds how many requests of an app wait.
-  const [consents, setConsents] = useState<readonly Consent[]>([]);
+  // In order of arrival. The library limits how many requests of an app wait.
+  const [consents, setConsents] = useState<readonly ConsentRequest[]>([]);
   const [consent] = consents;
   const [lines, setLines] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -46,14 +49,14 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
           setConsents((before) => before.filter((each) => each !== asked));
           resolve(agreed);
         };
-        const asked: Consent = { title, shown, answer };
+        const asked: ConsentRequest = { title, shown, answer };
         signal.addEventListener("abort", () => answer(false));
         setConsents((before) => [...before, asked]);
       });
-    const note = (line: string) => setLines((before) => [...before, line].slice(-MOST_LINES));
+    const note = (line: string) => setLines((before) => [...before, line].slice(-MAX_LOG_LINES));
     const element = container.current;
     if (element !== null) {
-      showIn(element, { connection, definition, outcome }, { ask, note, signal: ended.signal }).then(
+      mountApp(element, { connection, definition, outcome }, { ask, note, signal: ended.signal }).then(
         () => setAnswered(true),
         (reason: unknown) => {
           if (!ended.signal.aborted) setProblem(shownFailure(reason));
@@ -61,28 +64,28 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
       );
     }
     return () => ended.abort();
-    // An app is shown once for a call; other changes of the connection do not concern it.
+    // Each call shows its app once. Other changes of the connection must not restart it.
   }, [outcome.call.id]);
   return (
     <section class="use-app" aria-label="App of the tool">
       <h3>App</h3>
       <p class="soft" role="status">
         {answered || problem !== undefined
-          ? "In a sandbox. Whatever it wants of the server or of you is asked for first."
-          : "In a sandbox. The app has not answered yet."}
+          ? "Runs in a sandbox. You are asked before it calls the server, opens a link or sends a message."
+          : "Runs in a sandbox. Waiting for the app…"}
       </p>
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="use-app-frame" ref={container} />
-      {lines.length > 0 && <CodeText text={lines.join("\n")} label="What the app says" />}
+      {lines.length > 0 && <CodeText text={lines.join("\n")} label="App log" />}
       {consent !== undefined && (
         <Dialog title={consent.title} onClose={() => consent.answer(false)}>
-          <CodeText text={consent.shown} label="What the app asks for" />
+          <CodeText text={consent.shown} label="Request of the app" />
           <div class="parts-actions">
             <button type="button" class="main" onClick={() => consent.answer(true)}>
               Allow once
             </button>
             <button type="button" onClick={() => consent.answer(false)}>
-              Refuse
+              Deny
             </button>
           </div>
         </Dialog>
@@ -91,16 +94,16 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   );
 }
 
-interface AppUser {
+interface UserPrompts {
   readonly ask: (title: string, shown: string, signal: AbortSignal) => Promise<boolean>;
   readonly note: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-async function showIn(
+async function mountApp(
   container: HTMLDivElement,
   { connection, definition, outcome }: AppFrameProps,
-  user: AppUser,
+  user: UserPrompts,
 ): Promise<void> {
   const { request, result } = outcome;
   if (request.kind !== "tool" || result === undefined) return;
@@ -111,19 +114,19 @@ async function showIn(
     sandbox,
     server: appServer(connection.id),
     hostInfo: { name: "parley-inspector", version: inspectorState.value?.version ?? "0" },
-    // The client has checked what the server lists.
+    // The client has validated the tool list.
     tool: definition as unknown as Tool,
     context: { theme: isDark() ? "dark" : "light", locale: navigator.language },
     mayCallTool: ({ tool, arguments: args, signal }: AppToolCall) =>
-      user.ask(`The app calls ${printable(tool.name)}`, JSON.stringify(args, null, 2), signal),
-    mayReadResource: (uri, signal) => user.ask("The app reads a resource", printable(uri), signal),
+      user.ask(`The app wants to call ${printable(tool.name)}`, JSON.stringify(args, null, 2), signal),
+    mayReadResource: (uri, signal) => user.ask("The app wants to read a resource", printable(uri), signal),
     openLink: async (url, signal) => {
-      const agreed = await user.ask("The app opens an address in a new tab", printable(url), signal);
+      const agreed = await user.ask("The app wants to open a URL in a new tab", printable(url), signal);
       if (agreed) openOutside(url);
       return agreed;
     },
     sendMessage: (message, signal) =>
-      user.ask("The app adds a message to the conversation", JSON.stringify(message, null, 2), signal),
+      user.ask("The app wants to add a message to the conversation", JSON.stringify(message, null, 2), signal),
     updateModelContext: (context) => {
       user.note(`for the model: ${printable(JSON.stringify(context))}`);
       return true;
@@ -135,7 +138,7 @@ async function showIn(
   user.signal.addEventListener("abort", () => void app.close("the inspector shows something else"));
   void app.closed.then((reason) => user.note(`closed: ${printable(String(reason))}`));
   app.toolInput(request.arguments);
-  // The client has checked the result of the tool.
+  // The client has validated the result of the tool.
   app.toolResult(result as unknown as CallToolResult);
   await app.ready;
 }

@@ -5,9 +5,9 @@ import { formatBytes } from "../parts/format-bytes.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { saveFile } from "../parts/save-file.js";
 import { useAction } from "../parts/use-action.js";
-import { KeepSection } from "./keep-section.js";
+import { SessionSection } from "./session-section.js";
 
-/** Saves the timeline as one page that opens anywhere. */
+/** Saves the timeline as one HTML file. */
 export function ShareSection() {
   const action = useAction();
   const [saved, setSaved] = useState<string | undefined>(undefined);
@@ -20,21 +20,23 @@ export function ShareSection() {
     });
   const { first = 0, next = 0 } = inspectorState.value?.timeline ?? {};
   return (
-    <KeepSection title="Share">
+    <SessionSection title="Share">
       <p>
-        One HTML file with this timeline ({(next - first).toLocaleString("en")} entries), which opens in any browser and
-        asks nobody for anything.
+        Saves this timeline ({(next - first).toLocaleString("en")} entries) as one HTML file that opens in any browser
+        and makes no network requests.
       </p>
       <dl class="keep-share">
-        <dt>In it</dt>
-        <dd>messages and events of all connections, their times, sizes and flaws, what servers say of themselves</dd>
-        <dt>Taken out</dt>
+        <dt>Included</dt>
         <dd>
-          secrets of targets, values under names such as <code>token</code> or <code>password</code>, texts that look
-          like keys, queries of addresses, values of most headers, what was posted in logins
+          messages and events of all connections with their times, sizes and schema violations, and server details
+        </dd>
+        <dt>Removed</dt>
+        <dd>
+          secrets of targets, values with names such as <code>token</code> or <code>password</code>, texts that look
+          like keys, query strings of URLs, values of most headers, request bodies of logins
         </dd>
       </dl>
-      <p class="soft">What servers and users wrote besides stays: read it before you pass it on.</p>
+      <p class="soft">Everything else that servers and users wrote is included. Check the file before you share it.</p>
       <div class="parts-actions">
         <button type="button" class="main" disabled={action.busy} onClick={share}>
           {action.busy ? "Writing the file…" : "Share as HTML"}
@@ -42,6 +44,6 @@ export function ShareSection() {
         {saved !== undefined && <output>Saved {saved}</output>}
       </div>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-    </KeepSection>
+    </SessionSection>
   );
 }

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-interface KeepSectionProps {
+interface SessionSectionProps {
   readonly title: string;
   readonly children: ComponentChildren;
 }
 
-/** One thing that can be done with sessions. */
-export function KeepSection({ title, children }: KeepSectionProps) {
+/** A section of the session view. */
+export function SessionSection({ title, children }: SessionSectionProps) {
   const id = useId();
   return (
     <section class="keep-section" aria-labelledby={id}>

@@ -1,8 +1,8 @@
 import { printable } from "@parley/mcp/protocol";
 
-/** An address of a server as a whole, its host apart from the rest, and why somebody should look twice. */
-export function ShownAddress({ address }: { readonly address: string }) {
-  const { before, host, after, warnings } = addressParts(address);
+/** A URL from a server in full, with its host highlighted and with warnings. */
+export function AddressView({ address }: { readonly address: string }) {
+  const { before, host, after, warnings } = parseAddress(address);
   return (
     <>
       <p class="parts-address">
@@ -11,7 +11,7 @@ export function ShownAddress({ address }: { readonly address: string }) {
         {printable(after)}
       </p>
       {warnings.length > 0 && (
-        <ul class="parts-warnings" aria-label="Look twice">
+        <ul class="parts-warnings" aria-label="Warnings">
           {warnings.map((warning) => (
             <li key={warning}>{warning}</li>
           ))}
@@ -21,26 +21,26 @@ export function ShownAddress({ address }: { readonly address: string }) {
   );
 }
 
-/** An address in pieces, so that its host can be told from the rest. */
-interface AddressParts {
+/** A URL split around its host. */
+interface ParsedAddress {
   readonly before: string;
   readonly host: string;
   readonly after: string;
-  /** Why somebody should look twice. */
+  /** Reasons to be careful with the URL. */
   readonly warnings: readonly string[];
-  /** Whether it can be opened at all. */
+  /** True if the page may open the URL. */
   readonly canOpen: boolean;
 }
 
-/** Takes an address of a server apart, as a browser would visit it. */
-export function addressParts(given: string): AddressParts {
+/** Splits a URL from a server, as a browser would open it. */
+export function parseAddress(given: string): ParsedAddress {
   if (!URL.canParse(given)) {
-    return { before: given, host: "", after: "", warnings: ["This is no address."], canOpen: false };
+    return { before: given, host: "", after: "", warnings: ["This is not a valid URL."], canOpen: false };
   }
   const url = new URL(given);
   const canOpen = url.protocol === "https:" || url.protocol === "http:";
   if (!canOpen) {
-    const warnings = [`Addresses of the kind ${url.protocol} are not opened.`];
+    const warnings = [`URLs that begin with ${url.protocol} cannot be opened.`];
     return { before: given, host: "", after: "", warnings, canOpen };
   }
   const login =
@@ -61,14 +61,14 @@ function warningsOf(url: URL, given: string): readonly string[] {
   const warnings: string[] = [];
   const isLoopback = LOOPBACK.test(url.hostname);
   if (url.username !== "" || url.password !== "") {
-    warnings.push("What stands before the @ is a user name, not the host.");
+    warnings.push("The part before the @ is a user name, not the host.");
   }
   if (/(?:^|\.)xn--/.test(url.hostname)) {
-    warnings.push("The host is written with letters of other alphabets, which can look like common ones.");
+    warnings.push("The host contains letters other than a–z, which can imitate another host.");
   }
   if (url.protocol === "http:" && !isLoopback) warnings.push("The connection is not encrypted.");
-  if (/^\[|^[0-9.]+$/.test(url.hostname) && !isLoopback) warnings.push("The host is a number, not a name.");
+  if (/^\[|^[0-9.]+$/.test(url.hostname) && !isLoopback) warnings.push("The host is an IP address, not a name.");
   if (isLoopback) warnings.push("The host is this machine.");
-  if (/[\p{Cc}\p{Cf}]/u.test(given)) warnings.push("The address has characters that cannot be seen.");
+  if (/[\p{Cc}\p{Cf}]/u.test(given)) warnings.push("The URL contains invisible characters.");
   return warnings;
 }

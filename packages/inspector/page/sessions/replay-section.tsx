@@ -1,21 +1,21 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
-import type { ReplayReport } from "../../src/contract/keep.js";
+import type { ReplayReport } from "../../src/contract/sessions.js";
 import { act } from "../backend/act.js";
 import { inspectorState } from "../backend/page-state.js";
-import { connectionFacts, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
+import { connectionDetails, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
-import { KeepSection } from "./keep-section.js";
 import { ReplayedCalls } from "./replayed-calls.js";
 import { RunProgress } from "./run-progress.js";
+import { SessionSection } from "./session-section.js";
 
-/** What the last replay found; a replay goes on while another view is shown. */
+/** The last report. Kept outside of the component, because a replay continues while another view is open. */
 const lastReport = signal<ReplayReport | undefined>(undefined);
 
-/** Sends the requests of a session again, and shows what is answered differently. */
+/** Repeats the requests of a session and shows which responses differ. */
 export function ReplaySection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
   const [sessionId, setSession] = useState("");
   const [againstId, setAgainst] = useState("");
@@ -36,17 +36,17 @@ export function ReplaySection({ connections }: { readonly connections: readonly 
     });
   };
   return (
-    <KeepSection title="Replay">
+    <SessionSection title="Replay">
       <p class="soft">
-        Sends the requests of a session to a server again, over a connection of its own, and compares the answers. Tools
-        that do not say that they only read are left out, unless you let them run.
+        Sends the requests of a session to a server again, over a separate connection, and compares the responses. Skips
+        tools that are not marked as read-only, unless you include them.
       </p>
       <div class="keep-replay">
         <ConnectionSelect label="Session" connections={connections} chosen={chosen} onChoose={setSession} />
-        <ConnectionSelect label="Against" connections={servers} chosen={against} onChoose={setAgainst} />
+        <ConnectionSelect label="Server" connections={servers} chosen={against} onChoose={setAgainst} />
         <label class="keep-check">
           <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
-          Also tools that may change something
+          Include tools that may change data
         </label>
         <button
           type="button"
@@ -63,7 +63,7 @@ export function ReplaySection({ connections }: { readonly connections: readonly 
       )}
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
       {lastReport.value !== undefined && <ReplayedCalls report={lastReport.value} />}
-    </KeepSection>
+    </SessionSection>
   );
 }
 
@@ -75,17 +75,17 @@ interface ConfirmReplayProps {
 
 function ConfirmReplay({ server, onReplay, onClose }: ConfirmReplayProps) {
   return (
-    <Dialog title="Run tools that may change something?" onClose={onClose}>
+    <Dialog title="Run tools that may change data?" onClose={onClose}>
       <p>
-        Every call of the session is sent to <strong>{server}</strong> again. What it writes, buys or deletes, it does
-        once more.
+        This sends every call of the session to <strong>{server}</strong> again. Anything that the calls write, buy or
+        delete happens again.
       </p>
       <div class="parts-actions">
         <button type="button" class="danger" onClick={onReplay}>
           Replay all calls
         </button>
         <button type="button" onClick={onClose}>
-          Stay here
+          Cancel
         </button>
       </div>
     </Dialog>
@@ -110,7 +110,9 @@ function ConnectionSelect({ label, connections, chosen, onChoose }: ConnectionSe
         {connections.length === 0 && <option value="">none</option>}
         {connections.map((connection) => (
           <option key={connection.id} value={connection.id}>
-            {[connectionName(connection), STATUS_WORDS[connection.status], ...connectionFacts(connection)].join(" · ")}
+            {[connectionName(connection), STATUS_WORDS[connection.status], ...connectionDetails(connection)].join(
+              " · ",
+            )}
           </option>
         ))}
       </select>

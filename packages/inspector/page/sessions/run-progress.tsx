@@ -1,15 +1,18 @@
 import { printable } from "@parley/mcp/protocol";
-import type { RunInfo } from "../../src/contract/keep.js";
+import type { RunInfo } from "../../src/contract/sessions.js";
 import { act } from "../backend/act.js";
-import { inspectorState, reached } from "../backend/page-state.js";
+import { inspectorState, inspectorStatus } from "../backend/page-state.js";
 import { connectionName } from "../connect/connection-name.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** How far a replay or a comparison is, and a way to end it; nothing where none is under way. Another tab may have started it. */
+/**
+ * The progress of a replay or comparison, with a cancel button. Renders nothing if none is running. Another tab may
+ * have started it.
+ */
 export function RunProgress({ kind }: { readonly kind: RunInfo["kind"] }) {
   const run = inspectorState.value?.runs?.find((one) => one.kind === kind);
-  const isEnded = reached.value === "gone" || reached.value === "refused";
+  const isEnded = inspectorStatus.value === "gone" || inspectorStatus.value === "refused";
   return run === undefined || isEnded ? null : <Progress key={run.id} run={run} />;
 }
 

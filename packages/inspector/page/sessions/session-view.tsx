@@ -6,7 +6,7 @@ import { ReplaySection } from "./replay-section.js";
 import { ShareSection } from "./share-section.js";
 
 /** Recording, export, import, sharing and replay of sessions. */
-export function KeepView() {
+export function SessionView() {
   const state = inspectorState.value;
   const connections = state?.connections ?? [];
   return (

@@ -1,8 +1,8 @@
 import type { SharedSession } from "../../src/contract/inspector-state.js";
-import { currentView, entries, inspectorState, reached } from "../backend/page-state.js";
+import { currentView, entries, inspectorState, inspectorStatus } from "../backend/page-state.js";
 
-/** Fills the page from the session that it was saved with; nothing will change it. */
-export function showShared({ connections, entries: kept }: SharedSession): void {
+/** Fills the page from the session that is embedded in a shared file. The state never changes afterwards. */
+export function loadSharedSession({ connections, entries: kept }: SharedSession): void {
   const summaries = kept.map(({ summary }) => summary);
   entries.value = summaries;
   inspectorState.value = {
@@ -19,6 +19,6 @@ export function showShared({ connections, entries: kept }: SharedSession): void 
       bytes: summaries.reduce((sum, { bytes }) => sum + bytes, 0),
     },
   };
-  reached.value = "open";
+  inspectorStatus.value = "open";
   currentView.value = "timeline";
 }

@@ -4,19 +4,19 @@ import { connectionName } from "../connect/connection-name.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { saveFile } from "../parts/save-file.js";
 import { useAction } from "../parts/use-action.js";
-import { KeepSection } from "./keep-section.js";
+import { SessionSection } from "./session-section.js";
 
-/** Saves the session of each connection as a file. */
+/** Saves the session of a connection as a file. */
 export function ExportSection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
   const action = useAction();
   const save = (connection: string) => action.run(async () => saveFile(await act("exportSession", { connection })));
   return (
-    <KeepSection title="Export">
+    <SessionSection title="Export">
       <p class="soft">
-        A file holds what was recorded of a connection, or else what the timeline has of it, in the form of{" "}
-        <code>parley record</code>: <code>parley replay</code> reads it. Secrets are taken out.
+        Saves the recording of a connection or, if there is none, its timeline, in the format of{" "}
+        <code>parley record</code>. <code>parley replay</code> reads the file. Secrets are removed.
       </p>
-      {connections.length === 0 && <p>There is no connection yet.</p>}
+      {connections.length === 0 && <p>No connections yet.</p>}
       <ul class="keep-exports">
         {connections.map((connection) => (
           <li key={connection.id}>
@@ -28,6 +28,6 @@ export function ExportSection({ connections }: { readonly connections: readonly 
         ))}
       </ul>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-    </KeepSection>
+    </SessionSection>
   );
 }

@@ -1,19 +1,19 @@
 interface DifferenceTableProps {
   readonly label: string;
-  /** What the two columns are called. */
+  /** The titles of the two columns. */
   readonly sides: readonly [string, string];
   readonly rows: readonly { readonly path: string; readonly left?: unknown; readonly right?: unknown }[];
 }
 
-/** Places at which two results differ, side by side. */
+/** The differences between two results, side by side. */
 export function DifferenceTable({ label, sides, rows }: DifferenceTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
     <section class="keep-differences" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Where</th>
+            <th scope="col">Path</th>
             <th scope="col">{sides[0]}</th>
             <th scope="col">{sides[1]}</th>
           </tr>
@@ -22,7 +22,7 @@ export function DifferenceTable({ label, sides, rows }: DifferenceTableProps) {
           {rows.map(({ path, left, right }) => (
             <tr key={path}>
               <th scope="row">
-                <code>{path === "" ? "the result" : path}</code>
+                <code>{path === "" ? "(result)" : path}</code>
               </th>
               <td>
                 <pre>{shownValue(left)}</pre>
@@ -38,7 +38,7 @@ export function DifferenceTable({ label, sides, rows }: DifferenceTableProps) {
   );
 }
 
-/** What is not there is left out of the JSON that the page gets. */
+/** Formats one side. An absent value is missing from the JSON that the page receives. */
 function shownValue(value: unknown): string {
-  return value === undefined ? "nothing" : JSON.stringify(value, null, 2);
+  return value === undefined ? "(absent)" : JSON.stringify(value, null, 2);
 }

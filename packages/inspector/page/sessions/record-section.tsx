@@ -1,19 +1,19 @@
-import type { RecordingInfo } from "../../src/contract/keep.js";
+import type { RecordingInfo } from "../../src/contract/sessions.js";
 import { act } from "../backend/act.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
-import { KeepSection } from "./keep-section.js";
+import { SessionSection } from "./session-section.js";
 
 /** Starts and stops the recording of all connections. */
 export function RecordSection({ recording }: { readonly recording: RecordingInfo | undefined }) {
   const action = useAction();
   const name = recording === undefined ? "startRecording" : "stopRecording";
   return (
-    <KeepSection title="Record">
+    <SessionSection title="Record">
       <p class="soft">
-        A recording keeps the messages of all connections from now on, also those that the timeline forgets. A new one
-        replaces the last.
+        Records the messages of all connections from now on, including those that the timeline drops. A new recording
+        replaces the previous one.
       </p>
       <div class="parts-actions">
         <button
@@ -30,8 +30,8 @@ export function RecordSection({ recording }: { readonly recording: RecordingInfo
           </output>
         )}
       </div>
-      {recording?.full === true && <p class="keep-warning">The recording is full: new messages are not kept.</p>}
+      {recording?.full === true && <p class="keep-warning">The recording is full. New messages are not recorded.</p>}
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-    </KeepSection>
+    </SessionSection>
   );
 }

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import type { ReplayedCall, ReplayReport } from "../../src/contract/keep.js";
+import type { ReplayedCall, ReplayReport } from "../../src/contract/sessions.js";
 import { DifferenceTable } from "./difference-table.js";
 
-/** Calls that are put into the document before the user asks for more. */
+/** Calls displayed at first, and added with each step. */
 const FIRST_CALLS = 100;
 
 const counted = (count: number, what: string) => `${count.toLocaleString("en")} ${what}`;
 
-/** What became of each request of a replayed session; what was cancelled and what differs comes first. */
+/** The outcome of each request of a replay. Cancelled and different ones come first. */
 export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
   const [shown, setShown] = useState(FIRST_CALLS);
   const { same, different, skipped, cancelled, notSent } = report;
@@ -20,12 +20,12 @@ export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
       </output>
       <ol>
         {calls.slice(0, shown).map((call, at) => (
-          <Replayed key={at} call={call} />
+          <ReplayedCallItem key={at} call={call} />
         ))}
       </ol>
       {calls.length > shown && (
         <button type="button" onClick={() => setShown(shown + FIRST_CALLS)}>
-          Show more of {calls.length - shown}
+          Show more ({calls.length - shown} left)
         </button>
       )}
     </div>
@@ -34,7 +34,7 @@ export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
 
 const rankOf = ({ verdict }: ReplayedCall) => ["cancelled", "different", "skipped", "same"].indexOf(verdict);
 
-function Replayed({ call }: { readonly call: ReplayedCall }) {
+function ReplayedCallItem({ call }: { readonly call: ReplayedCall }) {
   const { method, about, verdict, reason, differences } = call;
   return (
     <li class={`keep-call keep-${verdict}`}>
@@ -47,7 +47,7 @@ function Replayed({ call }: { readonly call: ReplayedCall }) {
       </p>
       {differences.length > 0 && (
         <DifferenceTable
-          label={`Differences of ${method} ${about ?? ""}`}
+          label={`Differences in ${method} ${about ?? ""}`}
           sides={["Recorded", "Now"]}
           rows={differences.map(({ path, recorded, now }) => ({ path, left: recorded, right: now }))}
         />

@@ -3,12 +3,12 @@ import { act } from "../backend/act.js";
 import { chosenConnection, currentView } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
-import { KeepSection } from "./keep-section.js";
+import { SessionSection } from "./session-section.js";
 
-/** Bytes of a file that are read; the inspector takes no more. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Bytes of an imported file. The inspector has the same limit. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Shows a recorded session beside the connections. */
+/** Imports a recorded session and lists it with the connections. */
 export function ImportSection() {
   const action = useAction();
   const [over, setOver] = useState(false);
@@ -25,7 +25,7 @@ export function ImportSection() {
     setOver(true);
   };
   return (
-    <KeepSection title="Import">
+    <SessionSection title="Import">
       <label
         class={over ? "keep-drop keep-drop-over" : "keep-drop"}
         onDrop={onDrop}
@@ -39,18 +39,18 @@ export function ImportSection() {
           disabled={action.busy}
           onChange={(event) => {
             read(event.currentTarget.files?.[0]);
-            // The same file can be chosen again after it was corrected.
+            // Lets the user choose the same file again after correcting it.
             event.currentTarget.value = "";
           }}
         />
       </label>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-    </KeepSection>
+    </SessionSection>
   );
 }
 
 async function importFile(file: File): Promise<void> {
-  if (file.size > MOST_BYTES) throw new Error(`${file.name} has more than ${MOST_BYTES} bytes`);
+  if (file.size > MAX_FILE_BYTES) throw new Error(`${file.name} is larger than ${MAX_FILE_BYTES} bytes`);
   const { connection } = await act("importSession", { text: await file.text(), name: file.name });
   chosenConnection.value = connection;
   currentView.value = "timeline";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { takeTurn } from "./take-turns.js";
+import { queueRequest } from "./request-queue.js";
 
 /** Requests that were sent, each with what answers it. */
 function requests() {
@@ -9,7 +9,7 @@ function requests() {
       answers.set(name, () => resolve(name));
     });
   return {
-    ask: (server: string, name: string) => takeTurn(server, name, send(name)),
+    ask: (server: string, name: string) => queueRequest(server, name, send(name)),
     sent: () => [...answers.keys()],
     async answer(...names: readonly string[]) {
       for (const name of names) answers.get(name)?.();
@@ -53,8 +53,8 @@ describe("takeTurn", () => {
   });
 
   test("goes on after a failure", async () => {
-    const failing = ["x1", "x2"].map((key) => takeTurn("x", key, () => Promise.reject(new Error(key))));
-    const after = takeTurn("x", "x3", async () => "sent");
+    const failing = ["x1", "x2"].map((key) => queueRequest("x", key, () => Promise.reject(new Error(key))));
+    const after = queueRequest("x", "x3", async () => "sent");
     expect(await Promise.allSettled(failing)).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
     expect(await after).toBe("sent");
   });
