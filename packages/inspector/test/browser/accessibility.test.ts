@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     },
     "the keys": async () => {
       await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: /^Keys/ }).click();
+      await page.getByRole("button", { name: /^Shortcuts/ }).click();
     },
     "the list of tools": async () => {
       await page.keyboard.press("Escape");
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     "a question that is a form": () => asked("order"),
     "a question put aside": async () => {
       await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "1 question waits" }).waitFor();
+      await page.getByRole("button", { name: "1 question is waiting" }).waitFor();
     },
     "a question that is a page to visit": async () => {
       await answered("Cancel");
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     },
     "a call in both eras": async () => {
       await page.getByRole("button", { name: "Call twice" }).click();
-      await page.getByRole("heading", { name: "Differences of the results" }).waitFor();
+      await page.getByRole("heading", { name: "Differences between the results" }).waitFor();
     },
     "the session, while it is recorded": async () => {
       await goTo(page, "Session");
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
 
   /** Answers the question that waits, also one that was put aside. */
   async function answered(name: string): Promise<void> {
-    const aside = page.getByRole("button", { name: "1 question waits" });
+    const aside = page.getByRole("button", { name: "1 question is waiting" });
     if (await aside.isVisible()) await aside.click();
     await questionOf(page).getByRole("button", { name }).click();
     await questionOf(page).waitFor({ state: "detached" });

@@ -22,7 +22,7 @@ export async function connectToUrl(page: Page, url: string, typed: TypedParts = 
   await dialog.getByLabel("URL").fill(url);
   if (revision !== undefined) await dialog.getByLabel("Revision").selectOption(revision);
   if (transport !== undefined) await dialog.getByLabel("Transport").selectOption({ label: transport });
-  if (headers !== undefined) await dialog.getByLabel("Headers, one a line").fill(headers);
+  if (headers !== undefined) await dialog.getByLabel("Headers, one per line").fill(headers);
   await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.waitFor({ state: "detached" });
   // The answer to the action may come before the state that has the connection; until then the page shows another.

@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     onTestFinished(() => peer.stop());
     await connectToUrl(page, peer.url);
     await shownConnection(page, /ready · \S+ · stateful/);
-    await page.getByLabel("Revision to speak").selectOption(String(NEWEST));
+    await page.getByLabel("Protocol revision").selectOption(String(NEWEST));
     await shownConnection(page, "failed");
     expect(await problem().textContent()).toContain("Fix: Choose another revision, or let it be negotiated.");
     await forgetShown();
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     await shownConnection(page, "failed");
     expect(await problem().textContent()).toMatch(/Fix: ./);
     await forgetShown();
-    for (const transport of ["find out", "HTTP with SSE (2024)"]) {
+    for (const transport of ["Auto-detect", "HTTP with SSE (2024)"]) {
       await connectToUrl(page, peer.url, { transport });
       await shownConnection(page, /ready · \S+ · stateful/);
       await page.getByRole("button", { name: "Disconnect" }).click();
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
       expect(await fact("Revision")).toBe(`${revision} (as chosen)`);
       expect(await fact("Era")).toBe(era);
       expect(await fact("Target")).toBe(handle.url);
-      const select = page.getByLabel("Revision to speak");
+      const select = page.getByLabel("Protocol revision");
       expect(await select.inputValue()).toBe(revision);
       for (const other of REVISIONS.filter((one) => one !== revision)) {
         await select.selectOption(other);
@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
 
     it("to a program are opened in that revision, too", async () => {
       await show(1);
-      await page.getByLabel("Revision to speak").selectOption(revision);
+      await page.getByLabel("Protocol revision").selectOption(revision);
       await shownConnection(page, `ready · ${revision}`);
       expect(await fact("Transport")).toContain("stdio");
       expect(await fact("Target")).toBe("node --stdio");
@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
 
   async function forgetShown(): Promise<void> {
     const before = await connectionItems(page).count();
-    await page.getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Remove" }).click();
     await expect.poll(() => connectionItems(page).count()).toBe(before - 1);
   }
 
@@ -215,16 +215,16 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   });
 
   it.each([
-    ["ftp://127.0.0.1/mcp", "", /no address of a server.*Fix: Give an http or https address/],
-    ["http://ada:secret@127.0.0.1/mcp", "", /user name or a password.*Fix: Give them as the header/],
+    ["ftp://127.0.0.1/mcp", "", /not the address of a server.*Fix: Use an http or https address/],
+    ["http://ada:secret@127.0.0.1/mcp", "", /user name or a password.*Fix: Send them in the/],
     ["http://127.0.0.1/mcp", "Host: elsewhere", /host is set by the transport.*Fix: Leave it out/],
-    ["http://127.0.0.1/mcp", "no colon", /"no colon" is no header: write each on a line/],
+    ["http://127.0.0.1/mcp", "no colon", /"no colon" is not a header; write one header per line/],
   ])("to %s with %j are refused before anything is sent", async (url, headers, message) => {
     const before = await connectionItems(page).count();
     await page.getByRole("button", { name: "Connect to a URL…" }).click();
     const dialog = page.getByRole("dialog", { name: "Connect to a URL" });
     await dialog.getByLabel("URL").fill(url);
-    await dialog.getByLabel("Headers, one a line").fill(headers);
+    await dialog.getByLabel("Headers, one per line").fill(headers);
     await dialog.getByRole("button", { name: "Connect", exact: true }).click();
     expect(await dialog.getByRole("note", { name: "Problem" }).textContent()).toMatch(message);
     await page.keyboard.press("Escape");
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   it("to a program that ends at once say how it ended", async () => {
     await connectionItems(page).nth(5).click();
     await goTo(page, "Use");
-    await main().getByText("There is no connection: it failed.").waitFor();
+    await main().getByText("The connection failed.").waitFor();
     expect(await problem().textContent()).toMatch(/3.*Fix: ./);
     expect(await barriers(page)).toEqual([]);
     await main().getByRole("button", { name: "Go to the server" }).click();
@@ -244,12 +244,12 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     expect(await barriers(page)).toEqual([]);
     const events = await eventsOf(5);
     await expect.poll(events).toMatch(/stderr: started as \d+/);
-    await expect.poll(events).toMatch(/failed\s+not connected: /);
+    await expect.poll(events).toMatch(/failed\s+connection failed: /);
   });
 
   it("to a program that prints something else show what it printed", async () => {
     const events = await eventsOf(4);
-    await expect.poll(events).toMatch(/failed\s+the server broke the protocol: .*Welcome to the server!/);
+    await expect.poll(events).toMatch(/failed\s+the server violated the protocol: .*Welcome to the server!/);
   });
 
   it("that are lost come back by themselves, which is seen", async () => {

@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     it("whose challenge is markup shows the words alone", async () => {
       const target = await ClientTarget.start({ challenge: `Bearer error="${SCRIPT}", scope="${SCRIPT}"` });
       await connectToUrl(page, target.url);
-      await shownConnection(page, /waits for login|failed/);
+      await shownConnection(page, /waiting for login|failed/);
       await goTo(page, "Server");
       await watched.expectUnharmed();
     });
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     // Between two questions there is none that Escape could put aside.
     const isPutAside = async () => {
       await page.keyboard.press("Escape");
-      return page.getByRole("button", { name: "1 question waits" }).isVisible();
+      return page.getByRole("button", { name: "1 question is waiting" }).isVisible();
     };
     await expect.poll(isPutAside).toBe(true);
     const messages = page.getByRole("tab", { name: /^Timeline/ });

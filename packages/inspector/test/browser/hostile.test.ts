@@ -115,11 +115,11 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("answers with Markdown full of markup, whose links ask before they open", async () => {
     const result = await run("markdown");
-    await expectWords(result, "picture elsewhere, not loaded");
+    await expectWords(result, "external image, not loaded");
     await result.getByRole("button", { name: "a link" }).first().click();
-    const asked = page.getByRole("dialog", { name: "Open this address?" });
+    const asked = page.getByRole("dialog", { name: "Open this URL?" });
     await expectWords(asked, "/link");
-    await asked.getByRole("button", { name: "Stay here" }).click();
+    await asked.getByRole("button", { name: "Cancel" }).click();
     await result.getByRole("button", { name: "Text", exact: true }).click();
     await expectWords(result, "<script>");
     for (const link of await result.getByRole("button", { name: "a link" }).all()) {
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("answers with pictures that are scripts", async () => {
     const result = await run("svg");
-    await expectWords(result, "This picture is not shown. The type text/html is not shown.");
+    await expectWords(result, "This image is not shown. The media type text/html is not supported.");
     await expectWords(result, "This sound is not shown.");
     // The SVG is a picture, in which nothing runs or loads.
     await expect.poll(() => result.locator("img[src^='data:image/svg+xml;base64,']").count()).toBe(2);
@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("reports an error full of markup", async () => {
     const result = await run("fails");
-    await expectWords(result, "The tool reports an error");
+    await expectWords(result, "The tool reported an error");
   });
 
   it("answers with what is no result", async () => {
@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await page.getByRole("textbox", { name: "Tool" }).fill("fails");
     await page.getByRole("button", { name: "Call in both" }).click();
     await page.getByRole("button", { name: "Call twice" }).click();
-    await page.getByRole("heading", { name: "Differences of the results" }).waitFor();
+    await page.getByRole("heading", { name: "Differences between the results" }).waitFor();
     await page
       .getByRole("list", { name: /^Answer in/ })
       .getByRole("button")

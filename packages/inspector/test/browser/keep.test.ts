@@ -165,7 +165,7 @@ describe.skipIf(!hasBrowser)("what is kept of sessions", () => {
     it("is replayed, and what is answered differently is shown at its place", async () => {
       await goTo(page, "Session");
       await choose("Session", `clock · imported session · ${revision}`);
-      await choose("Against", `clock · ready · ${revision}`);
+      await choose("Server", `clock · ready · ${revision}`);
       await button("Replay").click();
       await page.getByText(/^[1-9]\d* same, 0 different, 1 skipped$/).waitFor();
       for (const shown of ['tools/call read {"place":"Oslo"}', '"password":"[redacted]"']) {
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)("what is kept of sessions", () => {
       clock.time = "midnight";
       await button("Replay").click();
       await page.getByText(/^\d+ same, 1 different, 1 skipped$/).waitFor();
-      const difference = page.getByRole("region", { name: "Differences of tools/call read" });
+      const difference = page.getByRole("region", { name: "Differences in tools/call read" });
       expect(await difference.textContent()).toMatch(/content\.0\.text.*noon in Oslo.*midnight in Oslo/);
     });
   });
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)("what is kept of sessions", () => {
     const address = pathToFileURL(file).href;
     const other = await page.context().newPage();
     await other.goto(address);
-    await other.getByText("read only").waitFor();
+    await other.getByText("read-only").waitFor();
     const connections = other.getByRole("navigation", { name: "Connections" });
     for (const revision of ERAS) expect(await connections.textContent()).toContain(revision);
     const rows = timelineOf(other).getByRole("option", { name: /request.*tools\/call.*read/ });

@@ -126,17 +126,17 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await expect.poll(focusedName).toBe("Copy as");
     await tabTo("Copy as curl");
     await press("Enter");
-    await page.getByText(/^On the clipboard/).waitFor();
+    await page.getByText(/^Copied to the clipboard/).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl /);
   });
 
   it("closes what it opened, and is told of all keys", async () => {
-    await tabTo("Close the entry", "Shift+Tab");
+    await tabTo("Close entry", "Shift+Tab");
     await press("Enter");
     await page.getByRole("region", { name: "Entry" }).waitFor({ state: "detached" });
     await expect.poll(focusedName).toBe("Timeline");
     await press("?");
-    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
       ["u", "Search tools"],
       ["t", "Filter by text"],
       ["m", "Search tools"],
-      ["e", "Arguments, as JSON"],
+      ["e", "Arguments (JSON)"],
       ["k", "Record"],
     ] as const) {
       await goByKeys(page, key);

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       await openButton().waitFor({ state: "detached" });
       expect(target.issuer.to("/authorize")[0]?.headers.referer).toBeUndefined();
       for (const step of [
-        `✓ login ${target.issuer.origin}/authorize: the user came back with a code`,
+        `✓ login ${target.issuer.origin}/authorize: the login returned a code`,
         `✓ token POST ${target.issuer.origin}/token: HTTP 200: a token for ${SCOPES}`,
       ]) {
         await expect.poll(endedSteps).toContain(step);
@@ -248,7 +248,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
     [
       "that the user refuses",
       { redirect: { code: undefined, error: "access_denied" } },
-      /^✕ login .*: failed: the server sent the user back: access_denied$/,
+      /^✕ login .*: failed: the login returned an error: access_denied$/,
       /access_denied/,
     ],
     [

@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("far too much", () => {
     await goTo(page, "Timeline");
     const isForgottenShown = async () => {
       const { first } = (await stateOf(page)).timeline;
-      return page.getByText(`${(first - 1).toLocaleString("en")} older entries are no longer kept.`).isVisible();
+      return page.getByText(`${(first - 1).toLocaleString("en")} older entries were dropped.`).isVisible();
     };
     await expect.poll(isForgottenShown).toBe(true);
     const { first, next } = (await stateOf(page)).timeline;
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)("far too much", () => {
     const question = questionOf(page);
     await question.waitFor();
     await expect.poll(() => page.title()).toContain("(64)");
-    const waiting = question.getByRole("list", { name: "Questions that wait" }).getByRole("listitem");
+    const waiting = question.getByRole("list", { name: "Waiting questions" }).getByRole("listitem");
     await expect.poll(() => waiting.count()).toBe(64);
     expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
     await question.getByRole("button", { name: "Decline" }).click();
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)("servers that never answer", () => {
     for (const at of [0, 1]) {
       await silent.nth(at).click();
       await goTo(page, "Use");
-      await page.getByText("Reading…").first().waitFor();
+      await page.getByText("Loading…").first().waitFor();
       await goTo(page, "Model");
     }
     await goTo(page, "Server");

@@ -111,18 +111,18 @@ describe.skipIf(!hasBrowser)("what models see", () => {
       const costs = rows.map((row) => Number(/^\d+$/m.exec(row)?.[0]));
       const sum = costs.reduce((all, cost) => all + cost, 0);
       await expect.poll(total).toContain(`${sum} tokens for 2 tools in every request, and 4 for the instructions`);
-      expect(await total()).toContain("(counted by a tokenizer)");
+      expect(await total()).toContain("(counted with a tokenizer)");
       expect([...costs].sort((a, b) => b - a)).toEqual(costs);
     });
 
     it("lacks what a provider does not take, which is named and marked", async () => {
       await showModel("booking", revision);
-      const lost = page.getByRole("heading", { name: "What the model does not get to know" }).locator("..");
+      const lost = page.getByRole("heading", { name: "What the model does not see" }).locator("..");
       await provider("OpenAI (strict)");
       await choose("book");
       await lost.getByText("seat: minLength").waitFor();
-      await tools().getByRole("option", { name: "book" }).getByText("1 lost").waitFor();
-      await page.getByText("OpenAI (strict) does not get to know parts of 1 tool.").waitFor();
+      await tools().getByRole("option", { name: "book" }).getByText("1 dropped").waitFor();
+      await page.getByText("OpenAI (strict) drops parts of 1 tool.").waitFor();
       await expect.poll(() => sent().textContent()).toMatch(/− +"minLength": 2/);
       expect(await given().textContent()).toMatch(/\+ +"additionalProperties": false/);
       await provider("MCP");

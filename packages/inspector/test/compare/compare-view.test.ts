@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     await whenReady(page);
     await goTo(page, "Eras");
     await page.getByLabel("Tool").fill("sum");
-    await page.getByLabel("Arguments, as JSON").fill('{"numbers": [1, 2]}');
+    await page.getByLabel("Arguments (JSON)").fill('{"numbers": [1, 2]}');
     await page.getByRole("button", { name: "Call in both" }).click();
     const dialog = page.getByRole("dialog", { name: "Call twice?" });
     expect(await dialog.textContent()).toContain(`asked in ${OLD} and then in ${RECENT}`);
@@ -23,11 +23,11 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     const handshake = (revision: string) => page.getByRole("list", { name: `Handshake in ${revision}` }).textContent();
     expect(await handshake(OLD)).toContain("initialize");
     expect(await handshake(RECENT)).toContain("server/discover");
-    const answers = page.getByRole("region", { name: "Answer" }).getByRole("button", { name: "tools/call" });
+    const answers = page.getByRole("region", { name: "Response" }).getByRole("button", { name: "tools/call" });
     expect(await answers.count()).toBe(2);
     await answers.first().click();
     await page.getByRole("region", { name: /^result tools\/call/ }).waitFor();
-    expect(await page.getByText("Every message keeps to the schema.").count()).toBe(2);
+    expect(await page.getByText("Every message matches the schema.").count()).toBe(2);
     expect(await barriers(page)).toEqual([]);
     expect(problems).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
       request: { kind: "resource", uri: "config://app" },
     });
     await goTo(page, "Eras");
-    const calls = page.getByLabel("As before");
+    const calls = page.getByLabel("Earlier call");
     await calls.selectOption(call);
     await page.getByText('"uri":"config://app"').waitFor();
     await page.getByRole("button", { name: "Call in both" }).click();
@@ -100,15 +100,15 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     await goTo(page, "Eras");
     const ask = () => page.getByRole("button", { name: "Call in both" }).click();
     await ask();
-    await page.getByText("Name a tool, or choose a call that was made.").waitFor();
+    await page.getByText("Enter the name of a tool, or choose an earlier call.").waitFor();
     await page.getByLabel("Tool").fill("no-such-tool");
-    await page.getByLabel("Arguments, as JSON").fill("{");
+    await page.getByLabel("Arguments (JSON)").fill("{");
     await ask();
-    await page.getByText("The arguments are not JSON").waitFor();
-    await page.getByLabel("Arguments, as JSON").fill("[]");
+    await page.getByText("The arguments are not valid JSON").waitFor();
+    await page.getByLabel("Arguments (JSON)").fill("[]");
     await ask();
-    await page.getByText("The arguments are no object.").waitFor();
-    await page.getByLabel("Arguments, as JSON").fill("{}");
+    await page.getByText("The arguments must be a JSON object.").waitFor();
+    await page.getByLabel("Arguments (JSON)").fill("{}");
     await ask();
     await page.getByRole("button", { name: "Call twice" }).click();
     await expect.poll(() => page.getByText("failed", { exact: true }).count()).toBe(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { branchOfValue, fieldShows } from "../../page/forms/model/field-branches.js";
+import { branchOfValue, canShowValue } from "../../page/forms/model/field-branches.js";
 import { formFieldOf } from "../../page/forms/model/form-model.js";
 import { initialValue } from "../../page/forms/model/initial-value.js";
 import { NESTED_SCHEMAS } from "./nested-schemas.js";
@@ -22,7 +22,7 @@ describe("the form of a schema", () => {
 
   it("can show what it begins with", () => {
     for (const [name, schema, , begins] of CASES) {
-      expect([name, fieldShows(formFieldOf(schema, schema, begins), begins)]).toEqual([name, true]);
+      expect([name, canShowValue(formFieldOf(schema, schema, begins), begins)]).toEqual([name, true]);
     }
   });
 
@@ -34,7 +34,7 @@ describe("the form of a schema", () => {
     expect(hints({ type: "string", minLength: 2, maxLength: 2, pattern: "^a" })).toBe(
       "exactly 2 characters; pattern ^a",
     );
-    expect(hints({ type: "array", maxItems: 2, uniqueItems: true })).toBe("at most 2 items; no item twice");
+    expect(hints({ type: "array", maxItems: 2, uniqueItems: true })).toBe("at most 2 items; unique items");
     expect(hints({ type: "string", examples: ["a", "b"] })).toBe('for example "a", "b"');
     expect(hints({ type: "object", oneOf: [{ required: ["a"] }, { required: ["b", "c"] }] })).toBe(
       "exactly one of: a | b and c",
@@ -81,7 +81,7 @@ describe("the form of a schema", () => {
   });
 
   it("keeps what does not fit a field, by showing it as JSON", () => {
-    const shows = (schema: object, value: unknown) => fieldShows(formFieldOf(schema, schema, value), value);
+    const shows = (schema: object, value: unknown) => canShowValue(formFieldOf(schema, schema, value), value);
     expect(shows({ type: "string" }, 5)).toBe(false);
     expect(shows({ type: "number" }, "5")).toBe(false);
     expect(shows({ type: "boolean" }, null)).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fitsSchema } from "../../page/forms/model/fits-schema.js";
-import { MOST_BRANCHES, MOST_MEMBERS } from "../../page/forms/model/form-field.js";
+import { MAX_BRANCHES, MAX_MEMBERS } from "../../page/forms/model/form-field.js";
 import { formFieldOf } from "../../page/forms/model/form-model.js";
 import { initialValue } from "../../page/forms/model/initial-value.js";
 import { sketch } from "./sketch.js";
@@ -48,14 +48,14 @@ describe("the form of a hostile schema", () => {
       properties: Object.fromEntries(names(count).map((name) => [name, { type: "string" }])),
     });
     expect(formFieldOf(many(1_000), {}, {})).toMatchObject({ kind: "object", members: { length: 1_000 } });
-    expect(formFieldOf(many(MOST_MEMBERS + 1), {}, {})).toMatchObject({ members: { length: MOST_MEMBERS } });
+    expect(formFieldOf(many(MAX_MEMBERS + 1), {}, {})).toMatchObject({ members: { length: MAX_MEMBERS } });
   });
 
   it("shows no more branches than it says", () => {
     const oneOf = names(500).map((name) => ({ type: "object", properties: { [name]: { type: "string" } } }));
     expect(formFieldOf({ oneOf }, {}, undefined)).toMatchObject({
       kind: "branches",
-      branches: { length: MOST_BRANCHES },
+      branches: { length: MAX_BRANCHES },
     });
   });
 

@@ -12,22 +12,22 @@ describe("JSON as text", () => {
   });
 
   it.each([
-    ['{"a": 1,}', 1, 9, "has `}` where a name in quotation marks must be"],
-    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'has `"` where `,` or `}` must be'],
-    ["[1, 2", 1, 6, "ends before `]`"],
-    ["[1, 2,]", 1, 7, "has `]` where a value must be"],
-    ['{"a" 1}', 1, 6, "has `1` where `:` must be"],
-    ["{a: 1}", 1, 2, "has `a` where a name in quotation marks must be"],
-    ["tru", 1, 1, "has `t` where a value must be"],
-    ['"abc', 1, 1, "has a string without its closing quotation mark"],
-    ['"a\nb"', 1, 3, "has a line break or control character inside a string; write it as `\\n`"],
-    ['"\\x"', 1, 2, "has an escape that JSON does not know"],
-    ["01", 1, 2, "goes on with `1` after its end"],
-    ["{} {}", 1, 4, "goes on with `{` after its end"],
-    ["[", 1, 2, "ends before a value"],
-    ["undefined", 1, 1, "has `u` where a value must be"],
-    ["'a'", 1, 1, "has `'` where a value must be"],
-    ['{"a": [1, {"b": }]}', 1, 17, "has `}` where a value must be"],
+    ['{"a": 1,}', 1, 9, "expected a name in double quotes, found `}`"],
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'expected `,` or `}`, found `"`'],
+    ["[1, 2", 1, 6, "expected `]`, but the text ends"],
+    ["[1, 2,]", 1, 7, "expected a value, found `]`"],
+    ['{"a" 1}', 1, 6, "expected `:`, found `1`"],
+    ["{a: 1}", 1, 2, "expected a name in double quotes, found `a`"],
+    ["tru", 1, 1, "expected a value, found `t`"],
+    ['"abc', 1, 1, "the string has no closing quote"],
+    ['"a\nb"', 1, 3, "line break or control character in a string; write it as an escape such as `\\n`"],
+    ['"\\x"', 1, 2, "unknown escape sequence in a string"],
+    ["01", 1, 2, "unexpected `1` after the value"],
+    ["{} {}", 1, 4, "unexpected `{` after the value"],
+    ["[", 1, 2, "expected a value, but the text ends"],
+    ["undefined", 1, 1, "expected a value, found `u`"],
+    ["'a'", 1, 1, "expected a value, found `'`"],
+    ['{"a": [1, {"b": }]}', 1, 17, "expected a value, found `}`"],
   ])("says where %j is wrong", (text, line, column, message) => {
     expect(readJsonText(text)).toEqual({ ok: false, line, column, message });
   });
@@ -53,7 +53,7 @@ describe("the text of a number", () => {
   it.each(["-", "1e", "abc", "0x10", "1,5", "Infinity", "NaN", "1e999"])("%j is said to be none", (text) => {
     expect(readNumberText(text, false)).toMatchObject({
       value: undefined,
-      problem: expect.stringContaining("not a number"),
+      problem: expect.stringContaining("Not a number"),
     });
   });
 

@@ -243,5 +243,5 @@ export const NESTED_SCHEMAS: readonly SchemaCase[] = [
     "json!The schema refers to https://example.com/s.json, which is not fetched.",
     undefined,
   ],
-  ["a reference to itself", { $ref: "#" }, "json!The schema refers to itself in a circle.", undefined],
+  ["a reference to itself", { $ref: "#" }, "json!The schema refers to itself.", undefined],
 ];

@@ -63,14 +63,14 @@ describe.skipIf(!hasBrowser)("the view of sessions", () => {
     const replay = page.getByRole("button", { name: "Replay" });
     await replay.click();
     await page.getByText(/1 different, 1 skipped/).waitFor();
-    const table = page.getByRole("region", { name: "Differences of tools/call read" });
+    const table = page.getByRole("region", { name: "Differences in tools/call read" });
     expect(await table.textContent()).toMatch(/content\.0\.text.*"noon".*"midnight"/);
     expect(clock.writes).toBe(1);
 
-    await page.getByLabel("Also tools that may change something").check();
+    await page.getByLabel("Include tools that may change data").check();
     await replay.click();
-    const dialog = page.getByRole("dialog", { name: "Run tools that may change something?" });
-    await dialog.getByRole("button", { name: "Stay here" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run tools that may change data?" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(clock.writes).toBe(1);
     await replay.click();
     await dialog.getByRole("button", { name: "Replay all calls" }).click();

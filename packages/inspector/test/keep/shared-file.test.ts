@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("a shared file", () => {
   it("shows nothing where it was cut, and still asks nobody", async () => {
     const text = (await hostileFile()).replace('{"format":"parley-shared-session"', '{"format":');
     const { page, requests, address } = await opened(text);
-    await page.getByText("No message yet.").waitFor();
+    await page.getByText("No messages yet.").waitFor();
     expect(requests).toEqual([address]);
   });
 });

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)("the view of a model", () => {
     await page.getByRole("searchbox", { name: "Search tools" }).fill("dear");
     await expect.poll(names).toEqual(["z_dear"]);
     await page.getByRole("searchbox", { name: "Search tools" }).fill("nothing");
-    await page.getByText("No tool has this name.").waitFor();
+    await page.getByText("No tool matches the search.").waitFor();
   });
 
   it("stays small with ten thousand tools", async () => {

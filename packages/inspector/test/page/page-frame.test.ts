@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     const { page } = await openPage({ targets: [serverTarget(server())] });
     await page.getByRole("tab", { name: "Server" }).click();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).getByText("go to Timeline").waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("go to Timeline").waitFor();
     await goByKeys(page, "t");
     expect(await chosenView(page)).toBe("Server");
     await page.keyboard.press("Escape");
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
   test("begins with a way past the connections", async () => {
     const { page } = await openPage({ targets: [serverTarget(server())] });
     await page.keyboard.press("Tab");
-    await expect.poll(() => focused(page)).toBe("Skip to the view");
+    await expect.poll(() => focused(page)).toBe("Skip to main content");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
   });
@@ -92,8 +92,8 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     await page.getByRole("button", { name: /^Run/ }).click();
     await page.getByRole("progressbar").waitFor();
     await inspector.close();
-    await page.getByRole("alert").getByText("The inspector has ended").waitFor();
-    await page.getByText("The inspector ended while this call was running.").waitFor();
+    await page.getByRole("alert").getByText("The inspector has stopped").waitFor();
+    await page.getByText("The inspector stopped while this call was running.").waitFor();
     await expect.poll(() => page.getByRole("progressbar").count()).toBe(0);
   });
 

@@ -42,9 +42,9 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     await goTo(page, "Server");
     await whenReady(page);
     const negotiated = await fact(page, "Revision");
-    await page.getByLabel("Revision to speak").selectOption("2025-06-18");
+    await page.getByLabel("Protocol revision").selectOption("2025-06-18");
     await expect.poll(() => fact(page, "Revision")).toBe("2025-06-18 (as chosen)");
-    await page.getByLabel("Revision to speak").selectOption("");
+    await page.getByLabel("Protocol revision").selectOption("");
     await expect.poll(() => fact(page, "Revision")).toBe(negotiated);
   });
 
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     await goTo(page, "Server");
     await whenReady(page);
     await page.getByRole("button", { name: "Disconnect" }).click();
-    await page.getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("heading", { name: "Connect to a server" }).waitFor();
     await page.getByRole("button", { name: /a server of this process.*Connect/ }).click();
     await whenReady(page);
@@ -63,15 +63,15 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     const { page } = await openPage({ targets: [serverTarget(server())], revision: "2025-11-25" });
     await goTo(page, "Server");
     await whenReady(page);
-    await page.getByRole("button", { name: "Add a root" }).click();
+    await page.getByRole("button", { name: "Add root" }).click();
     await page.getByLabel("URI of root 1").fill("https://example.com/");
-    await page.getByRole("button", { name: "Set roots" }).click();
+    await page.getByRole("button", { name: "Save roots" }).click();
     await page.getByRole("note", { name: "Problem" }).waitFor();
     await page.getByLabel("URI of root 1").fill("file:///tmp/project");
     await page.getByLabel("Name of root 1").fill("project");
-    await page.getByRole("button", { name: "Set roots" }).click();
+    await page.getByRole("button", { name: "Save roots" }).click();
     // A reload before the answer would take the request back.
-    await page.getByText("Roots are set").waitFor({ state: "attached" });
+    await page.getByText("Roots saved").waitFor({ state: "attached" });
     await page.getByRole("note", { name: "Problem" }).waitFor({ state: "detached" });
     await page.reload();
     await expect.poll(() => page.getByLabel("URI of root 1").inputValue()).toBe("file:///tmp/project");
@@ -85,13 +85,13 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     const { page } = await openPage({ targets: [serverTarget(server())], revision: "2025-11-25" });
     await goTo(page, "Server");
     await whenReady(page);
-    await page.getByLabel("From this severity on").selectOption("error");
+    await page.getByLabel("Minimum log level").selectOption("error");
     await goTo(page, "Timeline");
     await timelineOf(page)
       .getByRole("option", { name: /sent.*logging\/setLevel/ })
       .waitFor();
     await goTo(page, "Server");
-    await expect.poll(() => page.getByLabel("From this severity on").inputValue()).toBe("error");
+    await expect.poll(() => page.getByLabel("Minimum log level").inputValue()).toBe("error");
   });
 });
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("the form for an address", () => {
     const { page } = await openPage({});
     await page.getByLabel("URL").fill(http.url);
     await page.getByLabel("Revision").selectOption("2025-06-18");
-    await page.getByLabel("Headers, one a line").fill("X-Key: 42");
+    await page.getByLabel("Headers, one per line").fill("X-Key: 42");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("ready · 2025-06-18").first().waitFor();
     await goTo(page, "Timeline");

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
     requests.length = 0;
     problems.length = 0;
     await other.goto(address);
-    await other.getByText("read only").waitFor();
+    await other.getByText("read-only").waitFor();
     const views = await other.getByRole("tablist", { name: "Views" }).getByRole("tab").allTextContents();
     expect(views.map((view) => view.replace(/\d+$/, ""))).toEqual(["Server", "Timeline"]);
     await timelineOf(other)
@@ -49,8 +49,8 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
     await timelineOf(other)
       .getByRole("option", { name: /received.*result.*2 problems.*tools\/list/ })
       .click();
-    await other.getByText("Breaks the published schema ListToolsResult of 2025-11-25 in 2 places").waitFor();
-    await other.getByText("⚠ is the number 12; Tool demands a string").waitFor();
+    await other.getByText("Violates the published schema ListToolsResult of 2025-11-25 in 2 places").waitFor();
+    await other.getByText("⚠ is the number 12; Tool requires a string").waitFor();
     await other.getByRole("tab", { name: "Copy as" }).click();
     await expect
       .poll(() => other.getByRole("button", { name: /^Copy as/ }).allTextContents())
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
     expect(await other.getByRole("button", { name: /Clear|Connect to/ }).count()).toBe(0);
     await goTo(other, "Server");
     await other.getByText("wrong", { exact: true }).first().waitFor();
-    expect(await other.getByRole("button", { name: /Reopen|Disconnect/ }).count()).toBe(0);
+    expect(await other.getByRole("button", { name: /Reconnect|Disconnect/ }).count()).toBe(0);
     expect(requests).toEqual([address]);
     expect(problems).toEqual([]);
   });

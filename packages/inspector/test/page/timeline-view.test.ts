@@ -43,9 +43,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline, in %s", (revision) => {
     await request.click();
     await page.getByText("Matches the published schema").waitFor();
     await expect.poll(() => page.locator(".timeline-paired").textContent()).toContain("result");
-    await page.getByRole("button", { name: "Go to its answer" }).click();
+    await page.getByRole("button", { name: "Go to response" }).click();
     await page.getByRole("region", { name: "Message" }).getByText("sunny in Oslo").first().waitFor();
-    await page.getByRole("button", { name: "Go to its request" }).click();
+    await page.getByRole("button", { name: "Go to request" }).click();
     await page.getByRole("region", { name: "Message" }).getByText('"Oslo"').first().waitFor();
     expect(problems).toEqual([]);
   });
@@ -105,11 +105,8 @@ describe.skipIf(!hasBrowser)("the timeline", () => {
       .getByRole("option", { name: /problem.*tools\/list/ })
       .first()
       .click();
-    await page.getByText("Breaks the published schema").waitFor();
-    const places = await page
-      .getByRole("list", { name: "Problems of the schema" })
-      .getByRole("listitem")
-      .allTextContents();
+    await page.getByText("Violates the published schema").waitFor();
+    const places = await page.getByRole("list", { name: "Schema violations" }).getByRole("listitem").allTextContents();
     expect(places.join("\n")).toContain("/result/tools/1/name");
     const wrong = await page.locator(".timeline-wrong-line").allTextContents();
     expect(wrong.some((line) => line.includes('"name": 12') && line.includes("⚠"))).toBe(true);
@@ -133,7 +130,7 @@ describe.skipIf(!hasBrowser)("the timeline", () => {
       .waitFor();
     await page.getByRole("tab", { name: "Copy as" }).click();
     await page.getByRole("button", { name: "Copy as curl" }).click();
-    await page.getByText("On the clipboard").waitFor();
+    await page.getByText("Copied to the clipboard").waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(copied).toContain("curl");
     expect(copied).toContain(url);
@@ -203,7 +200,7 @@ describe.skipIf(!hasBrowser)("the timeline", () => {
     await page.keyboard.press("Escape");
     expect(await rows.count()).toBe(2);
     await page.getByRole("button", { name: "Clear…" }).click();
-    await page.getByRole("button", { name: "Clear the timeline" }).click();
+    await page.getByRole("button", { name: "Clear timeline" }).click();
     await expect.poll(() => rows.count()).toBe(0);
   });
 });

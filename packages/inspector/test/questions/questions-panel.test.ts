@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAside, putAside } from "../../page/questions/questions-panel.js";
+import { dismissQuestions, isDismissed } from "../../page/questions/questions-panel.js";
 import type { CallInfo } from "../../src/contract/calls.js";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 
@@ -22,16 +22,16 @@ const started = (id: string, startedMs: number): CallInfo => ({
 
 describe("questions that were put aside", () => {
   const calls = [started("before", 50), started("after", 150)];
-  const aside = putAside([asked("c1", 100, "before"), asked("c1", 80)]);
+  const aside = dismissQuestions([asked("c1", 100, "before"), asked("c1", 80)]);
 
   it("stay aside, and so does what the server asks again", () => {
-    expect(isAside(asked("c1", 100, "before"), aside, calls)).toBe(true);
-    expect(isAside(asked("c1", 120, "before"), aside, calls)).toBe(true);
-    expect(isAside(asked("c1", 120), aside, calls)).toBe(true);
+    expect(isDismissed(asked("c1", 100, "before"), aside, calls)).toBe(true);
+    expect(isDismissed(asked("c1", 120, "before"), aside, calls)).toBe(true);
+    expect(isDismissed(asked("c1", 120), aside, calls)).toBe(true);
   });
 
   it("leave room for questions of other servers, and of calls that were started since", () => {
-    expect(isAside(asked("c2", 120), aside, calls)).toBe(false);
-    expect(isAside(asked("c1", 160, "after"), aside, calls)).toBe(false);
+    expect(isDismissed(asked("c2", 120), aside, calls)).toBe(false);
+    expect(isDismissed(asked("c1", 160, "after"), aside, calls)).toBe(false);
   });
 });

@@ -35,14 +35,14 @@ describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => 
     it("runs its tools in its own process", async () => {
       await goTo(page, "Server");
       await shownConnection(page, "ready");
-      await page.getByLabel("Revision to speak").selectOption(revision);
+      await page.getByLabel("Protocol revision").selectOption(revision);
       await shownConnection(page, `ready · ${revision}`);
       await page.getByText("in memory, in this process").waitFor();
       await goTo(page, "Use");
       await tools().filter({ hasText: "hello" }).click();
       await page.getByRole("button", { name: "Run" }).click();
       const calls = page
-        .getByRole("region", { name: "Calls so far" })
+        .getByRole("region", { name: "Call history" })
         .getByRole("listitem")
         .filter({ hasText: "done" });
       await expect.poll(() => calls.count()).toBe(ERAS.indexOf(revision) + 1);
@@ -66,6 +66,6 @@ describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => 
     const ended = once(program, "close");
     program.stdin.end();
     expect(await ended).toEqual([0, null]);
-    await page.getByRole("alert").getByText("The inspector has ended").waitFor();
+    await page.getByRole("alert").getByText("The inspector has stopped").waitFor();
   });
 });

@@ -99,11 +99,11 @@ describe.skipIf(!hasBrowser || !peersInstalled)("questions of server-everything,
 
   it("about roots are answered with those of the page, and changes reach it", async () => {
     await goTo(page, "Server");
-    await page.getByRole("button", { name: "Add a root" }).click();
+    await page.getByRole("button", { name: "Add root" }).click();
     for (const name of ["first", "second"]) {
       await page.getByLabel("URI of root 1").fill(`file:///tmp/${name}`);
       await page.getByLabel("Name of root 1").fill(name);
-      await page.getByRole("button", { name: "Set roots" }).click();
+      await page.getByRole("button", { name: "Save roots" }).click();
       // The server asks for the roots when it hears of the change, and answers calls with those that it has.
       await expect
         .poll(
@@ -123,14 +123,14 @@ describe.skipIf(!hasBrowser || !peersInstalled)("questions of server-everything,
     await goTo(page, "Timeline");
     await page.getByLabel("Method").selectOption("elicitation/create");
     const entry = await chooseEntry(page, /received.*request.*elicitation\/create/);
-    await entry.getByRole("button", { name: "Go to its answer" }).click();
+    await entry.getByRole("button", { name: "Go to response" }).click();
     await entry.getByText(/result, sent · \d+ B · answered in/).waitFor();
     await choosePart(page, "Headers");
-    await entry.getByText("No HTTP exchange belongs to this entry").waitFor();
+    await entry.getByText("No HTTP exchange: this entry went").waitFor();
     await choosePart(page, "Waterfall");
     const call = entry.getByRole("table", { name: "This call" });
     await call.getByRole("row", { name: /^tools\/call trigger-url-elicitation request/ }).waitFor();
-    await call.getByRole("row", { name: /^elicitation\/create asked by the server/ }).waitFor();
+    await call.getByRole("row", { name: /^elicitation\/create from the server/ }).waitFor();
     await entry.getByRole("button", { name: "Only this call" }).click();
     // The client may list the tools first, where they have changed.
     const rows = async () =>

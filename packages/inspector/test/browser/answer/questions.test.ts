@@ -80,8 +80,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     for (const [name, words, role] of [
       ["mail", "email", "textbox"],
       ["amount", "9", "textbox"],
-      ["size", "must be given", "combobox"],
-      ["colour", "must be given", "combobox"],
+      ["size", "is required", "combobox"],
+      ["colour", "is required", "combobox"],
     ] as const) {
       expect(await field(name, role).getAttribute("aria-invalid"), name).toBe("true");
       const about = await field(name, role).getAttribute("aria-describedby");
@@ -129,9 +129,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await field("stars").fill("4");
     await page.keyboard.press("Escape");
     await over();
-    await page.getByRole("banner").getByText("1 question waits").waitFor();
+    await page.getByRole("banner").getByText("1 question is waiting").waitFor();
     await expect.poll(() => page.title()).toMatch(/^\(1\)/);
-    await page.getByRole("button", { name: "1 question waits" }).click();
+    await page.getByRole("button", { name: "1 question is waiting" }).click();
     expect(await field("stars").inputValue()).toBe("4");
     await question().getByRole("tab", { name: "JSON" }).click();
     expect(await question().getByLabel("The whole value as JSON").inputValue()).toBe('{\n  "stars": 4\n}');
@@ -144,12 +144,12 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
   it("go with the call that is cancelled, and are not answered for the user", async () => {
     await runTool(page, "survey");
     await question().getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "1 question waits" }).waitFor();
+    await page.getByRole("button", { name: "1 question is waiting" }).waitFor();
     await page
       .getByRole("tabpanel", { name: /^Tools/ })
       .getByRole("button", { name: "Cancel" })
       .click();
-    await page.getByRole("button", { name: "1 question waits" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "1 question is waiting" }).waitFor({ state: "detached" });
     await resultOf(page).getByText("Cancelled", { exact: true }).waitFor();
   });
 
@@ -191,9 +191,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
       const pages = resultOf(page).getByRole("list", { name: "Pages to visit first" });
       await pages.getByText("Sign in").waitFor();
       await pages.getByRole("button", { name: address }).click();
-      const dialog = page.getByRole("dialog", { name: "Open this address?" });
+      const dialog = page.getByRole("dialog", { name: "Open this URL?" });
       await dialog.getByText(address).waitFor();
-      await dialog.getByRole("button", { name: "Stay here" }).click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
       await runTool(page, "secret");
     }
     await over();
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
   it("open no address that is none of the web", async () => {
     await chooseConnection(page, "asking");
     const tabs = page.context().pages().length;
-    const ended = page.getByRole("region", { name: "Calls so far" }).getByText(/^(?:failed|done)/);
+    const ended = page.getByRole("region", { name: "Call history" }).getByText(/^(?:failed|done)/);
     for (const [index, url] of NO_PAGES.entries()) {
       const answered = asking.answers.length;
       await runTool(page, "visit", { url });
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
   it("may be several at once, each with its own answer", async () => {
     await chooseConnection(page, "pair");
     await runTool(page, "both");
-    const waiting = question().getByRole("list", { name: "Questions that wait" }).getByRole("button");
+    const waiting = question().getByRole("list", { name: "Waiting questions" }).getByRole("button");
     await expect.poll(() => waiting.count()).toBe(2);
     await field("left").fill("a hand");
     await waiting.filter({ hasText: "2. Form of pair: What is right?" }).click();
@@ -260,12 +260,12 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
   it("to a model are drafted by the configured command, and sent as the user changed it", async () => {
     await runTool(page, "ask", { question: "the sky" });
     await button("Let the command draft an answer").click();
-    await question().getByText("as the command drafted it").waitFor();
+    await question().getByText("drafted by the command").waitFor();
     const text = field("text");
     await expect.poll(() => text.inputValue()).toBe("drafted for the sky");
     await text.fill("drafted for the sky, and changed");
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "1 question waits" }).click();
+    await page.getByRole("button", { name: "1 question is waiting" }).click();
     expect(await text.inputValue()).toBe("drafted for the sky, and changed");
     await button("Send").click();
     await resultOf(page).getByText("drafted for the sky, and changed").waitFor();
@@ -293,13 +293,13 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
       [1, "file:///tmp/one", "one"],
       [2, "file:///tmp/two", ""],
     ] as const) {
-      await page.getByRole("button", { name: "Add a root" }).click();
+      await page.getByRole("button", { name: "Add root" }).click();
       await page.getByLabel(`URI of root ${at}`).fill(uri);
       await page.getByLabel(`Name of root ${at}`).fill(name);
     }
-    const set = page.getByRole("button", { name: "Set roots" });
+    const set = page.getByRole("button", { name: "Save roots" });
     await set.click();
-    await expect.poll(() => page.getByRole("status").allTextContents()).toContain("Roots are set");
+    await expect.poll(() => page.getByRole("status").allTextContents()).toContain("Roots saved");
     await runTool(page, "folders");
     await expect.poll(resultText).toContain("file:///tmp/one\nfile:///tmp/two");
     await goTo(page, "Server");

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a request that is copied from the page,
     expect(texts.get("parley")).toMatch(new RegExp(`^parley call ${server.url} echo `));
     expect(texts.get("TypeScript")).toContain('from "@parley/mcp"');
     expect(texts.get("TypeScript")).toContain('callTool("echo"');
-    await page.getByRole("button", { name: "Go to its answer" }).click();
+    await page.getByRole("button", { name: "Go to response" }).click();
     for (const form of ["curl", "parley", "TypeScript"] as const) expect(await copied(form)).toBe(texts.get(form));
     expect(JSON.parse(await copied("JSON")).result.content[0].text).toBe("kept");
   });
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a request that is copied from the page,
     await note.waitFor({ state: "detached" });
     await chooseEntry(page, /event.*connected/);
     await page.getByRole("button", { name: "Copy as parley" }).click();
-    await note.getByText("the entry is no request").waitFor();
+    await note.getByText("the entry is not a request").waitFor();
   });
 
   it("leaves no error in the page, and no request to anywhere else", () => {

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     await chooseConnection(page, connection);
     await goTo(page, "Eras");
     await page.getByLabel("Tool", { exact: true }).fill(tool);
-    await page.getByLabel("Arguments, as JSON").fill(args);
+    await page.getByLabel("Arguments (JSON)").fill(args);
     await page.getByRole("button", { name: "Call in both" }).click();
     await page.getByRole("button", { name: "Call twice" }).click();
   }
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     // The arrow is for the eye alone.
     return rows.map(([direction = "", label]) => `${direction.replace(/^\W/, "")} ${label}`);
   };
-  const differences = () => page.getByRole("region", { name: "Differences of the results" });
+  const differences = () => page.getByRole("region", { name: "Differences between the results" });
 
   it("lays the rounds of questions side by side, and asks the user in each", async () => {
     await callInBoth("Everything", "survey");
@@ -80,21 +80,21 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     for (const revision of ERAS) {
       expect(await facts(revision).textContent()).toMatch(/done[\d.]+ m?s · \d+ messages · .*Every message keeps/);
       expect(await messages("Request", revision)).toEqual(["sent tools/call"]);
-      expect(await messages("Answer", revision)).toEqual(["received tools/call"]);
+      expect(await messages("Response", revision)).toEqual(["received tools/call"]);
     }
-    const part = "Questions and their answers";
+    const part = "Questions and answers";
     expect(await messages(part, SESSIONS)).toEqual(["received elicitation/create", "sent elicitation/create"]);
     expect(await messages(part, STATELESS)).toEqual(["received tools/call", "sent tools/call"]);
     const row = differences().getByRole("row", { name: /content\.0\.text/ });
     expect(await row.getByRole("cell").allTextContents()).toEqual(['"3 stars"', '"5 stars"']);
-    expect(await differences().getByRole("columnheader").allTextContents()).toEqual(["Where", SESSIONS, STATELESS]);
+    expect(await differences().getByRole("columnheader").allTextContents()).toEqual(["Path", SESSIONS, STATELESS]);
     expect(await barriers(page)).toEqual([]);
   });
 
   it("shows each message as a whole, and the results as the same where they are", async () => {
     await callInBoth("Everything", "sum", '{ "numbers": [1, 2] }');
     await differences().getByText("The results are the same.").waitFor();
-    const closed = page.getByRole("region", { name: "Answer" }).getByRole("button", { expanded: false });
+    const closed = page.getByRole("region", { name: "Response" }).getByRole("button", { expanded: false });
     for (const left of [1, 0]) {
       await closed.first().click();
       await expect.poll(() => closed.count()).toBe(left);
@@ -109,11 +109,11 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     await callInBoth("faulty", "wrong-flag");
     await differences().waitFor();
     for (const revision of ERAS) {
-      expect(await facts(revision).textContent()).toContain("The schema is broken at 1 place.");
+      expect(await facts(revision).textContent()).toContain("1 schema violation.");
     }
     const answer = page.getByRole("list", { name: `Answer in ${STATELESS}` });
-    await answer.getByRole("button", { name: /1 flaw/ }).click();
-    await answer.getByText('is the string "no"; CallToolResult demands a boolean').waitFor();
+    await answer.getByRole("button", { name: /1 violation/ }).click();
+    await answer.getByText('is the string "no"; CallToolResult requires a boolean').waitFor();
   });
 
   it.each([
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     expect(await facts(spoken).textContent()).toContain("done");
     expect(await facts(other).textContent()).toContain("failed");
     expect(await facts(other).locator(".compare-problem").textContent()).toContain(spoken);
-    expect(await messages("Answer", spoken)).toEqual(["received tools/call"]);
+    expect(await messages("Response", spoken)).toEqual(["received tools/call"]);
     const none = page.getByRole("list", { name: `Answer in ${other}` });
     expect(await none.textContent()).toBe("none");
   });
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     await connection.filter({ hasText: SESSIONS }).last().click();
     await goTo(page, "Eras");
     await page.getByLabel("Tool", { exact: true }).fill("echo");
-    await page.getByLabel("Arguments, as JSON").fill('{ "message": "hi" }');
+    await page.getByLabel("Arguments (JSON)").fill('{ "message": "hi" }');
     await page.getByRole("button", { name: "Call in both" }).click();
     await page.getByRole("button", { name: "Call twice" }).click();
     await differences().waitFor();

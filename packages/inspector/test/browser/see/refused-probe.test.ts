@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)("the probe of a client", () => {
     expect(await row(/not offered/).count()).toBe(1);
     const entry = await chooseEntry(page, /not offered/);
     await entry.getByText(/error, received .* not offered: the client falls back to initialize/).waitFor();
-    await entry.getByRole("button", { name: "Close the entry" }).click();
+    await entry.getByRole("button", { name: "Close entry" }).click();
     await page.getByLabel("Only failures").check();
     await refused.waitFor({ state: "detached" });
     const request = { kind: "request", method: "server/discover", params: {} } as const;

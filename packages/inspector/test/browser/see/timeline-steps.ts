@@ -42,7 +42,7 @@ export async function chooseEntry(page: Page, words: RegExp): Promise<Locator> {
 
 /** Shows a part of the chosen entry. */
 export async function choosePart(page: Page, part: "Message" | "Headers" | "Waterfall" | "Copy as"): Promise<void> {
-  await page.getByRole("tablist", { name: "Parts of the entry" }).getByRole("tab", { name: part }).click();
+  await page.getByRole("tablist", { name: "Entry details" }).getByRole("tab", { name: part }).click();
 }
 
 /** The message of the chosen entry, as it is shown. */

@@ -86,11 +86,11 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     await entry.getByText(/request, sent · \d+ B · answered in [\d.]+ m?s/).waitFor();
     const request = JSON.parse(await shownMessage(page));
     expect(await page.locator(".timeline-paired").textContent()).toMatch(/received.*result.*tools\/call work/);
-    await entry.getByRole("button", { name: "Go to its answer" }).click();
+    await entry.getByRole("button", { name: "Go to response" }).click();
     await entry.getByText(/result, received · \d+ B · answered in/).waitFor();
     const answer = JSON.parse(await shownMessage(page));
     expect([answer.id, answer.result.content[0].text]).toEqual([request.id, "did 5 steps"]);
-    await entry.getByRole("button", { name: "Go to its request" }).click();
+    await entry.getByRole("button", { name: "Go to request" }).click();
     await entry.getByText("request, sent").waitFor();
   });
 
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
       await row("mcp-method tools/call")?.waitFor();
       await row("mcp-name media")?.waitFor();
     } else await row(/^mcp-session-id /)?.waitFor();
-    await entry.getByRole("button", { name: "Go to its answer" }).click();
+    await entry.getByRole("button", { name: "Go to response" }).click();
     await entry.getByText("Status 200").waitFor();
     await choosePart(page, "Message");
   });
@@ -138,8 +138,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     const table = entry.getByRole("table", { name: "This call" });
     const bars = table.getByRole("row").filter({ has: page.getByRole("rowheader") });
     const read = () => bars.evaluateAll((rows) => rows.map((row) => row.textContent ?? ""));
-    const [round, question] = ["tools/call buy request", "elicitation/create asked by the server"] as const;
-    const between = (number: number) => `questions, round ${number} asked by the server`;
+    const [round, question] = ["tools/call buy request", "elicitation/create from the server"] as const;
+    const between = (number: number) => `questions, round ${number} from the server`;
     const expected = isStateless ? [round, between(1), round, between(2), round] : [round, question, question];
     await expect.poll(async () => (await read()).map((text) => text.replace(/\+.*$/, ""))).toEqual(expected);
     for (const text of await read()) expect(text).toMatch(/\+[\d.]+ (?:µs|m?s)[\d.]+ m?s$/);
@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
   });
 
   it("is narrowed by each filter, and by several", async () => {
-    await page.getByRole("button", { name: "Close the entry" }).click();
+    await page.getByRole("button", { name: "Close entry" }).click();
     const all = await shownRows(page);
     const texts = async () => (await shownRows(page)).map(({ text }) => text);
     const passing = (pass: (row: ShownRow) => boolean) => all.filter(pass).map(({ text }) => text);
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
       await choice("Kind").selectOption(kind);
       const expected = passing((row) => row.kind === kind);
       if (expected.length > 0) await expect.poll(texts, { message: kind }).toEqual(expected);
-      else await page.getByText("No entry passes the filter.").waitFor();
+      else await page.getByText("No entries match the filter.").waitFor();
     }
     await choice("Kind").selectOption("");
     await choice("Method").selectOption("tools/call");
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     expect((await texts()).join()).toContain("connecting to a server of this process");
     await page.getByRole("button", { name: "Show all" }).click();
     await page.getByLabel("Only failures").check();
-    await page.getByText("No entry passes the filter.").waitFor();
+    await page.getByText("No entries match the filter.").waitFor();
     await page.getByLabel("Only problems").check();
     await page.getByRole("button", { name: "Show all" }).click();
     await expect.poll(texts).toEqual(all.map(({ text }) => text));
@@ -200,14 +200,14 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     await expect.poll(fromEnd).toBeLessThan(2);
     await runTool(page, "work");
     // The tool was called before, so that its result alone may be of then.
-    const ended = page.getByRole("region", { name: "Calls so far" }).getByText("done", { exact: true });
+    const ended = page.getByRole("region", { name: "Call history" }).getByText("done", { exact: true });
     await expect.poll(() => ended.count()).toBe(2);
     await goTo(page, "Timeline");
     await list.getByRole("option", { name: /received.*result.*tools\/call work/ }).waitFor();
     await expect.poll(fromEnd).toBeLessThan(2);
     await page.getByRole("button", { name: "Clear…" }).click();
-    await page.getByRole("button", { name: "Clear the timeline" }).click();
-    await page.getByText("No message yet.").waitFor();
+    await page.getByRole("button", { name: "Clear timeline" }).click();
+    await page.getByText("No messages yet.").waitFor();
     await runTool(page, "media");
     await goTo(page, "Timeline");
     await list.getByRole("option", { name: /received.*result.*tools\/call media/ }).waitFor();
@@ -230,8 +230,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     });
     await page.getByRole("button", { name: "Clear…" }).click();
     const dialog = page.getByRole("dialog", { name: "Clear the timeline?" });
-    await dialog.getByRole("button", { name: "Clear the timeline" }).click();
-    await page.getByText("No message yet.").waitFor();
+    await dialog.getByRole("button", { name: "Clear timeline" }).click();
+    await page.getByText("No messages yet.").waitFor();
     const request = { kind: "tool", name: "media", arguments: {} } as const;
     await actInPage(page, "call", { connection: "c1", request });
     await list.getByRole("option", { name: /received.*result.*tools\/call media/ }).waitFor();

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
   const frame = () => page.getByRole("region", { name: "App of the tool" });
   const app = () => frame().frameLocator("iframe").frameLocator("iframe");
   const dialog = (name: string) => page.getByRole("dialog", { name });
-  const lines = () => frame().getByRole("region", { name: "What the app says" });
+  const lines = () => frame().getByRole("region", { name: "App log" });
 
   /** Presses a button of the app. */
   const press = (name: string) => app().getByRole("button", { name, exact: true }).click();
@@ -68,18 +68,21 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
     it("calls a tool once the user has agreed, and is refused where not", async () => {
       refreshed.length = 0;
       await press("Refresh");
-      await dialog("The app calls refresh").getByText('"city": "Bergen"').waitFor();
+      await dialog("The app wants to call refresh").getByText('"city": "Bergen"').waitFor();
       expect(refreshed).toEqual([]);
-      await answer("The app calls refresh", "Allow once");
+      await answer("The app wants to call refresh", "Allow once");
       await app()
         .getByText(/^Refresh: got .*fresh from Bergen/)
         .waitFor();
       expect(refreshed).toEqual(["Bergen"]);
-      for (const refuse of [() => answer("The app calls refresh", "Refuse"), () => page.keyboard.press("Escape")]) {
+      for (const refuse of [
+        () => answer("The app wants to call refresh", "Deny"),
+        () => page.keyboard.press("Escape"),
+      ]) {
         await press("Refresh");
-        await dialog("The app calls refresh").waitFor();
+        await dialog("The app wants to call refresh").waitFor();
         await refuse();
-        await dialog("The app calls refresh").waitFor({ state: "detached" });
+        await dialog("The app wants to call refresh").waitFor({ state: "detached" });
       }
       await expect
         .poll(() =>
@@ -94,10 +97,10 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
     it("asks for one thing after the other", async () => {
       refreshed.length = 0;
       await press("Both");
-      await dialog("The app calls refresh").getByText('"city": "Oslo"').waitFor();
-      await answer("The app calls refresh", "Allow once");
-      await dialog("The app calls refresh").getByText('"city": "Bodø"').waitFor();
-      await answer("The app calls refresh", "Allow once");
+      await dialog("The app wants to call refresh").getByText('"city": "Oslo"').waitFor();
+      await answer("The app wants to call refresh", "Allow once");
+      await dialog("The app wants to call refresh").getByText('"city": "Bodø"').waitFor();
+      await answer("The app wants to call refresh", "Allow once");
       await app()
         .getByText(/^Both: got .*Oslo.*Bodø/)
         .waitFor();
@@ -115,15 +118,15 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
 
     it("reads resources, opens addresses and speaks to the conversation if the user agrees", async () => {
       await press("Read");
-      await dialog("The app reads a resource").getByText("tides://bergen").waitFor();
-      await answer("The app reads a resource", "Allow once");
+      await dialog("The app wants to read a resource").getByText("tides://bergen").waitFor();
+      await answer("The app wants to read a resource", "Allow once");
       await app()
         .getByText(/^Read: got .*high in bergen/)
         .waitFor();
-      const opening = "The app opens an address in a new tab";
+      const opening = "The app wants to open a URL in a new tab";
       await press("Open");
       await dialog(opening).getByText(VISITED).waitFor();
-      await answer(opening, "Refuse");
+      await answer(opening, "Deny");
       await app()
         .getByText(/^Open: was refused/)
         .waitFor();
@@ -135,8 +138,8 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
       expect(await visited.evaluate("opener")).toBeNull();
       await visited.close();
       await press("Say");
-      await dialog("The app adds a message").getByText("the tide is high").waitFor();
-      await answer("The app adds a message", "Allow once");
+      await dialog("The app wants to add a message").getByText("the tide is high").waitFor();
+      await answer("The app wants to add a message", "Allow once");
       await app()
         .getByText(/^Say: got/)
         .waitFor();

@@ -110,9 +110,9 @@ describe.skipIf(!hasBrowser)("what a server offers", () => {
       const panel = await openOffers(page, "Prompts");
       await chooseOffer(page, "prompts", "review");
       const language = panel.getByRole("combobox", { name: "language" });
-      await panel.getByRole("button", { name: "Get the prompt" }).click();
+      await panel.getByRole("button", { name: "Get prompt" }).click();
       await resultOf(page).getByText('the required argument "language" is missing').waitFor();
-      await panel.getByText("It must be given.").waitFor();
+      await panel.getByText("Required").waitFor();
       const suggestions = panel.getByRole("listbox", { name: "Suggestions for language" }).getByRole("option");
       await language.fill("");
       await page.keyboard.press("ArrowDown");
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)("what a server offers", () => {
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       expect(await language.inputValue()).toBe("French");
-      await panel.getByRole("button", { name: "Get the prompt", disabled: false }).waitFor();
+      await panel.getByRole("button", { name: "Get prompt", disabled: false }).waitFor();
       await page.keyboard.press("Control+Enter");
       await resultOf(page).getByText("Review this French text:").waitFor();
       const messages = await resultOf(page).locator(".results-message").allTextContents();
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)("what a server offers", () => {
       const panel = await openOffers(page, "Skills");
       await search("skills").fill("writes");
       await options("skills").filter({ hasText: "release-notes" }).click();
-      await panel.getByRole("button", { name: "Load with its files" }).click();
+      await panel.getByRole("button", { name: "Load with files" }).click();
       await resultOf(page).getByRole("heading", { name: "Release notes" }).waitFor();
       await resultOf(page).getByText("skill://release-notes/templates/notes.md").waitFor();
       await resultOf(page).getByRole("heading", { name: "What is new" }).waitFor();

@@ -51,12 +51,12 @@ describe.skipIf(!hasBrowser)("results", () => {
       const widthOf = (at: number) => pictures.nth(at).evaluate((image) => (image as HTMLImageElement).naturalWidth);
       await expect.poll(() => Promise.all([widthOf(0), widthOf(1)])).toEqual([1, 12]);
       await result().getByText("image/png 70 B 1 × 1").waitFor();
-      await result().getByText("The type image/tiff is not shown.").waitFor();
+      await result().getByText("The media type image/tiff is not supported.").waitFor();
     });
 
     it("play sounds", async () => {
       await run("sound");
-      const sound = result().getByLabel("Sound of the server");
+      const sound = result().getByLabel("Audio from the server");
       const seconds = () => sound.evaluate((audio) => (audio as HTMLAudioElement).duration);
       await expect.poll(seconds).toBeCloseTo(0.1);
     });
@@ -71,9 +71,9 @@ describe.skipIf(!hasBrowser)("results", () => {
       await result().getByText("<b>bold</b>").waitFor();
       expect(await result().getByRole("button", { name: "nothing" }).count()).toBe(0);
       await result().getByRole("button", { name: "the tide table" }).click();
-      const dialog = page.getByRole("dialog", { name: "Open this address?" });
+      const dialog = page.getByRole("dialog", { name: "Open this URL?" });
       await dialog.getByText("https://example.com/tides").waitFor();
-      await dialog.getByRole("button", { name: "Stay here" }).click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
       await result().getByRole("button", { name: "Text", exact: true }).click();
       await result().getByText("# Harbour").waitFor();
     });
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       await result().getByText('"N"').waitFor();
       await form.getByRole("button", { name: "JSON" }).click();
       await result().getByText('"degrees": 9').waitFor();
-      expect(await result().getByText("The same as text").count()).toBe(1);
+      expect(await result().getByText("Same content as text").count()).toBe(1);
     });
 
     it("show a list inside structured content as a table in the table", async () => {
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       await useServer(page, "Everything", revision);
       await runTool(page, "media");
       await result().getByText("A note inside the result").waitFor();
-      await result().getByText("The picture is broken").waitFor();
+      await result().getByText("The image is broken").waitFor();
       await result().getByText("The sound is broken").waitFor();
       await result().getByRole("button", { name: "Read note://tomorrow" }).click();
       await page.getByRole("heading", { name: "tomorrow", level: 2 }).waitFor();
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)("results", () => {
         await panel.getByRole("button", { name: /^Run/ }).click();
       };
       await failing("model");
-      await result().getByText("The tool reports an error").waitFor();
+      await result().getByText("The tool reported an error").waitFor();
       await result().getByText("That city has no station; try Oslo.").waitFor();
       expect(await problem().count()).toBe(0);
       await failing("protocol");
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       await result().getByText("fine").waitFor();
       expect(
         await result()
-          .getByRole("button", { name: /breaks the published schema/ })
+          .getByRole("button", { name: /violates the published schema/ })
           .count(),
       ).toBe(0);
       await result().getByRole("button", { name: "2 messages in the timeline" }).click();
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       await goTo(page, "Use");
       await runTool(page, "wrong-block");
       await result()
-        .getByRole("button", { name: /breaks the published schema in 1 place$/ })
+        .getByRole("button", { name: /violates the published schema in 1 place$/ })
         .click();
       await page.getByText("/result/content/1/text").first().waitFor();
     });

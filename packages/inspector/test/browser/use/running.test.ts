@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
   const progress = (name: string) => page.getByRole("progressbar", { name: `Progress of ${name}` });
   const cancel = () => page.getByRole("button", { name: "Cancel", exact: true });
   const run = (panel: Locator) => panel.getByRole("button", { name: /^Run/ });
-  const history = () => page.getByRole("region", { name: "Calls so far" });
+  const history = () => page.getByRole("region", { name: "Call history" });
 
   describe.each(ERAS)("in %s", (revision) => {
     it("show how far they are, step by step", async () => {
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
       await useServer(page, "working", revision);
       stopped.length = 0;
       const panel = await chooseTool(page, "slow");
-      await panel.getByLabel("run as a task").check();
+      await panel.getByLabel("Run as a task").check();
       await run(panel).click();
       await panel.getByText(/^Task \S+: working/).waitFor();
       await working.goOn("slow");
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
       await useServer(page, "reports", revision);
       const panel = await chooseTool(page, "report");
       await panel.getByLabel("year").fill("2026");
-      await panel.getByLabel("run as a task").check();
+      await panel.getByLabel("Run as a task").check();
       await run(panel).click();
       await questionOf(page).getByLabel("format").selectOption("pdf");
       await questionOf(page).getByRole("button", { name: "Accept" }).click();
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
       await expect.poll(primes).toContain("[2,3,5,7,11,13,17,19]");
       await history().getByRole("button", { name: /^done/ }).last().click();
       await expect.poll(primes).toContain("[2,3,5,7]");
-      await history().getByRole("button", { name: "Use these arguments again" }).click();
+      await history().getByRole("button", { name: "Reuse these arguments" }).click();
       expect(await panel.getByLabel("below", { exact: true }).inputValue()).toBe("10");
       // What is shown stays, also where another connection is looked at in between.
       for (const shown of [...ERAS.filter((era) => era !== revision), revision]) {
@@ -156,9 +156,9 @@ describe.skipIf(!hasBrowser)("calls", () => {
       await useServer(page, "Everything", revision);
       const panel = await openOffers(page, "Request");
       await panel.getByLabel("Method").fill("tools/call");
-      await panel.getByLabel("Params as JSON").fill('{ "name": "sum", "arguments": { "numbers": [4, 5] }');
+      await panel.getByLabel("Params (JSON)").fill('{ "name": "sum", "arguments": { "numbers": [4, 5] }');
       await panel.getByText(/^Line 1, column \d+: /).waitFor();
-      await panel.getByLabel("Params as JSON").fill('{ "name": "sum", "arguments": { "numbers": [4, 5] } }');
+      await panel.getByLabel("Params (JSON)").fill('{ "name": "sum", "arguments": { "numbers": [4, 5] } }');
       await panel.getByRole("button", { name: "Send" }).click();
       await result().getByText("Done").waitFor();
       expect(await resultJson(page)).toMatchObject({ structuredContent: { sum: 9 } });
@@ -185,7 +185,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
       // Updates that arrive before the last one was read are one.
       const updates = async () => Number.parseInt((await panel.getByText(/^\d+ updates$/).textContent()) ?? "", 10);
       await expect.poll(updates).toBeGreaterThan(1);
-      await panel.getByLabel("read again at once").uncheck();
+      await panel.getByLabel("Read again on every update").uncheck();
       const before = await updates();
       await write("third");
       await expect.poll(updates).toBeGreaterThan(before);

@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser || !peersInstalled)("the published server-everything
     await expect.poll(() => suggestions("name").count()).toBeGreaterThan(1);
     const [name] = await suggestions("name").allTextContents();
     await suggestions("name").first().click();
-    await panel.getByRole("button", { name: "Get the prompt" }).click();
+    await panel.getByRole("button", { name: "Get prompt" }).click();
     await result().getByText(`Please promote ${name} to the head of the Engineering team.`).waitFor();
   });
 
@@ -126,8 +126,8 @@ describe.skipIf(!hasBrowser || !peersInstalled)("the published server-everything
 
   it("runs a tool that must be a task, with its status and a question on its way", async () => {
     const panel = await chooseTool(page, "simulate-research-query");
-    expect(await panel.getByLabel("run as a task").isDisabled()).toBe(true);
-    expect(await panel.getByLabel("run as a task").isChecked()).toBe(true);
+    expect(await panel.getByLabel("Run as a task").isDisabled()).toBe(true);
+    expect(await panel.getByLabel("Run as a task").isChecked()).toBe(true);
     await panel.getByLabel("topic", { exact: true }).fill("tides");
     await panel.getByLabel("ambiguous", { exact: true }).check();
     await run(panel).click();
