@@ -42,7 +42,7 @@ function checkEnvironment(env: unknown): void {
         `env.${name}`,
         "a string with U+0000",
         "a variable",
-        "Remove this character, because no program can receive it.",
+        "Pass it without this character, because no program can receive it.",
       );
     }
   }

@@ -158,7 +158,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     name: "calls-without-share",
     recreates: "the hanging calls of one principal keep all places of a server",
     file: "platform/semaphore.ts",
-    search: "if (key !== undefined && !this.#runningOf.take(key, this.#share)) return false;",
+    search: "if (key !== undefined && !this.#runningOf.tryAdd(key, this.#share)) return false;",
     replace: "if (key !== undefined) this.#runningOf.change(key, 1);",
     tests: ["src/server/tools/call-limit.test.ts"],
   },

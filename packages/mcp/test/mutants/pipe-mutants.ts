@@ -38,7 +38,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "pending-not-rejected-on-close",
     recreates: "requests stay pending when the connection ends",
     file: "jsonrpc/connection.ts",
-    search: "    this.#asks.rejectAll(error);\n    this.#handler.closed(reason);",
+    search: "    this.#pending.rejectAll(error);\n    this.#handler.closed(reason);",
     replace: "    this.#handler.closed(reason);",
     tests: ["src/jsonrpc/connection.test.ts"],
   },
