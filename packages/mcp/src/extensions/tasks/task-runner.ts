@@ -75,7 +75,7 @@ export class TaskRunner {
   async begin(call: ExtensionCall, rules: TaskRules, wanted: RequestedTask): Promise<object> {
     const parts = this.#open();
     const record = this.#newRecord(call, rules, wanted, parts.node);
-    const { callsRequest: requested } = taskDialect(call.request.revision);
+    const { callsRequest } = taskDialect(call.request.revision);
     const late = rules.begin === "handler" && !callsRequest;
     const inputs = late ? call.request.inputs : undefined;
     const { id } = record;
