@@ -109,7 +109,7 @@ function tableOf(revision, earlier, old, shapes) {
   const purpose =
     earlier === undefined
       ? `The definitions of ${revision}, in the notation of \`parseShape\`.`
-      : `What ${revision} adds to the definitions of ${earlier}, changes in them, and removes (\`-\`).`;
+      : `The definitions that ${revision} adds to those of ${earlier}, changes or removes (\`-\`).`;
   return [
     "// Written by scripts/message-shapes.mjs.",
     `/** ${purpose} */`,

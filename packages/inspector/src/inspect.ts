@@ -8,13 +8,13 @@ import { startInspector } from "./start-inspector.js";
 export interface InspectOptions {
   /** The port on this machine. Default: 0, a free one. */
   port?: number | undefined;
-  /** Whether the browser is opened. Default: only where stderr is a terminal, and not in continuous integration. */
+  /** True to open the browser. Default: true if stderr is a terminal and the environment variable `CI` is empty. */
   open?: boolean | undefined;
 }
 
 /**
- * Opens an inspector for a server of this process, during development: every connection of the page is one in memory. Writes the
- * address to stderr.
+ * Opens an inspector for a server in this process, for use during development. The page connects to the server in
+ * memory. Writes the address of the page to stderr.
  */
 export async function inspect(server: Server, { port, open }: InspectOptions = {}): Promise<Inspector> {
   const inspector = await startInspector({ port, targets: [targetOf(server)] });
@@ -28,7 +28,7 @@ function openPage(url: string): void {
   try {
     openInBrowser(url);
   } catch {
-    // No program is known here that opens addresses; it was written down.
+    // This system has no known program that opens a browser. The address is on stderr.
   }
 }
 

@@ -4,28 +4,43 @@ import type { InspectorTarget } from "./connections/inspector-target.js";
 
 /** Options of `startInspector`. */
 export interface InspectorOptions {
-  /** What can be connected to besides addresses; each is connected at once. Default: none. */
+  /**
+   * Servers that the page can connect to besides addresses that the user enters. The inspector connects to each of them
+   * on start. Default: none.
+   */
   targets?: readonly InspectorTarget[] | undefined;
-  /** The port on this machine. Default: 0, a free one. */
+  /** The port on this machine. Default: 0, which picks a free port. */
   port?: number | undefined;
-  /** The revision to speak first; another can be chosen in the page. Default: it is negotiated. */
+  /**
+   * The revision for the connections to `targets`. The user can choose another one in the page. Default: the revision
+   * is negotiated.
+   */
   revision?: Revision | undefined;
-  /** How long a server may take to connect, in milliseconds, the time of a login not counted. Default: 30 s. */
+  /**
+   * Time within which a server must complete the handshake, in milliseconds. The time of a login does not count.
+   * Default: 30 s.
+   */
   connectMs?: number | undefined;
-  /** Gives what counts the tokens of a text, when tools are first shown as models see them. Default: an estimate by its length. */
+  /**
+   * Loads the function that counts the tokens of a text. Called when the page first shows tools as models receive them.
+   * Default: the tokens are estimated from the length of the text.
+   */
   loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
-  /** Answers for a model where the user lets it. Default: the user answers by hand. */
+  /**
+   * Drafts the answer to a sampling request when the user asks for it. The user reviews the draft. Default: the user
+   * writes the answer.
+   */
   model?: ((params: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>) | undefined;
-  /** Where tokens of logins are kept. Default: in memory, for as long as the inspector runs. */
+  /** Stores the tokens of logins. Default: in memory, until the inspector closes. */
   tokens?: TokenStore | undefined;
 }
 
-/** An inspector that is running. */
+/** A running inspector. */
 export interface Inspector {
-  /** The address for a browser. Whoever has it may use the inspector: the token in it is the key. */
+  /** The address to open in a browser. It contains the access token: anyone who has it can use the inspector. */
   readonly url: string;
-  /** Ends its connections and stops serving. */
+  /** Closes the connections and stops the web server. */
   close(): Promise<void>;
-  /** Resolves when it has been closed. */
+  /** Resolves when the inspector has closed. */
   readonly closed: Promise<void>;
 }

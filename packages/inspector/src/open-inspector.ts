@@ -1,23 +1,23 @@
 import { McpError } from "@parley/mcp";
-import { MOST_CONNECTIONS } from "./connections/connections.js";
+import { MAX_CONNECTIONS } from "./connections/connections.js";
 import { type OpenedEngine, openEngine } from "./engine/open-engine.js";
 import type { Inspector, InspectorOptions } from "./inspector-options.js";
 import { openWebServer } from "./web/web-server.js";
 
-/** Targets are connected when the first page is there, or after this time without one. */
+/** Time to wait for the first page before connecting to the targets. */
 const WAIT_FOR_PAGE_MS = 1_000;
 
-/** Starts an inspector whose page is in a folder: of the built package, or of a test. */
+/** Starts an inspector whose page is in `pageFolder`: the folder of the built package, or one of a test. */
 export async function openInspector(options: InspectorOptions, pageFolder: string): Promise<Inspector> {
-  if ((options.targets ?? []).length > MOST_CONNECTIONS) {
-    throw new McpError("invalid_definition", `there are more than ${MOST_CONNECTIONS} targets`, { fix: "Pass fewer." });
+  if ((options.targets ?? []).length > MAX_CONNECTIONS) {
+    throw new McpError("invalid_definition", `there are more than ${MAX_CONNECTIONS} targets`, { fix: "Pass fewer." });
   }
   const engine = openEngine(options, pageFolder);
-  const targets = connectingLater(engine);
+  const targets = deferConnecting(engine);
   const { port = 0 } = options;
-  const web = await openWebServer(engine, { port, pageFolder, onFollowed: targets.connect }).catch(
+  const web = await openWebServer(engine, { port, pageFolder, onStreamOpened: targets.connect }).catch(
     async (reason: unknown) => {
-      targets.forget();
+      targets.cancel();
       await engine.close();
       throw reason;
     },
@@ -31,25 +31,28 @@ export async function openInspector(options: InspectorOptions, pageFolder: strin
     url: web.url,
     closed,
     close: () => {
-      targets.forget();
+      targets.cancel();
       closing ??= Promise.allSettled([web.close(), engine.close()]).then(ended);
       return closing;
     },
   };
 }
 
-/** Lets the page come first: what a target loads, such as a compiler for its module, would keep the browser waiting. */
-function connectingLater(engine: OpenedEngine): { connect(): void; forget(): void } {
+/**
+ * Delays connecting until the page is loaded. Loading a target, such as compiling its module, would block the first
+ * page load.
+ */
+function deferConnecting(engine: OpenedEngine): { connect(): void; cancel(): void } {
   let isDone = false;
-  const forget = () => {
+  const cancel = () => {
     isDone = true;
     clearTimeout(timer);
   };
   const connect = () => {
     if (isDone) return;
-    forget();
+    cancel();
     engine.connectTargets();
   };
   const timer = setTimeout(connect, WAIT_FOR_PAGE_MS);
-  return { connect, forget };
+  return { connect, cancel };
 }

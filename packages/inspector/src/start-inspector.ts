@@ -3,8 +3,8 @@ import type { Inspector, InspectorOptions } from "./inspector-options.js";
 import { openInspector } from "./open-inspector.js";
 
 /**
- * Starts an inspector on this machine, and connects to its targets. Resolves with the address as soon as the page is served. Rejects
- * with an `McpError` if the port is taken.
+ * Starts an inspector on this machine and connects to its targets. Resolves as soon as the page is served. Rejects with
+ * an `McpError` if the port is taken.
  */
 export function startInspector(options: InspectorOptions = {}): Promise<Inspector> {
   return openInspector(options, fileURLToPath(new URL("./page/", import.meta.url)));

@@ -1,12 +1,12 @@
 import type { ActionHandlers } from "../contract/actions.js";
 import type { CallRequest } from "../contract/calls.js";
 import { choiceOf, optionalFlagOf, recordOf, textOf, textsOf } from "../engine/read-input.js";
-import type { ConnectionFinder } from "./called-connection.js";
+import type { ConnectionFinder } from "./callable-connection.js";
 import type { RunningCalls } from "./running-calls.js";
 
 const KINDS = ["tool", "prompt", "resource", "skill", "request"] as const satisfies readonly CallRequest["kind"][];
 
-/** What the page can do about calls. */
+/** Creates the actions for calls. */
 export function callActions(
   calls: RunningCalls,
   connections: ConnectionFinder,
@@ -24,7 +24,7 @@ export function callActions(
   };
 }
 
-/** A request as the page sent it. Throws `invalid_params` for one that is none. */
+/** Reads a request that the page sent. Throws `invalid_params` if it is invalid. */
 export function readCallRequest(input: object): CallRequest {
   const kind = choiceOf(input, "kind", KINDS);
   switch (kind) {

@@ -1,4 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The id of the call in whose course something is sent or asked. Whoever starts a call runs it inside; whoever notes messages reads it. */
+/**
+ * The id of the current call. `RunningCalls` sets it, and connections read it to assign messages and questions to the
+ * call.
+ */
 export const callContext = new AsyncLocalStorage<string>();

@@ -3,16 +3,16 @@ import { type DetailedTask, McpError } from "@parley/mcp/protocol";
 import type { SkillFile, SkillsClient } from "@parley/mcp/skills";
 import type { FollowedTask } from "@parley/mcp/tasks";
 import type { CallRequest } from "../contract/calls.js";
-import type { CalledConnection } from "./called-connection.js";
+import type { CallableConnection } from "./callable-connection.js";
 
-/** What is told of a call while it runs. */
+/** Callbacks for a running call. */
 interface PerformHooks extends CallAsTaskHooks, Required<Pick<CallOptions, "onProgress">> {
   readonly signal: AbortSignal;
 }
 
-/** Asks the server what the user wants to know, past every cache, and gives the whole result, also that of a tool that failed. */
+/** Sends the request without using a cache. Returns the whole result, also if a tool failed. */
 export async function performRequest(
-  connection: CalledConnection,
+  connection: CallableConnection,
   request: CallRequest,
   { signal, onProgress, onTask }: PerformHooks,
 ): Promise<object> {
@@ -20,7 +20,7 @@ export async function performRequest(
   const options: CallOptions = { signal, onProgress, cache: false };
   switch (request.kind) {
     case "tool":
-      // Where the server decides alone what becomes a task, each call may be one, and is shown as such.
+      // In the stateless era the server decides which calls become tasks, so any call may be one.
       if (request.asTask === true || connection.info.era === "stateless")
         return callAsTask(connection, request, { ...options, signal }, { onTask });
       return client.callTool(request.name, request.arguments, options);
@@ -35,7 +35,7 @@ export async function performRequest(
   }
 }
 
-/** What a call is about: the tool, prompt, URI, skill or method. */
+/** Returns what a call names: the tool, prompt, URI, skill or method. */
 export function nameOf(request: CallRequest): string {
   switch (request.kind) {
     case "resource":
@@ -47,10 +47,13 @@ export function nameOf(request: CallRequest): string {
   }
 }
 
-/** Reads a skill with all its files, each verified, in the form of a result: `contents` are those of a resource. */
+/**
+ * Reads a skill with all of its verified files. Returns it in the form of a result, with `contents` like those of a
+ * resource.
+ */
 async function loadSkill(skills: SkillsClient, uri: string, { signal }: CallOptions): Promise<Record<string, unknown>> {
   const options: CallOptions = { signal, cache: false };
-  // The user asks for it each time, so that files without digests may be read too.
+  // `dynamic` allows files without digests, because the user loads the skill each time.
   const skill = await skills.load(uri, { ...options, dynamic: true });
   const contents: Record<string, unknown>[] = [];
   for await (const file of skill.readAll(options)) contents.push(contentsOf(file));
@@ -65,29 +68,29 @@ function contentsOf({ uri, mimeType, bytes, text }: SkillFile): Record<string, u
   };
 }
 
-/** What is told of a task. */
+/** Callbacks for a task. */
 interface CallAsTaskHooks {
-  /** Called with the task and with each change of it, also with those after the call was cancelled. */
+  /** Called when the task starts and after each change, even after the call was cancelled. */
   onTask(task: DetailedTask): void;
 }
 
 /**
- * Calls a tool as a task and waits for its whole result, or for that of a server that answers at once. The signal cancels the task
- * at the server; a server that goes on all the same is waited for no longer, and its task is followed until it is over.
+ * Calls a tool as a task and waits for its result. The server may also answer at once. The signal cancels the task at
+ * the server. If the server does not stop it, this stops waiting, and `onTask` still reports until the task ends.
  */
 async function callAsTask(
-  { client, extensions }: CalledConnection,
+  { client, extensions }: CallableConnection,
   { name, arguments: args }: CallRequest & { readonly kind: "tool" },
   options: CallOptions & { readonly signal: AbortSignal },
   { onTask }: CallAsTaskHooks,
 ): Promise<object> {
-  // A list, because the compiler does not see that a callback assigns.
+  // An array, because the compiler does not see an assignment inside a callback.
   const started: FollowedTask[] = [];
   const starting = client.extension(extensions.tasks).startOptions(options, (task) => started.push(task));
   try {
     return await client.callTool(name, args, starting);
   } catch (error) {
-    // What the server answers with a task has no content, so that as a result of a tool it is refused.
+    // `callTool` rejects the answer with the task, because it has no content.
     const task = started.at(-1);
     if (task === undefined) throw error;
     void follow(task, onTask);
@@ -99,16 +102,17 @@ async function follow(followed: FollowedTask, onTask: (task: DetailedTask) => vo
   try {
     for await (const task of followed) onTask(task);
   } catch {
-    // The outcome fails with the same.
+    // The outcome rejects with the same error.
   }
 }
 
 async function outcomeOf(task: FollowedTask, signal: AbortSignal): Promise<object> {
   const waiting = new AbortController();
   const cancel = async () => {
-    // A task that cannot be cancelled is given up by who waits for it.
+    // The server may be unable to cancel the task.
     await task.cancel().catch(() => {});
-    if (!isOver(task.task)) waiting.abort(new McpError("cancelled", "the call was cancelled, but its task goes on"));
+    if (!isFinished(task.task))
+      waiting.abort(new McpError("cancelled", "the call was cancelled, but its task is still running"));
   };
   const cancelled = () => void cancel();
   signal.addEventListener("abort", cancelled, { once: true });
@@ -120,6 +124,6 @@ async function outcomeOf(task: FollowedTask, signal: AbortSignal): Promise<objec
   }
 }
 
-function isOver(task: DetailedTask | undefined): boolean {
+function isFinished(task: DetailedTask | undefined): boolean {
   return task?.status === "completed" || task?.status === "failed" || task?.status === "cancelled";
 }

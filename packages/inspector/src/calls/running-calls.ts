@@ -1,32 +1,34 @@
 import { type DetailedTask, McpError, type ProgressNotificationParams } from "@parley/mcp/protocol";
 import type { CallInfo, CallOutcome, CallRequest, CallStatus } from "../contract/calls.js";
-import type { ShownProblem } from "../contract/connections.js";
+import type { ProblemInfo } from "../contract/connections.js";
+import { toProblemInfo } from "../engine/problem-info.js";
 import { isRecord } from "../engine/read-input.js";
-import { shownProblem } from "../engine/shown-problem.js";
 import { callContext } from "./call-context.js";
-import type { CalledConnection } from "./called-connection.js";
+import type { CallableConnection } from "./callable-connection.js";
 import { jsonBytes } from "./json-bytes.js";
 import { nameOf, performRequest } from "./perform-request.js";
 
-/** How much is remembered of calls. */
+/** Limits on stored calls. */
 export interface CallLimits {
-  /** Calls that are kept; the oldest that has ended is forgotten first. Default 200. */
+  /** Maximum number of stored calls. The oldest that has ended is evicted first. Default: 200. */
   calls: number;
-  /** Calls that run at the same time. Default 100. */
+  /** Maximum number of concurrent calls. Default: 100. */
   running: number;
-  /** Bytes of requests and results together. Default 64 MiB. */
+  /** Maximum size of all requests and results. Default: 64 MiB. */
   bytes: number;
 }
 
 const DEFAULT_LIMITS: CallLimits = { calls: 200, running: 100, bytes: 64 * 1024 * 1024 };
-/** Characters of a text of a server that go into the state, which is sent as a whole after each change. */
-const MOST_SHOWN = 300;
-/** Characters of the name of a call: the page finds the calls of an offer by it, and addresses of resources are long. */
-const MOST_NAME = 2000;
+/** Maximum length of a server's text in the state, which is sent as a whole after each change. */
+const MAX_TEXT_LENGTH = 300;
+/**
+ * Maximum length of a call's name. Longer than other texts, because the page finds calls by it and URIs can be long.
+ */
+const MAX_NAME_LENGTH = 2000;
 
-/** What the calls are made with. */
+/** Options of `RunningCalls`. */
 interface RunningCallsOptions {
-  /** Milliseconds since the inspector began. */
+  /** Milliseconds since the inspector started. */
   now(): number;
   /** Called after every change of `list()`. */
   changed(): void;
@@ -36,13 +38,13 @@ interface RunningCallsOptions {
 interface Call {
   info: CallInfo;
   readonly request: CallRequest;
-  readonly ending: AbortController;
+  readonly controller: AbortController;
   ended: EndedCall | undefined;
-  /** Bytes of the request, and of the result once there is one. */
+  /** Size of the request, plus that of the result once there is one. */
   bytes: number;
 }
 
-/** The calls that the user started, those that run and the last that ended. */
+/** The calls of the user: those that are running, and the last ones that ended. */
 export class RunningCalls {
   readonly #options: RunningCallsOptions;
   readonly #limits: CallLimits;
@@ -55,42 +57,42 @@ export class RunningCalls {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
   }
 
-  /** Starts a call and gives its id. Throws while the connection does not stand, and when too many calls are running. */
-  start(connection: CalledConnection, request: CallRequest): string {
+  /** Starts a call and returns its id. Throws if the connection is not open or too many calls are running. */
+  start(connection: CallableConnection, request: CallRequest): string {
     const { client } = connection;
-    this.#refuseTooMany();
+    this.#checkLimit();
     const id = `call-${++this.#last}`;
     const call: Call = {
       info: {
         id,
         connection: connection.id,
         kind: request.kind,
-        name: shown(nameOf(request), MOST_NAME),
+        name: truncate(nameOf(request), MAX_NAME_LENGTH),
         status: "running",
         startedMs: this.#options.now(),
       },
       request,
-      ending: new AbortController(),
+      controller: new AbortController(),
       ended: undefined,
       bytes: jsonBytes(request),
     };
     this.#calls.set(id, call);
     this.#bytes += call.bytes;
-    this.#forgetOld();
+    this.#evict();
     const { id: connectionId, extensions, info } = connection;
-    // With the client that was there: the connection may be opened again meanwhile.
+    // The call uses the current client even if the connection is opened again in the meantime.
     void callContext.run(id, () => this.#run({ id: connectionId, client, extensions, info }, call));
     this.#options.changed();
     return id;
   }
 
-  /** Cancels a call, here and at the server; one that has ended stays as it is. Throws for a call that is not known. */
+  /** Cancels a call, also at the server. Has no effect on one that has ended. Throws for an unknown call. */
   cancel(id: string): void {
-    const { ending, ended } = this.#find(id);
-    if (ended === undefined) ending.abort(new McpError("cancelled", "the user cancelled the call"));
+    const { controller, ended } = this.#find(id);
+    if (ended === undefined) controller.abort(new McpError("cancelled", "the user cancelled the call"));
   }
 
-  /** How a call ended. Throws for one that is still running or is forgotten. */
+  /** Returns the outcome of a call. Throws if it is still running or was evicted. */
   outcome(id: string): CallOutcome {
     const { info, request, ended } = this.#find(id);
     if (ended === undefined) {
@@ -106,47 +108,50 @@ export class RunningCalls {
     };
   }
 
-  /** All calls that are kept, the newest first. */
+  /** Returns the stored calls, the newest first. */
   list(): readonly CallInfo[] {
     return [...this.#calls.values()].map(({ info }) => info).reverse();
   }
 
-  /** The only running call of a connection, if there is exactly one. */
+  /** Returns the running call of a connection, if there is exactly one. */
   only(connection: string): string | undefined {
     const running = this.#running().filter(({ info }) => info.connection === connection);
     return running.length === 1 ? running[0]?.info.id : undefined;
   }
 
-  /** The call of a connection in whose course this is asked; where the context does not tell, the only one that is running. */
+  /**
+   * Returns the call of the current async context, if it belongs to the connection. Otherwise returns its only running
+   * call.
+   */
   current(connection: string): string | undefined {
     const call = this.#calls.get(callContext.getStore() ?? "");
-    // A connection may have been opened in the course of a call that has long ended.
+    // The connection may have been opened by a call that has ended.
     const known = call?.info.connection === connection && call.ended === undefined;
     return known ? call.info.id : this.only(connection);
   }
 
-  async #run(connection: CalledConnection, call: Call): Promise<void> {
+  async #run(connection: CallableConnection, call: Call): Promise<void> {
     const hooks = {
-      signal: call.ending.signal,
-      onProgress: (progress: ProgressNotificationParams) => this.#note(call, { progress: shownProgress(progress) }),
-      onTask: (task: DetailedTask) => this.#note(call, { task: shownTask(task) }),
+      signal: call.controller.signal,
+      onProgress: (progress: ProgressNotificationParams) => this.#update(call, { progress: shownProgress(progress) }),
+      onTask: (task: DetailedTask) => this.#update(call, { task: shownTask(task) }),
     };
     try {
-      this.#end(call, endedWell(await performRequest(connection, call.request, hooks)));
+      this.#end(call, endedWithResult(await performRequest(connection, call.request, hooks)));
     } catch (error) {
-      this.#end(call, endedWith(error));
+      this.#end(call, endedWithError(error));
     }
   }
 
   #end(call: Call, ended: EndedCall): void {
     call.ended = withinBytes(ended, this.#limits.bytes);
-    call.bytes += call.ended.held;
-    this.#bytes += call.ended.held;
-    this.#note(call, { status: ended.status, durationMs: this.#options.now() - call.info.startedMs });
-    this.#forgetOld(call);
+    call.bytes += call.ended.storedBytes;
+    this.#bytes += call.ended.storedBytes;
+    this.#update(call, { status: ended.status, durationMs: this.#options.now() - call.info.startedMs });
+    this.#evict(call);
   }
 
-  #note(call: Call, news: Partial<CallInfo>): void {
+  #update(call: Call, news: Partial<CallInfo>): void {
     call.info = { ...call.info, ...news };
     this.#options.changed();
   }
@@ -155,7 +160,7 @@ export class RunningCalls {
     return [...this.#calls.values()].filter(({ ended }) => ended === undefined);
   }
 
-  #refuseTooMany(): void {
+  #checkLimit(): void {
     const { running } = this.#limits;
     if (this.#running().length < running) return;
     throw new McpError("limit_exceeded", `${running} calls are running`, {
@@ -163,8 +168,8 @@ export class RunningCalls {
     });
   }
 
-  /** Forgets calls that have ended, the oldest first and `newest` never, until the limits are kept. */
-  #forgetOld(newest?: Call): void {
+  /** Evicts calls that have ended, the oldest first, until the limits are met. Never evicts `newest`. */
+  #evict(newest?: Call): void {
     const { calls, bytes } = this.#limits;
     for (const [id, call] of this.#calls) {
       if (this.#calls.size <= calls && this.#bytes <= bytes) return;
@@ -178,73 +183,78 @@ export class RunningCalls {
     const call = this.#calls.get(id);
     if (call !== undefined) return call;
     const { calls, bytes } = this.#limits;
-    throw new McpError("invalid_params", `the call ${shown(id)} is not known, or was forgotten`, {
-      fix: `Call again: the last ${calls} calls and ${bytes} bytes of their results are kept.`,
+    throw new McpError("invalid_params", `the call ${truncate(id)} does not exist or is no longer stored`, {
+      fix: `Make the call again. The inspector stores the last ${calls} calls and ${bytes} bytes of results.`,
     });
   }
 }
 
 function shownProgress({ progress, total, message }: ProgressNotificationParams): CallInfo["progress"] {
-  // Of a notification the client has checked the number alone.
+  // The client validates only the number of a progress notification.
   return {
     progress,
     ...(typeof total === "number" ? { total } : {}),
-    ...(typeof message === "string" ? { message: shown(message) } : {}),
+    ...(typeof message === "string" ? { message: truncate(message) } : {}),
   };
 }
 
 function shownTask({ taskId, status, statusMessage }: DetailedTask): CallInfo["task"] {
   return {
-    id: shown(taskId),
+    id: truncate(taskId),
     status,
-    ...(typeof statusMessage === "string" ? { message: shown(statusMessage) } : {}),
+    ...(typeof statusMessage === "string" ? { message: truncate(statusMessage) } : {}),
   };
 }
 
-function shown(text: string, most = MOST_SHOWN): string {
-  return text.length <= most ? text : `${text.slice(0, most)}…`;
+function truncate(text: string, max = MAX_TEXT_LENGTH): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
 
-/** How a call ended, without what it was. */
+/** The end of a call: its status, and the result or the problem. */
 interface EndedCall {
   readonly status: Exclude<CallStatus, "running">;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
-  readonly problem?: ShownProblem | undefined;
-  /** Bytes of the result as JSON. */
+  readonly problem?: ProblemInfo | undefined;
+  /** Size of the result as JSON. */
   readonly bytes: number;
-  /** Bytes of all that is kept of it. */
-  readonly held: number;
+  /** Size of the stored result and problem. */
+  readonly storedBytes: number;
 }
 
-/** The end of a call that has a result; that of a tool may say that it failed. */
-function endedWell(given: object): EndedCall {
-  // Any object that came as JSON is a record.
+/** Creates the end of a call that has a result. A tool result may report a failure. */
+function endedWithResult(given: object): EndedCall {
+  // A result is parsed JSON, so it is a record.
   const result = given as Readonly<Record<string, unknown>>;
   const bytes = jsonBytes(result);
-  return { status: result["isError"] === true ? "failed" : "done", result, bytes, held: bytes };
+  return { status: result["isError"] === true ? "failed" : "done", result, bytes, storedBytes: bytes };
 }
 
-/** The end of a call that failed. A result that the client refused is shown beside the reason. */
-function endedWith(error: unknown): EndedCall {
+/** Creates the end of a call that failed. A result that the client rejected is shown with the error. */
+function endedWithError(error: unknown): EndedCall {
   const { kind, message, fix, data } = McpError.from(error);
   if (!isRecord(data) || !isRecord(data["result"])) {
-    const problem = shownProblem(error);
-    return { status: kind === "cancelled" ? "cancelled" : "failed", problem, bytes: 0, held: jsonBytes(problem) };
+    const problem = toProblemInfo(error);
+    return {
+      status: kind === "cancelled" ? "cancelled" : "failed",
+      problem,
+      bytes: 0,
+      storedBytes: jsonBytes(problem),
+    };
   }
   const { result, ...others } = data;
-  const problem = shownProblem(new McpError(kind, message, { fix, data: others }));
+  const problem = toProblemInfo(new McpError(kind, message, { fix, data: others }));
   const bytes = jsonBytes(result);
-  return { status: "failed", result, problem, bytes, held: bytes + jsonBytes(problem) };
+  return { status: "failed", result, problem, bytes, storedBytes: bytes + jsonBytes(problem) };
 }
 
-/** The same end without what is too large to be kept. */
+/** Drops the result and the data if they exceed the limit. */
 function withinBytes(ended: EndedCall, limit: number): EndedCall {
-  const { status, problem, bytes, held } = ended;
-  if (held <= limit) return ended;
+  const { status, problem, bytes, storedBytes } = ended;
+  if (storedBytes <= limit) return ended;
   const { message, fix, kind } = problem ?? {
     kind: "limit_exceeded",
-    message: `the result has ${bytes} bytes, and the inspector keeps ${limit} bytes of results`,
-    fix: "Ask for less at once; the timeline has the beginning of the result.",
+    message: `the result has ${bytes} bytes, but the inspector stores only ${limit} bytes of results`,
+    fix: "Request less at once. The timeline has the beginning of the result.",
   };
-  return { status, problem: { message, fix, kind }, bytes, held: 0 };
+  return { status, problem: { message, fix, kind }, bytes, storedBytes: 0 };
 }

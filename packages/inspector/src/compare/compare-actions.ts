@@ -3,26 +3,26 @@ import { McpError, REVISIONS, type Revision, shownRevision } from "@parley/mcp/p
 import { differencesOf } from "@parley/mcp/recording";
 import type { WireMessage } from "@parley/mcp/transport";
 import { readCallRequest } from "../calls/call-actions.js";
-import type { CalledConnection } from "../calls/called-connection.js";
+import type { CallableConnection } from "../calls/callable-connection.js";
 import { performRequest } from "../calls/perform-request.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { CallRequest } from "../contract/calls.js";
 import type { ComparedCall, EraComparison } from "../contract/timeline.js";
+import { toProblemInfo } from "../engine/problem-info.js";
 import { isRecord, listOf, recordOf, textOf } from "../engine/read-input.js";
-import { shownProblem } from "../engine/shown-problem.js";
-import { boundedValue } from "../keep/bounded-value.js";
-import type { CancellableRuns } from "../keep/cancellable-runs.js";
-import { openUntilCancelled } from "../keep/open-until-cancelled.js";
+import { boundedValue } from "../sessions/bounded-value.js";
+import type { CancellableRuns } from "../sessions/cancellable-runs.js";
+import { openUntilCancelled } from "../sessions/open-until-cancelled.js";
 import type { TimelineLimits } from "../timeline/entry-ring.js";
 import { Timeline } from "../timeline/timeline.js";
 
-/** What the room needs of the others. */
+/** Options of `compareActions`. */
 interface CompareActionsOptions {
   readonly connections: { get(id: string): ComparedConnection };
   readonly runs: CancellableRuns;
 }
 
-/** Calls the same in two revisions, one after the other, and compares what comes back. */
+/** Creates the action that makes the same call in two revisions, one after the other, and compares the results. */
 export function compareActions({ connections, runs }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
   return {
     async compare(input) {
@@ -55,7 +55,7 @@ function comparisonOf(left: RevisionRun, right: RevisionRun): EraComparison {
   };
 }
 
-/** What of a result is the server's and not the era's. */
+/** Returns a result without the members that depend on the era. */
 function comparable(result: unknown): unknown {
   if (!isRecord(result)) return result;
   const { _meta, resultType, ttlMs, cacheScope, ...rest } = result;
@@ -65,32 +65,34 @@ function comparable(result: unknown): unknown {
 function revisionsOf(input: object): [Revision, Revision] {
   const [left, right, ...more] = listOf(input, "revisions").map((given) => REVISIONS.find((one) => one === given));
   if (left === undefined || right === undefined || more.length > 0) {
-    throw new McpError("invalid_params", "`revisions` are not two revisions", {
+    throw new McpError("invalid_params", "`revisions` is not a pair of revisions", {
       fix: `Send two of: ${REVISIONS.join(", ")}.`,
     });
   }
   return [left, right];
 }
 
-/** A connection as far as a comparison needs it. */
-interface ComparedConnection extends Omit<CalledConnection, "client"> {
-  /** Opens a further client for the same target, whose messages are not in the timeline; the user answers its questions. */
+/** The part of a connection that a comparison needs. */
+interface ComparedConnection extends Omit<CallableConnection, "client"> {
+  /**
+   * Opens another client for the same target. Its messages are not in the timeline, and the user answers its questions.
+   */
   openAnother(options: ClientOptions): Promise<Client>;
 }
 
-/** One run, and what came of it. */
+/** One call of the comparison, with its result. */
 interface RevisionRun {
   readonly call: ComparedCall;
-  /** The result, or an object with the message of the error. */
+  /** The result, or an object with the error message. */
   readonly result: unknown;
 }
 
-/** Messages of one run that are kept: a call with questions has some twenty, one with progress more. */
+/** Limits on the stored messages of one run. A call with questions has about twenty, one with progress more. */
 const LIMITS: TimelineLimits = { entries: 500, bytes: 4 * 1024 * 1024 };
-/** A user may think about a question for as long. */
+/** Time that the user has to answer a question. */
 const IDLE_MS = 600_000;
 
-/** Performs a request over a fresh connection in one revision. Never rejects: a failure is an outcome, and so is the abort of the signal. */
+/** Sends a request over a new connection in one revision. Never rejects: a failure or an abort is an outcome. */
 async function runInRevision(
   connection: ComparedConnection,
   request: CallRequest,
@@ -114,7 +116,7 @@ async function runInRevision(
     const result = await performRequest(called, request, { signal, onProgress: () => {}, onTask: () => {} });
     return ended({ outcome: "isError" in result && result.isError === true ? "failed" : "done" }, result);
   } catch (reason) {
-    const { message, fix = "" } = shownProblem(reason);
+    const { message, fix = "" } = toProblemInfo(reason);
     return ended(
       {
         outcome: signal.aborted ? "cancelled" : "failed",

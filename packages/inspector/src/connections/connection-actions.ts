@@ -24,11 +24,11 @@ type ConnectionActionName =
   | "setRoots"
   | "setLogLevel";
 
-const MOST_ROOTS = 100;
-/** Characters of the address or the name of a root. */
-const MOST_ROOT = 4_096;
+const MAX_ROOTS = 100;
+/** Maximum length of the address or the name of a root, in characters. */
+const MAX_ROOT_LENGTH = 4_096;
 
-/** What the page can do about connections. Connecting goes on afterwards: the state tells what came of it. */
+/** Creates the actions for connections. The connect actions return at once, and the state reports the progress. */
 export function connectionActions(connections: Connections): Pick<ActionHandlers, ConnectionActionName> {
   const connectionOf = (input: object) => connections.get(textOf(input, "connection"));
   return {
@@ -44,7 +44,9 @@ export function connectionActions(connections: Connections): Pick<ActionHandlers
     reopen: (input) => {
       const connection = connectionOf(input);
       if (connection.info.status === "imported") {
-        throw new McpError("invalid_params", "a recorded session has no server", { fix: "Replay it against one." });
+        throw new McpError("invalid_params", "a recorded session has no server", {
+          fix: "Replay it against a connection.",
+        });
       }
       const revision = input.revision === null ? undefined : (revisionOf(input) ?? connection.info.wanted);
       void connection.open(revision);
@@ -78,43 +80,51 @@ function revisionOf(input: object): Revision | undefined {
 }
 
 function rootsIn(list: readonly unknown[]): Root[] {
-  if (list.length > MOST_ROOTS) {
-    throw new McpError("invalid_params", `there are more than ${MOST_ROOTS} roots`, { fix: "Give fewer." });
+  if (list.length > MAX_ROOTS) {
+    throw new McpError("invalid_params", `there are more than ${MAX_ROOTS} roots`, { fix: "Use fewer." });
   }
   return list.map((item) => {
     const root = isRecord(item) ? item : {};
     const uri = textOf(root, "uri");
     const name = optionalTextOf(root, "name");
-    if (uri.length > MOST_ROOT || (name ?? "").length > MOST_ROOT || !/^file:\/\//i.test(uri) || !URL.canParse(uri)) {
-      throw new McpError("invalid_params", `${JSON.stringify(uri.slice(0, 200))} cannot be a root`, {
-        fix: "Give a folder as a file:// address.",
+    if (
+      uri.length > MAX_ROOT_LENGTH ||
+      (name ?? "").length > MAX_ROOT_LENGTH ||
+      !/^file:\/\//i.test(uri) ||
+      !URL.canParse(uri)
+    ) {
+      throw new McpError("invalid_params", `${JSON.stringify(uri.slice(0, 200))} is not a valid root`, {
+        fix: "Use the file:// address of a folder.",
       });
     }
     return { uri, ...(name === undefined || name === "" ? {} : { name }) };
   });
 }
 
-/** An address that the user typed into the page. */
+/** An address that the user entered in the page. */
 interface TypedAddress {
   readonly url: string;
-  /** Default: found out. */
+  /** Default: auto-detected. */
   readonly transport?: "http" | "sse" | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Characters of an address. */
-const MOST_URL = 8_192;
-const MOST_HEADERS = 64;
-/** Characters of the value of a header. */
-const MOST_VALUE = 16_384;
-/** Shorter values of other headers are words, which would be taken out of everything that is shown. */
-const SHORTEST_SECRET = 8;
+/** Maximum length of an address, in characters. */
+const MAX_URL_LENGTH = 8_192;
+const MAX_HEADERS = 64;
+/** Maximum length of a header value, in characters. */
+const MAX_VALUE_LENGTH = 16_384;
+/**
+ * Minimum length of a secret in a header that is not named like a secret. Redacting shorter values would remove
+ * ordinary words.
+ */
+const MIN_SECRET_LENGTH = 8;
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** The tab is the only control character of a header's value. */
+/** The tab is the only control character that a header value may contain. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of the transport itself, which would let one request become two or reach another host. */
-const OWN_HEADERS = new Set([
+/** Headers that the transport sets. Overriding them could smuggle a second request or reach another host. */
+const TRANSPORT_HEADERS = new Set([
   "accept",
   "connection",
   "content-encoding",
@@ -130,7 +140,9 @@ const OWN_HEADERS = new Set([
   "upgrade",
 ]);
 
-/** Makes a target of an address. Throws `invalid_params` for what is no address of a server, and for headers that must not be set. */
+/**
+ * Creates a target for an address. Throws `invalid_params` for an invalid address and for headers that must not be set.
+ */
 export function urlTarget({ url, transport, headers = {} }: TypedAddress): InspectorTarget {
   const address = checkedAddress(url);
   const given = checkedHeaders(headers);
@@ -148,37 +160,41 @@ export function urlTarget({ url, transport, headers = {} }: TypedAddress): Inspe
 }
 
 function checkedAddress(text: string): URL {
-  const url = text.length <= MOST_URL && URL.canParse(text) ? new URL(text) : undefined;
+  const url = text.length <= MAX_URL_LENGTH && URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw refused(`${JSON.stringify(text.slice(0, 200))} is no address of a server`, "Give an http or https address.");
+    throw invalidParams(
+      `${JSON.stringify(text.slice(0, 200))} is not the address of a server`,
+      "Use an http or https address.",
+    );
   }
   if (url.username !== "" || url.password !== "") {
-    throw refused("the address has a user name or a password", "Give them as the header `authorization`.");
+    throw invalidParams("the address has a user name or a password", "Send them in the `authorization` header.");
   }
   return url;
 }
 
 function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()] as const);
-  if (entries.length > MOST_HEADERS) throw refused(`there are more than ${MOST_HEADERS} headers`, "Give fewer.");
+  if (entries.length > MAX_HEADERS) throw invalidParams(`there are more than ${MAX_HEADERS} headers`, "Use fewer.");
   for (const [name, value] of entries) {
-    if (!HEADER_NAME.test(name)) throw refused(`${JSON.stringify(name.slice(0, 100))} is no name of a header`, NAMES);
-    if (OWN_HEADERS.has(name) || /^(?:mcp|proxy|sec)-/.test(name)) {
-      throw refused(`the header ${name} is set by the transport`, "Leave it out.");
+    if (!HEADER_NAME.test(name))
+      throw invalidParams(`${JSON.stringify(name.slice(0, 100))} is not a header name`, HEADER_RULES);
+    if (TRANSPORT_HEADERS.has(name) || /^(?:mcp|proxy|sec)-/.test(name)) {
+      throw invalidParams(`the header ${name} is set by the transport`, "Remove it.");
     }
-    if (value.length > MOST_VALUE || !HEADER_VALUE.test(value)) {
-      throw refused(
-        `the value of ${name} is too long, or has a line break or other characters that headers lack`,
-        NAMES,
+    if (value.length > MAX_VALUE_LENGTH || !HEADER_VALUE.test(value)) {
+      throw invalidParams(
+        `the value of ${name} is too long, or has a line break or other characters that headers do not allow`,
+        HEADER_RULES,
       );
     }
   }
   return Object.fromEntries(entries);
 }
 
-const NAMES = "Names are letters, digits and hyphens; values are one line of printable characters.";
+const HEADER_RULES = "Use letters, digits and hyphens in names, and one line of printable characters as the value.";
 
-/** Secrets in the query of an address, both as they are written there and as they are meant. */
+/** Returns the secrets in the query of an address, both as written and decoded. */
 function secretParameters(url: URL): string[] {
   const found = url.search
     .slice(1)
@@ -190,13 +206,13 @@ function secretParameters(url: URL): string[] {
   return [...new Set(found)].filter((value) => value !== "");
 }
 
-/** Credentials are also known without their scheme. */
+/** Returns the secrets in a header. Credentials are included with and without their scheme. */
 function secretsOfHeader([name, value]: readonly [string, string]): string[] {
-  if (!isSecretName(name) && value.length < SHORTEST_SECRET) return [];
+  if (!isSecretName(name) && value.length < MIN_SECRET_LENGTH) return [];
   const [, ...rest] = value.split(" ");
-  return [value, ...rest].filter((part) => part.length >= SHORTEST_SECRET || part === value);
+  return [value, ...rest].filter((part) => part.length >= MIN_SECRET_LENGTH || part === value);
 }
 
-function refused(message: string, fix: string): McpError {
+function invalidParams(message: string, fix: string): McpError {
   return new McpError("invalid_params", message, { fix });
 }

@@ -1,15 +1,15 @@
 import { McpError, type Revision } from "@parley/mcp/protocol";
 import type { ConnectionInfo, TargetInfo } from "../contract/connections.js";
-import { revisionFacts } from "./connection-facts.js";
-import { type ConnectionSurroundings, InspectedConnection } from "./inspected-connection.js";
+import { type ConnectionContext, InspectedConnection } from "./inspected-connection.js";
 import type { InspectorTarget } from "./inspector-target.js";
+import { revisionDetails } from "./server-details.js";
 
-/** Connections at a time, those that have ended and were not forgotten included. */
-export const MOST_CONNECTIONS = 50;
+/** Maximum number of connections, including closed ones that are still listed. */
+export const MAX_CONNECTIONS = 50;
 
 /** A recorded session. */
 export interface ImportedSession {
-  /** The name of its file. */
+  /** The name of the file. */
   readonly name: string;
   readonly revision?: Revision | undefined;
   readonly server?: ConnectionInfo["server"];
@@ -17,20 +17,20 @@ export interface ImportedSession {
   readonly instructions?: string | undefined;
 }
 
-/** All connections of an inspector, and the targets that its terminal offers. */
+/** The connections of an inspector, and the targets that the terminal offers. */
 export class Connections {
-  readonly #around: ConnectionSurroundings;
+  readonly #context: ConnectionContext;
   readonly #targets: ReadonlyMap<string, InspectorTarget>;
   readonly #connections = new Map<string, InspectedConnection>();
   #count = 0;
   #isClosed = false;
 
-  constructor(targets: readonly InspectorTarget[], around: ConnectionSurroundings) {
-    this.#around = around;
+  constructor(targets: readonly InspectorTarget[], context: ConnectionContext) {
+    this.#context = context;
     this.#targets = new Map(targets.map((target, index) => [`target-${index + 1}`, target]));
   }
 
-  /** What the terminal offers. */
+  /** Returns the targets that the terminal offers. */
   targets(): TargetInfo[] {
     return [...this.#targets].map(([id, { kind, shown }]) => ({ id, kind, shown }));
   }
@@ -39,39 +39,39 @@ export class Connections {
     return [...this.#connections.values()];
   }
 
-  /** Throws `invalid_params` where there is none. */
+  /** Returns a connection. Throws `invalid_params` for an unknown id. */
   get(id: string): InspectedConnection {
     const connection = this.#connections.get(id);
     if (connection !== undefined) return connection;
-    throw new McpError("invalid_params", `there is no connection ${JSON.stringify(id.slice(0, 100))}`, {
-      fix: "Choose one of the connections that the state lists.",
+    throw new McpError("invalid_params", `unknown connection ${JSON.stringify(id.slice(0, 100))}`, {
+      fix: "Choose a connection from the list.",
     });
   }
 
-  /** Begins to connect to a target of the terminal. Throws `invalid_params` where there is none of this id. */
+  /** Starts to connect to a target of the terminal. Throws `invalid_params` for an unknown id. */
   connectTarget(id: string, revision?: Revision | undefined): InspectedConnection {
     const target = this.#targets.get(id);
     if (target === undefined) {
       throw new McpError("invalid_params", `the terminal offers no target ${JSON.stringify(id.slice(0, 100))}`, {
-        fix: "Choose one of the targets that the state lists; commands come from the terminal alone.",
+        fix: "Choose a target from the list. Only the terminal can add commands.",
       });
     }
     return this.#begin(target, id, revision);
   }
 
-  /** Begins to connect to a target that the terminal does not offer. */
+  /** Starts to connect to a target that the terminal does not offer. */
   connectTo(target: InspectorTarget, revision?: Revision | undefined): InspectedConnection {
     return this.#begin(target, `address-${this.#count + 1}`, revision);
   }
 
-  /** Shows a recorded session beside the connections; its entries are added to the timeline by the caller. */
-  addImported({ name, revision, ...facts }: ImportedSession): InspectedConnection {
+  /** Adds a recorded session as a connection. The caller adds its entries to the timeline. */
+  addImported({ name, revision, ...details }: ImportedSession): InspectedConnection {
     const connection = this.#add(fileTarget(name), "imported", `file-${this.#count + 1}`);
-    connection.describe({ ...facts, ...(revision === undefined ? {} : revisionFacts(revision)) });
+    connection.describe({ ...details, ...(revision === undefined ? {} : revisionDetails(revision)) });
     return connection;
   }
 
-  /** Removes a connection that has ended. Throws `invalid_params` for one that has not. */
+  /** Removes a connection that has ended. Throws `invalid_params` if it is still open. */
   async forget(id: string): Promise<void> {
     const connection = this.get(id);
     const { status } = connection.info;
@@ -79,11 +79,11 @@ export class Connections {
       throw new McpError("invalid_params", `the connection is ${status}`, { fix: "Disconnect first." });
     }
     this.#connections.delete(id);
-    this.#around.changed();
+    this.#context.changed();
     await connection.close();
   }
 
-  /** Ends all connections, so that no program is left running. */
+  /** Closes all connections, so that no server process is left running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.all().map((connection) => connection.close()));
@@ -97,15 +97,15 @@ export class Connections {
 
   #add(target: InspectorTarget, status: "connecting" | "imported", targetId: string): InspectedConnection {
     if (this.#isClosed) throw new McpError("connection_closed", "the inspector is closed");
-    if (this.#connections.size >= MOST_CONNECTIONS) {
-      throw new McpError("limit_exceeded", `there are ${MOST_CONNECTIONS} connections already`, {
-        fix: "Disconnect and forget those that are no longer needed.",
+    if (this.#connections.size >= MAX_CONNECTIONS) {
+      throw new McpError("limit_exceeded", `there are ${MAX_CONNECTIONS} connections already`, {
+        fix: "Disconnect and forget connections that are no longer needed.",
       });
     }
     this.#count += 1;
-    const connection = new InspectedConnection(target, { id: `c${this.#count}`, status, targetId }, this.#around);
+    const connection = new InspectedConnection(target, { id: `c${this.#count}`, status, targetId }, this.#context);
     this.#connections.set(connection.id, connection);
-    this.#around.changed();
+    this.#context.changed();
     return connection;
   }
 }

@@ -3,54 +3,57 @@ import type { Redactor } from "@parley/mcp/recording";
 import type { ClientObserver } from "@parley/mcp/telemetry";
 import type { LoginStep } from "../contract/connections.js";
 import type { HttpExchange } from "../contract/timeline.js";
-import { refusedProbeNote } from "../timeline/message-facts.js";
+import { refusedProbeNote } from "../timeline/message-info.js";
 import type { Timeline } from "../timeline/timeline.js";
+import type { ExchangeFollower } from "./follow-exchanges.js";
 import type { LoginProgress } from "./login-progress.js";
 import {
   headersOf,
   jsonRecord,
+  redactBody,
+  redactHeaders,
   type SendRequest,
   type SendResponse,
-  shownBody,
-  shownHeaders,
-} from "./shown-exchange.js";
-import type { ExchangeFollower } from "./watched-sender.js";
+} from "./redact-exchange.js";
 
-/** Messages of which the exchange is awaited, or is kept for the answer. */
-const MOST_AWAITED = 2_000;
-/** Characters of an address in a label. */
-const MOST_LABEL = 200;
+/** Maximum number of messages that wait for their exchange, and of exchanges stored for an answer. */
+const MAX_PENDING = 2_000;
+/** Maximum length of an address in a label, in characters. */
+const MAX_LABEL_LENGTH = 200;
 
-/** What the watcher needs of its connection. */
-export interface HttpWatcherParts {
+/** Options of an `HttpWatcher`. */
+export interface HttpWatcherOptions {
   readonly connection: string;
   readonly timeline: Timeline;
   readonly redactor: Redactor;
-  /** Told of the steps of a login, where the inspector does it. */
+  /** Receives the steps of a login. Absent if the target has its own credentials. */
   readonly login?: LoginProgress | undefined;
 }
 
 type Id = string | number;
 
-/** Notes the HTTP exchanges of one connection: at the messages that they carry, or as entries of their own. */
+/**
+ * Records the HTTP exchanges of one connection. Attaches each one to the message that it carries, or adds an entry for
+ * it.
+ */
 export class HttpWatcher {
-  readonly #parts: HttpWatcherParts;
-  /** Entries of messages that were sent, by what their body says. */
+  readonly #options: HttpWatcherOptions;
+  /** Entries of sent messages, by their id and method. */
   readonly #sent = new Map<string, number>();
   readonly #exchanges = new Map<Id, HttpExchange>();
-  /** Shows what came in place of an answer, by the request. */
+  /** Functions that show the response body for a request, by its id. */
   readonly #bodies = new Map<Id, () => void>();
 
-  constructor(parts: HttpWatcherParts) {
-    this.#parts = parts;
+  constructor(options: HttpWatcherOptions) {
+    this.#options = options;
   }
 
-  /** A message was given to the transport; its exchange follows. */
-  noteSent(message: Readonly<Record<string, unknown>>, seq: number): void {
-    keep(this.#sent, keyOf(message), seq);
+  /** Records that the transport received a message to send. Its exchange follows. */
+  recordSent(message: Readonly<Record<string, unknown>>, seq: number): void {
+    setBounded(this.#sent, keyOf(message), seq);
   }
 
-  /** The exchange that brought the answer to a request, or its stream. */
+  /** Returns the exchange of a request and removes it. */
   exchangeOf(id: unknown): HttpExchange | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     const exchange = this.#exchanges.get(id);
@@ -59,14 +62,14 @@ export class HttpWatcher {
     return exchange;
   }
 
-  /** The answer to a request is none: what came in its place is shown with the request. */
+  /** Shows the response body with the request, because the response is not a valid answer. */
   showBody(id: Id): void {
     this.#bodies.get(id)?.();
     this.#bodies.delete(id);
   }
 
   follow(request: SendRequest): ExchangeFollower {
-    const begun = this.#parts.timeline.now();
+    const begun = this.#options.timeline.now();
     const message = messageIn(request);
     if (message !== undefined) return this.#followMessage(request, message, begun);
     const accepts = [...headersOf(request)].some(
@@ -77,32 +80,32 @@ export class HttpWatcher {
   }
 
   #followMessage(request: SendRequest, message: Readonly<Record<string, unknown>>, begun: number): ExchangeFollower {
-    const { timeline } = this.#parts;
+    const { timeline } = this.#options;
     const seq = this.#sent.get(keyOf(message));
     const show = (exchange: HttpExchange) => {
       if (seq !== undefined) timeline.attachHttp(seq, exchange);
       const { id } = message;
       if (message["method"] !== undefined && (typeof id === "string" || typeof id === "number")) {
-        keep(this.#exchanges, id, exchange);
+        setBounded(this.#exchanges, id, exchange);
       }
     };
     show(this.#exchange(request));
     const follower: ExchangeFollower = {
-      responded: (response) => {
+      onResponse: (response) => {
         const exchange = this.#answered(request, response, begun);
         show(exchange);
         if (response.status < 400) {
-          follower.body = this.#keptBody(message["id"], (responseBody) => show({ ...exchange, responseBody }));
+          follower.onBody = this.#holdBody(message["id"], (responseBody) => show({ ...exchange, responseBody }));
           return;
         }
         const note = seq !== undefined && timeline.isProbe(seq) ? refusedProbeNote(response.status) : undefined;
-        const refused = this.#noteRefusal(request, exchange, note);
-        // What is answered in place of a message is often the page of a proxy, which explains it.
-        follower.body = (text) => {
-          timeline.attachHttp(refused, { ...exchange, responseBody: shownBody(text, this.#parts.redactor) });
+        const refused = this.#addRefusal(request, exchange, note);
+        // An error response is often the page of a proxy, which explains the problem.
+        follower.onBody = (text) => {
+          timeline.attachHttp(refused, { ...exchange, responseBody: redactBody(text, this.#options.redactor) });
         };
       },
-      failed: (error) => {
+      onFailure: (error) => {
         const exchange = this.#failed(request, error, begun);
         show(exchange);
         this.#add(request, exchange, `failed: ${exchange.failure}`);
@@ -111,13 +114,13 @@ export class HttpWatcher {
     return follower;
   }
 
-  /** Keeps the body of a response until its message is there; `show` is called once it is clear that there is none. */
-  #keptBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
+  /** Holds the body of a response. Calls `show` only if `showBody` reports that the response has no valid message. */
+  #holdBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     let body: string | undefined;
     let isWanted = false;
-    const showWanted = () => isWanted && body !== undefined && show(shownBody(body, this.#parts.redactor));
-    keep(this.#bodies, id, () => {
+    const showWanted = () => isWanted && body !== undefined && show(redactBody(body, this.#options.redactor));
+    setBounded(this.#bodies, id, () => {
       isWanted = true;
       showWanted();
     });
@@ -127,15 +130,15 @@ export class HttpWatcher {
     };
   }
 
-  /** Streams, and the end of a session. */
+  /** Follows a request that opens a stream or ends a session. */
   #followPlain(request: SendRequest, begun: number): ExchangeFollower {
     return {
-      responded: (response) => {
+      onResponse: (response) => {
         const exchange = this.#answered(request, response, begun);
-        if (response.status === 401 || response.status === 403) this.#noteRefusal(request, exchange);
+        if (response.status === 401 || response.status === 403) this.#addRefusal(request, exchange);
         else this.#add(request, exchange, `HTTP ${response.status}`);
       },
-      failed: (error) => {
+      onFailure: (error) => {
         const exchange = this.#failed(request, error, begun);
         this.#add(request, exchange, `failed: ${exchange.failure}`);
       },
@@ -143,104 +146,104 @@ export class HttpWatcher {
   }
 
   #followLogin(request: SendRequest, begun: number): ExchangeFollower {
-    const { timeline, login, redactor } = this.#parts;
+    const { timeline, login, redactor } = this.#options;
     const step = stepOf(request);
-    const sent = request.body === undefined ? {} : { requestBody: shownBody(request.body, redactor) };
+    const sent = request.body === undefined ? {} : { requestBody: redactBody(request.body, redactor) };
     let noted: { seq: number; exchange: HttpExchange } | undefined;
     return {
-      responded: (response) => {
+      onResponse: (response) => {
         const exchange = { ...this.#answered(request, response, begun), ...sent };
         const seq = this.#add(request, exchange, `HTTP ${response.status}`);
         noted = { seq, exchange };
         const ok = response.status < 400;
-        login?.note({ step, seq, shown: this.#shown(request), outcome: `HTTP ${response.status}`, ok });
+        login?.addStep({ step, seq, shown: this.#describe(request), outcome: `HTTP ${response.status}`, ok });
       },
-      body: (text) => {
+      onBody: (text) => {
         if (noted === undefined) return;
-        timeline.attachHttp(noted.seq, { ...noted.exchange, responseBody: shownBody(text, redactor) });
+        timeline.attachHttp(noted.seq, { ...noted.exchange, responseBody: redactBody(text, redactor) });
         const outcome = outcomeOf(step, text);
         if (outcome === undefined) return;
-        login?.amend(noted.seq, `HTTP ${noted.exchange.status}: ${outcome.text}`);
-        if (outcome.scopes !== undefined) login?.granted(outcome.scopes);
+        login?.setOutcome(noted.seq, `HTTP ${noted.exchange.status}: ${outcome.text}`);
+        if (outcome.scopes !== undefined) login?.setScopes(outcome.scopes);
       },
-      failed: (error) => {
+      onFailure: (error) => {
         const exchange = { ...this.#failed(request, error, begun), ...sent };
         const seq = this.#add(request, exchange, `failed: ${exchange.failure}`);
-        login?.note({ step, seq, shown: this.#shown(request), outcome: exchange.failure ?? "failed", ok: false });
+        login?.addStep({ step, seq, shown: this.#describe(request), outcome: exchange.failure ?? "failed", ok: false });
       },
     };
   }
 
-  #noteRefusal(request: SendRequest, exchange: HttpExchange, note?: string): number {
+  #addRefusal(request: SendRequest, exchange: HttpExchange, note?: string): number {
     const { status } = exchange;
     const seq = this.#add(request, exchange, `HTTP ${status}`, note);
     if (status !== 401 && status !== 403) return seq;
     const challenge = exchange.responseHeaders?.["www-authenticate"] ?? "no WWW-Authenticate";
     const outcome = `HTTP ${status}: ${challenge.slice(0, 500)}`;
-    this.#parts.login?.note({ step: "challenge", seq, shown: this.#shown(request), outcome, ok: true });
+    this.#options.login?.addStep({ step: "challenge", seq, shown: this.#describe(request), outcome, ok: true });
     return seq;
   }
 
   #add(request: SendRequest, exchange: HttpExchange, outcome: string, note?: string): number {
-    const { timeline, connection } = this.#parts;
+    const { timeline, connection } = this.#options;
     const { status = 0, failure } = exchange;
-    // A server may have no stream of its own, and may let no client end a session; it says so in this way.
+    // With 405, a server declines to offer a stream or to let clients end a session. That is not a failure.
     const isDeclined = status === 405 && request.method !== "POST";
     const failed = failure !== undefined || (status >= 400 && !isDeclined && note === undefined);
-    return timeline.addHttp({ connection, label: `${this.#shown(request)}: ${outcome}`, exchange, failed, note });
+    return timeline.addHttp({ connection, label: `${this.#describe(request)}: ${outcome}`, exchange, failed, note });
   }
 
-  #shown({ method, url }: SendRequest): string {
-    return `${method} ${this.#parts.redactor.text(url).slice(0, MOST_LABEL)}`;
+  #describe({ method, url }: SendRequest): string {
+    return `${method} ${this.#options.redactor.text(url).slice(0, MAX_LABEL_LENGTH)}`;
   }
 
   #exchange(request: SendRequest): HttpExchange {
-    const { redactor } = this.#parts;
+    const { redactor } = this.#options;
     const { method, url } = request;
-    return { method, url: redactor.text(url), requestHeaders: shownHeaders(headersOf(request), redactor) };
+    return { method, url: redactor.text(url), requestHeaders: redactHeaders(headersOf(request), redactor) };
   }
 
   #answered(request: SendRequest, response: SendResponse, begun: number): HttpExchange {
-    const { redactor, timeline } = this.#parts;
+    const { redactor, timeline } = this.#options;
     return {
       ...this.#exchange(request),
       status: response.status,
-      responseHeaders: shownHeaders(Object.entries(response.headers?.() ?? {}), redactor),
+      responseHeaders: redactHeaders(Object.entries(response.headers?.() ?? {}), redactor),
       durationMs: timeline.now() - begun,
     };
   }
 
   #failed(request: SendRequest, error: unknown, begun: number): HttpExchange {
-    const { redactor, timeline } = this.#parts;
+    const { redactor, timeline } = this.#options;
     const failure = redactor.text(error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     return { ...this.#exchange(request), durationMs: timeline.now() - begun, failure };
   }
 }
 
 /**
- * Tells what a server sent that is no message, or no answer to its request. Such things are in no message of the timeline, which
- * would show the request as if it still waited; over HTTP, the request then has the body that came.
+ * Reports invalid messages and invalid answers of a server. They are not messages of the timeline, so the request would
+ * seem to be pending. Over HTTP, the request then shows the response body.
  */
 export function protocolFaults(
-  tell: (text: string) => void,
+  report: (text: string) => void,
   http?: HttpWatcher,
 ): Pick<ClientObserver, "request" | "fault"> {
   return {
-    fault: ({ message }) => tell(`the server broke the protocol: ${message}`),
+    fault: ({ message }) => report(`the server violated the protocol: ${message}`),
     request: () => ({
       ended: ({ outcome, error, requestId }) => {
         if (outcome !== "error") return;
         const { kind, message } = McpError.from(error);
-        if (kind === "timeout") tell(message);
+        if (kind === "timeout") report(message);
         if (kind !== "invalid_response") return;
-        tell(`the server broke the protocol: ${message}`);
+        report(`the server violated the protocol: ${message}`);
         http?.showBody(requestId);
       },
     }),
   };
 }
 
-/** The JSON-RPC message in the body of a request. */
+/** Returns the JSON-RPC message in the body of a request. */
 function messageIn({ method, body }: SendRequest): Readonly<Record<string, unknown>> | undefined {
   if (method !== "POST" || body === undefined || !body.startsWith("{")) return undefined;
   try {
@@ -256,10 +259,10 @@ function keyOf({ id, method }: Readonly<Record<string, unknown>>): string {
   return JSON.stringify([id, method]);
 }
 
-function keep<K, V>(map: Map<K, V>, key: K, value: V): void {
+function setBounded<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= MOST_AWAITED) return;
+  if (map.size <= MAX_PENDING) return;
   for (const oldest of map.keys()) return void map.delete(oldest);
 }
 
@@ -270,7 +273,7 @@ function stepOf({ method, url, body = "" }: SendRequest): LoginStep["step"] {
   return jsonRecord(body)?.["redirect_uris"] === undefined ? "other" : "registration";
 }
 
-/** What the answer of an authorization server comes to, in words without secrets. */
+/** Summarizes the response of an authorization server, without secrets. */
 function outcomeOf(step: LoginStep["step"], text: string): { text: string; scopes?: string[] } | undefined {
   const record = jsonRecord(text);
   if (record === undefined) return undefined;
@@ -284,6 +287,6 @@ function outcomeOf(step: LoginStep["step"], text: string): { text: string; scope
   }
   if (step === "registration" && typeof client === "string") return { text: `registered as ${client.slice(0, 100)}` };
   if (step !== "token" && step !== "refresh") return undefined;
-  if (typeof scope !== "string") return { text: "a token, without a word about its scopes" };
+  if (typeof scope !== "string") return { text: "a token, scopes not stated" };
   return { text: `a token for ${scope.slice(0, 300)}`, scopes: scope.split(" ").filter((one) => one !== "") };
 }

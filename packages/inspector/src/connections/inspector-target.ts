@@ -1,25 +1,29 @@
 import type { Client, ClientOptions } from "@parley/mcp";
 import type { TargetInfo } from "../contract/connections.js";
 
-/** What a target tells besides messages. */
+/** Callbacks for output of a target other than messages. */
 export interface TargetHooks {
-  /** A line that the program of the server wrote to stderr. */
+  /** Called for each line that the server process writes to stderr. */
   onStderr(line: string): void;
 }
 
-/** A server that can be inspected. Only the terminal, or the program that starts the inspector, gives targets that run code. */
+/**
+ * A server to inspect. Targets that run code come only from the terminal or from the program that starts the inspector,
+ * never from the page.
+ */
 export interface InspectorTarget {
+  /** The kind of server. `file` is a recorded session, which has no server. */
   readonly kind: TargetInfo["kind"];
-  /** As a command line would name it, without secrets. */
+  /** The target as it would be written on a command line, without secrets. */
   readonly shown: string;
-  /** Opens a connection with these options, besides those that the target has itself, such as headers. */
+  /** Opens a connection with these options, and with those of the target itself, such as headers. */
   open(options: ClientOptions, hooks: TargetHooks): Promise<Client>;
-  /** Where it is, for `curl`; of targets of the kind `url`. */
+  /** The address of the server, used in copied `curl` commands and for logout. Only for targets of kind `url`. */
   readonly url?: string | undefined;
-  /** The program and its arguments, for copied code; of targets of the kind `command`. */
+  /** The program and its arguments, used in copied code. Only for targets of kind `command`. */
   readonly command?: readonly string[] | undefined;
-  /** Values of its headers and variables, which are shown nowhere. */
+  /** Values of headers and environment variables that must never be shown. */
   readonly secrets?: readonly string[] | undefined;
-  /** It brings credentials of its own, so that the inspector begins no login. */
+  /** True if the target has its own credentials. The inspector then starts no login. */
   readonly authorized?: boolean | undefined;
 }

@@ -2,7 +2,7 @@ import type { Client } from "@parley/mcp";
 import { hasCapability } from "@parley/mcp/protocol";
 import type { OfferKind } from "../contract/connections.js";
 
-/** The lists that a change of each kind is about. */
+/** The lists affected by each kind of change. */
 const CHANGED = {
   tools: ["tools"],
   prompts: ["prompts"],
@@ -11,9 +11,9 @@ const CHANGED = {
 } as const;
 
 /**
- * Calls `changed` for lists that the server announces as changed, at the pace of the client's subscriptions; a list that may have
- * changed while the connection was lost counts as changed. `problem` gets the reason why nothing more will be announced. Lists
- * whose changes the server does not declare are not watched.
+ * Calls `changed` for each list that the server announces as changed, and for lists that may have changed during a
+ * connection loss. Calls `problem` if the subscription fails. Ignores lists for which the server does not declare
+ * `listChanged`.
  */
 export function watchLists(
   client: Client,

@@ -1,11 +1,11 @@
 import type { AppPage } from "@parley/mcp/apps";
 import type { Completion, LoggingLevel, Revision, Root } from "@parley/mcp/protocol";
 import type { CallOutcome, CallRequest } from "./calls.js";
-import type { OfferKind, ShownProblem } from "./connections.js";
-import type { KeptFile, ReplayReport, WrittenFile } from "./keep.js";
+import type { OfferKind, ProblemInfo } from "./connections.js";
 import type { ModelView, Provider } from "./model-view.js";
 import type { OfferDetail, OfferList } from "./offers.js";
 import type { QuestionAnswer } from "./questions.js";
+import type { FileDownload, FileStream, ReplayReport } from "./sessions.js";
 import type { CopyForm, EntryDetail, EraComparison } from "./timeline.js";
 
 interface Action<I, O> {
@@ -13,13 +13,15 @@ interface Action<I, O> {
   readonly output: O;
 }
 
-type Nothing = Readonly<Record<string, never>>;
+type EmptyObject = Readonly<Record<string, never>>;
 
-/** What the page can ask for: `POST /api/<name>` with the input as JSON. */
+/** The actions of the page: `POST /api/<name>` with the input as JSON. */
 export interface InspectorActions {
-  /** Connects to a target of the terminal, once more if it is connected. */
+  /**
+   * Opens a connection to a target that the terminal offers. Opens a further one if the target is already connected.
+   */
   connect: Action<{ target: string; revision?: Revision | undefined }, { connection: string }>;
-  /** Connects to an address. A page can name no command. */
+  /** Connects to an address. Only the terminal can start commands. */
   connectUrl: Action<
     {
       url: string;
@@ -29,20 +31,20 @@ export interface InspectorActions {
     },
     { connection: string }
   >;
-  /** Closes and opens a connection again, with another revision if one is given; `null` negotiates. */
-  reopen: Action<{ connection: string; revision?: Revision | null | undefined }, Nothing>;
-  /** Ends a connection; its entries stay in the timeline. */
-  disconnect: Action<{ connection: string }, Nothing>;
-  /** Removes a connection that has ended from the list. */
-  forget: Action<{ connection: string }, Nothing>;
-  /** Forgets the tokens for a server and reopens it. */
-  logout: Action<{ connection: string }, Nothing>;
+  /** Closes a connection and opens it again. `revision` selects another revision, `null` negotiates one. */
+  reopen: Action<{ connection: string; revision?: Revision | null | undefined }, EmptyObject>;
+  /** Closes a connection. Its entries stay in the timeline. */
+  disconnect: Action<{ connection: string }, EmptyObject>;
+  /** Removes a closed connection from the list. */
+  forget: Action<{ connection: string }, EmptyObject>;
+  /** Deletes the tokens for a server and opens the connection again. */
+  logout: Action<{ connection: string }, EmptyObject>;
 
   list: Action<{ connection: string; kind: OfferKind; refresh?: boolean | undefined }, OfferList>;
   offer: Action<{ connection: string; kind: OfferKind; name: string }, OfferDetail>;
   call: Action<{ connection: string; request: CallRequest }, { call: string }>;
-  cancelCall: Action<{ call: string }, Nothing>;
-  /** The outcome of a call that has ended. */
+  cancelCall: Action<{ call: string }, EmptyObject>;
+  /** Returns the outcome of a call that has ended. */
   outcome: Action<{ call: string }, CallOutcome>;
   complete: Action<
     {
@@ -53,20 +55,23 @@ export interface InspectorActions {
     },
     Completion
   >;
-  subscribe: Action<{ connection: string; uri: string }, Nothing>;
-  unsubscribe: Action<{ connection: string; uri: string }, Nothing>;
-  /** The page of a tool, and where its sandbox is. */
+  subscribe: Action<{ connection: string; uri: string }, EmptyObject>;
+  unsubscribe: Action<{ connection: string; uri: string }, EmptyObject>;
+  /** Returns the page of a tool and the address of its sandbox. */
   appPage: Action<{ connection: string; tool: string }, { readonly page: AppPage; readonly sandbox: string }>;
-  setLogLevel: Action<{ connection: string; level: LoggingLevel }, Nothing>;
+  setLogLevel: Action<{ connection: string; level: LoggingLevel }, EmptyObject>;
 
-  answer: Action<{ question: string; answer: QuestionAnswer }, Nothing>;
-  setRoots: Action<{ connection: string; roots: readonly Root[] }, Nothing>;
+  answer: Action<{ question: string; answer: QuestionAnswer }, EmptyObject>;
+  setRoots: Action<{ connection: string; roots: readonly Root[] }, EmptyObject>;
 
   entry: Action<{ seq: number }, EntryDetail>;
   copy: Action<{ seq: number; form: CopyForm }, { text: string }>;
-  /** Forgets the entries of the timeline. */
-  clear: Action<Nothing, Nothing>;
-  /** Calls a tool over a fresh connection in each era. The user is asked first: it runs twice. */
+  /** Deletes all entries of the timeline. */
+  clear: Action<EmptyObject, EmptyObject>;
+  /**
+   * Makes the same call over a new connection in each of two revisions. The page asks the user first, because the call
+   * runs twice.
+   */
   compare: Action<
     { connection: string; request: CallRequest; revisions: readonly [Revision, Revision] },
     EraComparison
@@ -74,33 +79,42 @@ export interface InspectorActions {
 
   modelView: Action<{ connection: string; provider: Provider }, ModelView>;
 
-  startRecording: Action<Nothing, Nothing>;
-  stopRecording: Action<Nothing, Nothing>;
-  /** The recording of one connection; of the whole timeline where nothing was recorded. Secrets are taken out. */
-  exportSession: Action<{ connection: string }, KeptFile>;
-  /** Shows a recording beside the connections. */
+  startRecording: Action<EmptyObject, EmptyObject>;
+  stopRecording: Action<EmptyObject, EmptyObject>;
+  /**
+   * Returns the recording of a connection, or all of its messages in the timeline if nothing was recorded. Secrets are
+   * redacted.
+   */
+  exportSession: Action<{ connection: string }, FileDownload>;
+  /** Shows a recording as a connection of its own. */
   importSession: Action<{ text: string; name: string }, { connection: string }>;
-  /** Sends the requests of a session again, to a target of a connection, over a connection of its own. `all`: also tools that change things. */
+  /**
+   * Sends the requests of a session again, over a new connection to the target of `against`. `all` includes tools that
+   * may change something.
+   */
   replay: Action<{ session: string; against: string; all: boolean }, ReplayReport>;
-  /** Ends a replay or a comparison, whose action is then answered with what was done; one that has ended stays as it is. */
-  cancelRun: Action<{ run: string }, Nothing>;
-  /** One HTML file with the timeline, without secrets. */
-  share: Action<Nothing, KeptFile>;
+  /**
+   * Cancels a replay or a comparison. Its action then returns the work done so far. Has no effect on a run that has
+   * ended.
+   */
+  cancelRun: Action<{ run: string }, EmptyObject>;
+  /** Returns the timeline as one HTML file, without secrets. */
+  share: Action<EmptyObject, FileDownload>;
 }
 
 export type ActionName = keyof InspectorActions;
 export type ActionInput<N extends ActionName> = InspectorActions[N]["input"];
 export type ActionOutput<N extends ActionName> = InspectorActions[N]["output"];
 
-/** What every action is answered with. */
+/** The response to an action. */
 export type ActionAnswer<N extends ActionName> =
   | { readonly ok: true; readonly value: ActionOutput<N> }
-  | { readonly ok: false; readonly problem: ShownProblem };
+  | { readonly ok: false; readonly problem: ProblemInfo };
 
-/** What the work of an action gives: its output, or a file that is yet to be written. */
-export type HandlerOutput<N extends ActionName> = ActionOutput<N> extends KeptFile ? WrittenFile : ActionOutput<N>;
+/** The output of a handler: that of the action, or a file that is streamed to the page. */
+export type HandlerOutput<N extends ActionName> = ActionOutput<N> extends FileDownload ? FileStream : ActionOutput<N>;
 
-/** Does the work of every action. Inputs come from the page as they are, and are checked by whoever reads them. */
+/** The handlers of all actions. They receive the input of the page unchecked and must validate it. */
 export type ActionHandlers = {
   readonly [N in ActionName]: (input: ActionInput<N>) => HandlerOutput<N> | Promise<HandlerOutput<N>>;
 };

@@ -1,32 +1,32 @@
-import type { ShownProblem } from "./connections.js";
+import type { ProblemInfo } from "./connections.js";
 
-/** Something that the user asks of a server. */
+/** A request that the user makes to a server. */
 export type CallRequest =
   | {
       readonly kind: "tool";
       readonly name: string;
       readonly arguments: Readonly<Record<string, unknown>>;
-      /** Run it as a task, where the tool allows it. */
+      /** Runs the tool as a task, if the tool allows it. */
       readonly asTask?: boolean | undefined;
     }
   | { readonly kind: "prompt"; readonly name: string; readonly arguments: Readonly<Record<string, string>> }
   | { readonly kind: "resource"; readonly uri: string }
   | { readonly kind: "skill"; readonly name: string }
-  /** Any request, as it is. */
+  /** Any request, sent as is. */
   | { readonly kind: "request"; readonly method: string; readonly params: Readonly<Record<string, unknown>> };
 
-/** `failed`: the server, the connection or the tool says so; the outcome has which. */
+/** `failed`: the server, the connection or the tool failed. The outcome says which. */
 export type CallStatus = "running" | "done" | "failed" | "cancelled";
 
-/** A call in short. */
+/** A summary of a call. */
 export interface CallInfo {
   readonly id: string;
   readonly connection: string;
   readonly kind: CallRequest["kind"];
-  /** The tool, prompt, URI, skill or method. */
+  /** The name of the tool or prompt, the URI of the resource or skill, or the method. */
   readonly name: string;
   readonly status: CallStatus;
-  /** Milliseconds since the inspector began. */
+  /** Milliseconds since the inspector started. */
   readonly startedMs: number;
   readonly durationMs?: number | undefined;
   readonly progress?:
@@ -35,12 +35,12 @@ export interface CallInfo {
   readonly task?: { readonly id: string; readonly status: string; readonly message?: string | undefined } | undefined;
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export interface CallOutcome {
   readonly call: CallInfo;
   readonly request: CallRequest;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
-  readonly problem?: ShownProblem | undefined;
-  /** Bytes of the result as JSON. */
+  readonly problem?: ProblemInfo | undefined;
+  /** Size of the result as JSON. */
   readonly bytes: number;
 }

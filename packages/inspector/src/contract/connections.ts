@@ -1,61 +1,61 @@
 import type { LoggingLevel, Revision, Root } from "@parley/mcp/protocol";
 
-/** What went wrong, in the words of the library. */
-export interface ShownProblem {
+/** An error of the library as the page shows it. */
+export interface ProblemInfo {
   readonly message: string;
-  /** What to change. */
+  /** Advice on how to solve the problem. */
   readonly fix?: string | undefined;
-  /** The kind of an `McpError`. */
+  /** The kind of the `McpError`. */
   readonly kind?: string | undefined;
-  /** The code that the server sent. */
+  /** The error code that the server sent. */
   readonly code?: number | undefined;
-  /** What belongs to it: of the server, or of the library. */
+  /** The data of the error, from the server or from the library. */
   readonly data?: unknown;
 }
 
-/** A server that can be connected to. Commands, modules and servers of this process come from the terminal alone. */
+/** A server to connect to. Only the terminal can add commands, modules and servers of this process. */
 export interface TargetInfo {
   readonly id: string;
   readonly kind: "url" | "command" | "module" | "server" | "file";
-  /** As the terminal would be given it, without secrets. */
+  /** The target as it would be written on a command line, without secrets. */
   readonly shown: string;
 }
 
 /**
- * `login`: waits for the user to log in. `lost`: was ready, and is being opened again. `imported`: a recorded session, which has no
- * server.
+ * `login`: waits for the user to log in. `lost`: the connection broke and is being opened again. `imported`: a recorded
+ * session without a server.
  */
 export type ConnectionStatus = "connecting" | "login" | "ready" | "lost" | "failed" | "closed" | "imported";
 
-/** One step on the way to a token. */
+/** One step of a login. */
 export interface LoginStep {
   readonly step: "challenge" | "discovery" | "registration" | "login" | "token" | "refresh" | "other";
-  /** The number of its entry in the timeline, where the whole exchange is. */
+  /** The sequence number of the step's entry in the timeline, which has the whole HTTP exchange. */
   readonly seq?: number | undefined;
-  /** What was asked of whom, such as `GET https://…`. */
+  /** The request, such as `GET https://…`. */
   readonly shown: string;
   readonly outcome: string;
   readonly ok: boolean;
 }
 
-/** How far a login has come. */
+/** The progress of a login. */
 export interface LoginInfo {
   readonly steps: readonly LoginStep[];
-  /** The page to visit, while the user is waited for. It is shown before it is opened. */
+  /** The address of the login page, while the user has to log in. The page shows it before the user opens it. */
   readonly visit?: string | undefined;
-  /** The scopes that were granted, if known. */
+  /** The granted scopes, or the requested ones until the server names the granted ones. Absent if unknown. */
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** The lists that a server may have. */
+/** The lists that a server can have. */
 export type OfferKind = "tools" | "resources" | "templates" | "prompts" | "skills";
 
-/** One connection of the inspector. */
+/** A connection of the inspector. */
 export interface ConnectionInfo {
   readonly id: string;
   readonly target: TargetInfo;
   readonly status: ConnectionStatus;
-  /** The revision that the user chose; absent where it is negotiated. */
+  /** The revision that the user chose. Absent if it is negotiated. */
   readonly wanted?: Revision | undefined;
   readonly revision?: Revision | undefined;
   readonly era?: "stateful" | "stateless" | undefined;
@@ -64,12 +64,15 @@ export interface ConnectionInfo {
     | undefined;
   readonly instructions?: string | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** How often it was opened, the first time included: more than 1 after a loss. */
+  /** Number of times the connection was opened. More than 1 after a loss. */
   readonly opened: number;
-  readonly problem?: ShownProblem | undefined;
+  readonly problem?: ProblemInfo | undefined;
   readonly login?: LoginInfo | undefined;
   readonly roots: readonly Root[];
   readonly logLevel?: LoggingLevel | undefined;
-  /** Counts the changes of each list, so that a page knows when to ask again. Lists that the server does not have are absent. */
+  /**
+   * A counter for each list, which grows when the list changes: the page then reads it again. Absent for lists that the
+   * server does not have.
+   */
   readonly lists: Readonly<Partial<Record<OfferKind, number>>>;
 }

@@ -1,30 +1,30 @@
 import type { Finding } from "@parley/mcp/lint";
 
-/** Those who receive tools, each with rules of its own for schemas. */
+/** The providers that receive tools. Each has its own rules for schemas. */
 export const PROVIDERS = ["anthropic", "openai", "openai-strict", "gemini", "mcp"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /** A tool as one provider receives it. */
 export interface ModelTool {
-  /** The name that the server gave. */
+  /** The name of the tool on the server. */
   readonly name: string;
-  /** The tool as it goes into the request. */
+  /** The tool as it is part of the request to the provider. */
   readonly sent: Readonly<Record<string, unknown>>;
   readonly tokens: number;
-  /** What the provider does not get to know of the schema. */
+  /** The parts of the schema that the provider does not receive. */
   readonly lost: readonly string[];
   readonly findings: readonly Finding[];
 }
 
-/** The tools of a server as a model sees them. */
+/** The tools of a server as a model receives them. */
 export interface ModelView {
   readonly provider: Provider;
   readonly tools: readonly ModelTool[];
-  /** Of all tools together. */
+  /** Tokens of all tools together. */
   readonly tokens: number;
-  /** Of the instructions of the server, which a host may add. */
+  /** Tokens of the server's instructions, which a host may add. */
   readonly instructionTokens: number;
-  /** Whether a tokenizer counted, or the length of texts was taken. */
+  /** `exactly`: counted by a tokenizer. `estimated`: derived from the length of the text. */
   readonly counted: "exactly" | "estimated";
   /** Findings about all tools together. */
   readonly findings: readonly Finding[];

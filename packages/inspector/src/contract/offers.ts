@@ -1,15 +1,15 @@
 import type { Finding } from "@parley/mcp/lint";
 import type { OfferKind } from "./connections.js";
 
-/** An entry of a list, in short; descriptions are cut. */
+/** A summary of a list entry, with a truncated description. */
 export interface OfferSummary {
-  /** The name, URI or URI template, which identifies it. */
+  /** The name, URI or URI template that identifies the entry. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** What it is besides: `read-only`, `destructive`, `task`, `app`, a media type. */
+  /** Labels: `read-only`, `destructive`, `task`, `app`, a media type. */
   readonly marks: readonly string[];
-  /** Findings of lint that are errors or warnings. */
+  /** Number of lint findings that are errors or warnings. */
   readonly findings: number;
 }
 
@@ -17,14 +17,14 @@ export interface OfferSummary {
 export interface OfferList {
   readonly kind: OfferKind;
   readonly offers: readonly OfferSummary[];
-  /** More than these are not read. */
+  /** True if the server has more entries, which are not read. */
   readonly cut: boolean;
 }
 
-/** An entry of a list as the server sent it. */
+/** A list entry as the server sent it. */
 export interface OfferDetail {
   readonly kind: OfferKind;
   readonly definition: Readonly<Record<string, unknown>>;
-  /** Of tools: what lint says. */
+  /** The lint findings. Empty for entries other than tools. */
   readonly findings: readonly Finding[];
 }

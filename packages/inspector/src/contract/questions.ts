@@ -6,11 +6,11 @@ import type {
   ElicitValue,
 } from "@parley/mcp/protocol";
 
-/** A question of a server that waits for the user. */
+/** A question that a server asks the user, by elicitation or sampling. */
 export interface QuestionInfo {
   readonly id: string;
   readonly connection: string;
-  /** The call during which it was asked, if that is known. */
+  /** The call that led to the question, if known. */
   readonly call?: string | undefined;
   readonly askedMs: number;
   readonly question:
@@ -19,18 +19,18 @@ export interface QuestionInfo {
     | {
         readonly kind: "sampling";
         readonly params: CreateMessageRequestParams;
-        /** What the configured command answered, to be read before it is sent. */
+        /** The answer of the configured command, for the user to review before it is sent. */
         readonly draft?: CreateMessageResult | undefined;
-        /** The configured command is running, or has failed. */
+        /** The state of the configured command. */
         readonly command?: "running" | "failed" | undefined;
       };
 }
 
-/** What the user answers. A form's content is checked against its schema, and refused with what to change. */
+/** The answer of the user. The content of a form is validated against its schema. */
 export type QuestionAnswer =
   | { readonly action: "accept"; readonly content?: Readonly<Record<string, ElicitValue>> | undefined }
   | { readonly action: "decline" }
   | { readonly action: "cancel" }
   | { readonly action: "sample"; readonly result: CreateMessageResult }
-  /** Let the command answer that the terminal configured; its answer becomes the draft. */
+  /** Runs the command that the terminal configured. Its answer becomes the draft. */
   | { readonly action: "run-command" };

@@ -1,50 +1,53 @@
 import type { Revision } from "@parley/mcp/protocol";
 
-/** One place at which a message breaks the published schema. */
+/** A violation of the published schema. */
 export interface MessageProblem {
   /** A JSON pointer into the message. */
   readonly path: string;
-  /** What is wrong, and what was expected. */
+  /** The actual value and the expected one. */
   readonly message: string;
-  /** The definition of the schema that demands it, such as `CallToolResult`. */
+  /** The definition of the schema that the message violates, such as `CallToolResult`. */
   readonly definition: string;
 }
 
-/** The methods by which a connection begins, in both eras. */
+/** The methods of the handshake, in both eras. */
 export const HANDSHAKE_METHODS: ReadonlySet<string> = new Set([
   "initialize",
   "notifications/initialized",
   "server/discover",
 ]);
 
-/** `http`: an exchange that is no message, such as those of a login. `event`: the connection itself, warnings, lines of stderr. */
+/**
+ * `http`: an HTTP exchange that carries no message, such as one of a login. `event`: a change of the connection, a
+ * warning, or a line of stderr.
+ */
 export type EntryKind = "request" | "notification" | "result" | "error" | "http" | "event";
 
-/** An entry of the timeline, in short. */
+/** A summary of a timeline entry. */
 export interface EntrySummary {
-  /** Counts all entries; never given twice. */
+  /** The sequence number of the entry. Numbers are never reused. */
   readonly seq: number;
   readonly connection: string;
-  /** Milliseconds since the inspector began. */
+  /** Milliseconds since the inspector started. */
   readonly ms: number;
-  /** As the client sees it; absent for events. */
+  /** The direction as seen by the client. Absent for events. */
   readonly direction?: "sent" | "received" | undefined;
   readonly kind: EntryKind;
-  /** The method; of an answer, that of its request. Of `http` and `event`, what happened. */
+  /** The method of the message, or of the request that it answers. A description for `http` and `event`. */
   readonly label: string;
-  /** The tool, prompt or URI that it is about. */
+  /** The tool, prompt or URI that the message names. */
   readonly about?: string | undefined;
   readonly bytes: number;
-  /** Of an answer: the entry of its request, and how long that took. */
+  /** For an answer: the entry of its request, and the time since. */
   readonly answers?: number | undefined;
   readonly latencyMs?: number | undefined;
-  /** The call that it belongs to, if that is known. */
+  /** The call that the entry belongs to, if known. */
   readonly call?: string | undefined;
-  /** Places at which it breaks the published schema. */
+  /** Number of violations of the published schema. */
   readonly problems: number;
-  /** A result with `isError`, an error, a failed exchange, a warning. */
+  /** True for a result with `isError`, an error, a failed exchange and a warning. */
   readonly failed: boolean;
-  /** What it means, where its kind alone would mislead. */
+  /** An explanation, if the kind alone would mislead. */
   readonly note?: string | undefined;
 }
 
@@ -53,9 +56,9 @@ export interface HttpExchange {
   readonly method: string;
   readonly url: string;
   readonly requestHeaders: Readonly<Record<string, string>>;
-  /** Of exchanges that are no messages. */
+  /** Only for exchanges that carry no message. */
   readonly requestBody?: string | undefined;
-  /** Absent while it is open, and where nothing was answered. */
+  /** Absent until the response begins, and if there is none. */
   readonly status?: number | undefined;
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
   readonly responseBody?: string | undefined;
@@ -63,35 +66,35 @@ export interface HttpExchange {
   readonly failure?: string | undefined;
 }
 
-/** An entry of the timeline as a whole. */
+/** A whole timeline entry. */
 export interface EntryDetail {
   readonly summary: EntrySummary;
-  /** The message, as JSON text with two spaces, cut at `MOST_DETAIL` characters. */
+  /** The message as indented JSON, truncated to `MAX_DETAIL_LENGTH` characters. */
   readonly text: string;
   readonly cut: boolean;
   readonly revision?: Revision | undefined;
-  /** What the message was held to. */
+  /** The definition that the message was validated against. */
   readonly definition?: string | undefined;
-  /** Why the message was not held to the schema; with a `definition`, why only its beginning was. */
+  /** The reason why the message was not validated. With a `definition`: why only its beginning was validated. */
   readonly unchecked?: string | undefined;
   readonly problems: readonly MessageProblem[];
   readonly http?: HttpExchange | undefined;
 }
 
-/** What a request can be copied as. */
+/** The formats that a request can be copied in. */
 export type CopyForm = "curl" | "parley" | "typescript" | "json";
 
-/** One call in one era. */
+/** One call of a comparison. */
 export interface ComparedCall {
   readonly revision: Revision;
   readonly entries: readonly EntryDetail[];
-  /** `cancelled`: the user ended the comparison while it was under way, or before it began. */
+  /** `cancelled`: the user cancelled the comparison before or during the call. */
   readonly outcome: "done" | "failed" | "cancelled";
   readonly durationMs: number;
   readonly problem?: string | undefined;
 }
 
-/** The same call in both eras, and where the results differ; they are not compared where a call was cancelled. */
+/** The same call in two revisions, and the differences between the results. There are none if a call was cancelled. */
 export interface EraComparison {
   readonly calls: readonly ComparedCall[];
   readonly differences: readonly { readonly path: string; readonly left: unknown; readonly right: unknown }[];

@@ -1,9 +1,9 @@
 import { OFFER_KINDS, printableLine } from "@parley/mcp/protocol";
 import { type CopiedRequest, isObject, methodOf, ownParams } from "./copied-request.js";
 import { copiedHeaders, urlParts } from "./secret-parts.js";
-import { isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
+import { isPasteable, MAX_WORD_BYTES, pasteableJson, shellWord } from "./shell-word.js";
 
-/** A command of `parley`: its name, the words behind its target, its options, and JSON for its last word. */
+/** A command of `parley`: its name, the arguments after the target, its options, and JSON for the last argument. */
 interface ParleyCommand {
   readonly name: string;
   readonly words: readonly string[];
@@ -11,10 +11,10 @@ interface ParleyCommand {
   readonly json?: unknown;
 }
 
-/** A command, or why there is none. */
-type Found = ParleyCommand | { readonly lack: string };
+/** A command, or the reason why there is none. */
+type CommandOrReason = ParleyCommand | { readonly lack: string };
 
-/** The words of the command line for lists, by method. */
+/** Arguments of `parley list`, by method. */
 const LISTS: Readonly<Record<string, string>> = {
   [OFFER_KINDS.tools.list]: "tools",
   [OFFER_KINDS.resources.list]: "resources",
@@ -22,10 +22,12 @@ const LISTS: Readonly<Record<string, string>> = {
   [OFFER_KINDS.prompts.list]: "prompts",
   "skills/list": "skills",
 };
-/** Characters of a method that a comment shows. */
-const LONGEST_METHOD = 60;
+/** Maximum length of a method in a comment, in characters. */
+const MAX_METHOD_LENGTH = 60;
 
-/** A line for a POSIX shell that does the same with `parley`, or a comment that says why there is none. */
+/**
+ * Returns a POSIX shell command that sends the request with `parley`, or a comment with the reason why there is none.
+ */
 export function copyAsCommand(request: CopiedRequest): string {
   const found = commandOf(request);
   if ("lack" in found) return `# ${found.lack}`;
@@ -33,12 +35,12 @@ export function copyAsCommand(request: CopiedRequest): string {
   if ("lack" in target) return `# ${target.lack}`;
   const { name, words, options = [], json } = found;
   const given = json === undefined ? undefined : pasteableJson(json);
-  if (json !== undefined && given === undefined) return "# The arguments are nested too deep to be written.";
+  if (json !== undefined && given === undefined) return "# The arguments are nested too deeply.";
   const hostile = words.find((word) => word.startsWith("-") || !isPasteable(word));
   if (hostile !== undefined) {
-    return `# ${words[0] === hostile ? "The name" : "A word"} cannot be written on a command line: it begins with a dash, or is no plain text.`;
+    return `# ${words[0] === hostile ? "The name" : "A word"} cannot be written on a command line: it begins with a dash, has control characters or is too long.`;
   }
-  const fromStdin = given !== undefined && Buffer.byteLength(given) > LONGEST_WORD;
+  const fromStdin = given !== undefined && Buffer.byteLength(given) > MAX_WORD_BYTES;
   const last = given === undefined ? [] : [fromStdin ? "-" : shellWord(given)];
   const line = ["parley", name, ...target.before, ...words.map((word) => shellWord(word)), ...last, ...options];
   if (request.revision !== undefined) line.push("--revision", request.revision);
@@ -46,7 +48,7 @@ export function copyAsCommand(request: CopiedRequest): string {
   return fromStdin ? `${line.join(" ")} <<'JSON'\n${given}\nJSON` : line.join(" ");
 }
 
-function commandOf(request: CopiedRequest): Found {
+function commandOf(request: CopiedRequest): CommandOrReason {
   const method = methodOf(request);
   const params = ownParams(request);
   const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
@@ -68,31 +70,35 @@ function commandOf(request: CopiedRequest): Found {
     case "server/discover":
       return { name: "info", words: [] };
     default:
-      return { lack: `parley has no command for ${printableLine(method.slice(0, LONGEST_METHOD))}.` };
+      return { lack: `parley has no command for ${printableLine(method.slice(0, MAX_METHOD_LENGTH))}.` };
   }
 }
 
-function named(params: Readonly<Record<string, unknown>>, command: string, options: readonly string[] = []): Found {
+function named(
+  params: Readonly<Record<string, unknown>>,
+  command: string,
+  options: readonly string[] = [],
+): CommandOrReason {
   const { name, arguments: args } = params;
   if (typeof name !== "string" || name === "") return { lack: "The request has no name." };
   const empty = args === undefined || (isObject(args) && Object.keys(args).length === 0);
-  if (!empty && !isObject(args)) return { lack: "The arguments are no object." };
+  if (!empty && !isObject(args)) return { lack: "The arguments are not an object." };
   return { name: command, words: [name], options, ...(empty ? {} : { json: args }) };
 }
 
-function about({ uri }: Readonly<Record<string, unknown>>, command: string): Found {
+function about({ uri }: Readonly<Record<string, unknown>>, command: string): CommandOrReason {
   return typeof uri === "string" && uri !== "" ? { name: command, words: [uri] } : { lack: "The request has no URI." };
 }
 
-function completing({ ref, argument, context }: Readonly<Record<string, unknown>>): Found {
+function completing({ ref, argument, context }: Readonly<Record<string, unknown>>): CommandOrReason {
   const [target, { name, value }] = [isObject(ref) ? ref : {}, isObject(argument) ? argument : {}];
   const what = target.type === "ref/resource" ? target.uri : target.name;
   if (typeof what !== "string" || typeof name !== "string" || typeof value !== "string") {
-    return { lack: "The request names nothing to complete." };
+    return { lack: "The request does not say what to complete." };
   }
-  // The command line tells templates from prompts by what is in their names.
+  // The command line distinguishes templates from prompts by their names.
   if (/[{}]|:\/\//.test(what) !== (target.type === "ref/resource")) {
-    return { lack: "parley would take this name for one of another kind." };
+    return { lack: "parley would treat this name as one of another kind." };
   }
   const settled = isObject(context) && isObject(context.arguments) ? Object.entries(context.arguments) : [];
   const words = settled.map(([key, text]) => `${key}=${String(text).replace(/^@/, "@@")}`);
@@ -111,13 +117,14 @@ interface TargetWords {
 function targetWords({ target, headers }: CopiedRequest): TargetWords | { readonly lack: string } {
   const { kind, shown, url, command } = target;
   const plain = { before: [], options: [], behind: [] };
-  if (kind === "server") return { lack: "The server is one of the inspected program; no command can reach it." };
-  if (![shown, url ?? "", ...(command ?? [])].every(isPasteable)) return { lack: "The target is no plain text." };
+  if (kind === "server") return { lack: "The server runs inside the inspected program, so no command can reach it." };
+  if (![shown, url ?? "", ...(command ?? [])].every(isPasteable))
+    return { lack: "The target has control characters or is too long." };
   if (kind === "url" && url !== undefined && /^https?:/i.test(shown)) {
     const lines = copiedHeaders(headers, "own").map(({ name, value }) => shellWord([`${name}: `, value]));
     return { ...plain, before: [shellWord(urlParts(url))], options: lines.flatMap((line) => ["-H", line]) };
   }
-  // Of a configured server, the name is enough: the configuration has its headers and variables.
+  // The name of a configured server is enough, because the configuration has its headers and variables.
   const isName = !/\s/.test(shown) && shown !== command?.join(" ") && !shown.startsWith("-");
   if (kind === "command" && command !== undefined && !isName) {
     return { ...plain, behind: ["--", ...command.map((word) => shellWord(word))] };

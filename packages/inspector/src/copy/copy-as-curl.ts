@@ -1,34 +1,34 @@
 import { REVISIONS, type Revision, shownRevision } from "@parley/mcp/protocol";
 import { type CopiedRequest, hasHandshake, methodOf, namedIn } from "./copied-request.js";
 import { type CopiedHeader, copiedHeaders, urlParts } from "./secret-parts.js";
-import { headerWord, isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
+import { headerWord, isPasteable, MAX_WORD_BYTES, pasteableJson, shellWord } from "./shell-word.js";
 
-/** The revision of a copy that does not say which it is for. */
+/** The revision of a request without one. */
 const DEFAULT_REVISION = REVISIONS.findLast((revision) => shownRevision(revision).era === "stateful") ?? REVISIONS[0];
 
-/** The id of the request that begins a handshake. */
+/** The id of the `initialize` request. */
 const INITIALIZE_ID = 0;
 
-/** The notification that ends a handshake, as JSON. */
+/** The notification that completes the handshake, as JSON. */
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** The request that begins the handshake of a copy, as JSON. */
+/** Returns the `initialize` request as JSON. */
 function initializeText({ revision = DEFAULT_REVISION }: CopiedRequest): string {
   const clientInfo = { name: "curl", version: "1" };
   const params = { protocolVersion: revision, capabilities: {}, clientInfo };
   return JSON.stringify({ jsonrpc: "2.0", id: INITIALIZE_ID, method: "initialize", params });
 }
 
-/** The first revision whose requests repeat it in a header. */
+/** The first revision whose requests have the `mcp-protocol-version` header. */
 const VERSION_HEADER_SINCE: Revision = "2025-06-18";
 
 const ACCEPT = "application/json, text/event-stream";
-/** Reads the id of the session from the headers of the answer. */
+/** Reads the session id from the response headers. */
 const SESSION_ID = "tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii][Dd]: *//p'";
 
 /**
- * Lines for a POSIX shell that send the request with `curl`; undefined for what is not at an address. A revision with sessions gets
- * a session first, and the transport of 2024-11-05 its stream. Secrets become variables, such as `$AUTHORIZATION`.
+ * Returns a POSIX shell script that sends the request with `curl`. Undefined if the target has no address. Opens a
+ * session or an SSE stream first if the revision needs it. Secrets become variables, such as `$AUTHORIZATION`.
  */
 export function copyAsCurl(request: CopiedRequest): string | undefined {
   const { url } = request.target;
@@ -39,11 +39,11 @@ export function copyAsCurl(request: CopiedRequest): string | undefined {
   const method = methodOf(request);
   const headers = headersOf(request);
   if (!hasHandshake(request)) return curlLine(url, headers, body);
-  // The handshake finds the revision out, so that its own request names none.
+  // The handshake negotiates the revision, so its own request names none.
   const first = headers.filter(({ name }) => !name.startsWith("mcp-"));
   if (method === "initialize") return curlLine(url, first, body);
   const opening = curlLine(url, first, initializeText(request), "-o /dev/null -D - ");
-  // A server that keeps no session gives no id, and curl sends no header without a value.
+  // A server without sessions returns no id, and curl omits a header without a value.
   const later = [...headers, { name: "mcp-session-id", value: { variable: "SESSION" } }];
   const lines = [`SESSION=$(${opening} | ${SESSION_ID})`, curlLine(url, later, INITIALIZED)];
   if (method !== "notifications/initialized") lines.push(curlLine(url, later, body));
@@ -57,7 +57,7 @@ function headersOf(request: CopiedRequest): CopiedHeader[] {
   return [...needed.flatMap(([name, value]) => (names.has(name) ? [] : [{ name, value }])), ...given];
 }
 
-/** What the protocol demands besides; only missing where the headers of the request are not known. */
+/** Headers that the protocol requires. They are missing only if the headers of the request are unknown. */
 function protocolHeaders(request: CopiedRequest): Record<string, string> {
   const { revision = DEFAULT_REVISION } = request;
   const version = revision < VERSION_HEADER_SINCE ? {} : { "mcp-protocol-version": revision };
@@ -70,7 +70,7 @@ function protocolHeaders(request: CopiedRequest): Record<string, string> {
   };
 }
 
-/** Spec 2026-07-28, Transports, "Value Encoding": what HTTP cannot carry is sent as Base64. */
+/** Encodes a header value as Base64 if HTTP cannot carry it. Spec 2026-07-28, Transports, "Value Encoding". */
 function headerText(text: string): string {
   const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith("=?base64?");
   return plain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
@@ -79,18 +79,18 @@ function headerText(text: string): string {
 function curlLine(url: string, headers: readonly CopiedHeader[], body: string, before = ""): string {
   const lines = [`curl -sS -N -g ${before}${shellWord(urlParts(url))}`];
   for (const { name, value } of headers) lines.push(`-H ${headerWord(name, value)}`);
-  // Behind a quoted mark nothing is special, and JSON on one line cannot be the mark.
-  const long = Buffer.byteLength(body) > LONGEST_WORD;
+  // A quoted delimiter disables expansion, and JSON on one line cannot equal the delimiter.
+  const long = Buffer.byteLength(body) > MAX_WORD_BYTES;
   lines.push(long ? `--data-binary @- <<'JSON'\n${body}\nJSON` : `--data-raw ${shellWord(body)}`);
   return lines.join(" \\\n  ");
 }
 
-/** Seconds after which the stream of a copy ends, also where it was left behind. */
-const LONGEST_STREAM = 600;
+/** Time limit for the stream of a copy, in case the script does not end it. */
+const MAX_STREAM_SECONDS = 600;
 
 /**
- * Prints the data of the first whole event in which `p` occurs, and `q` too. An event is whole when an empty line ends it; what is
- * still being written is left for the next look.
+ * Prints the data of the first complete event that matches `p` and `q`. An empty line completes an event. An incomplete
+ * one is read on the next poll.
  */
 const FIND_EVENT = [
   `/^$/ { if (all ~ p && all ~ q) { print data; exit } all = data = ""; next }`,
@@ -99,10 +99,11 @@ const FIND_EVENT = [
 ].join("\n");
 
 /**
- * Lines for a POSIX shell that send a request over HTTP+SSE, the transport of 2024-11-05; undefined for what cannot be written. A
- * stream is opened in the background, tells where to post, and brings the answer. Nothing is left behind, also after Ctrl-C.
+ * Returns a POSIX shell script that sends a request over HTTP+SSE, the transport of 2024-11-05. Undefined if it cannot
+ * be written. The script opens the stream in the background, reads the endpoint from it, and waits for the answer. It
+ * cleans up on exit, also after Ctrl-C.
  *
- * What the stream tells is only ever a path at the address of the server, so that credentials reach nobody else.
+ * Only the path of the endpoint is used, so that no other host can receive the credentials.
  */
 function curlOverSse(request: CopiedRequest, url: string): string | undefined {
   const { message } = request;
@@ -118,7 +119,7 @@ function curlOverSse(request: CopiedRequest, url: string): string | undefined {
   return ["(", ...lines, ")"].join("\n");
 }
 
-/** Opens the stream, and finds out where to post. In a subshell, so that no names are left behind. */
+/** Opens the stream and reads the endpoint. The script runs in a subshell, so its variables do not leak. */
 function openStream(request: CopiedRequest, url: string): string[] {
   const own = copiedHeaders(request.headers, "own");
   const stream = [{ name: "accept", value: "text/event-stream" }, ...own];
@@ -127,7 +128,7 @@ function openStream(request: CopiedRequest, url: string): string[] {
   const folder = pathname.slice(0, pathname.lastIndexOf("/") + 1);
   return [
     "STREAM=$(mktemp) || exit",
-    `curl -sS -N -g -m ${LONGEST_STREAM} ${shellWord(urlParts(url))}${headerLines(stream)} >"$STREAM" &`,
+    `curl -sS -N -g -m ${MAX_STREAM_SECONDS} ${shellWord(urlParts(url))}${headerLines(stream)} >"$STREAM" &`,
     "CURL=$!",
     `trap 'kill "$CURL" 2>/dev/null; rm -f "$STREAM"' EXIT`,
     "trap 'exit 130' HUP INT TERM",
@@ -148,7 +149,7 @@ function openStream(request: CopiedRequest, url: string): string[] {
   ];
 }
 
-/** The beginning of an address, up to its path, with a variable for the credentials in it. */
+/** Returns an address up to its path, with a variable for its credentials. */
 function originParts(url: string) {
   const [, credentials = ""] = /^[^:]+:\/\/([^/?#]*@)?/.exec(url) ?? [];
   return urlParts(new URL(url).origin.replace("//", `//${credentials}`));
@@ -158,12 +159,12 @@ function headerLines(headers: readonly CopiedHeader[]): string {
   return headers.map(({ name, value }) => ` \\\n  -H ${headerWord(name, value)}`).join("");
 }
 
-/** JSON on one line cannot be the mark that ends it. */
+/** JSON on one line cannot equal the delimiter of the here-document. */
 function post(json: string): string[] {
   return ["post <<'JSON'", json, "JSON"];
 }
 
-/** A server may ask with the same id, so that more than the id tells an answer. */
+/** Also matches `result` or `error`, because a request of the server may have the same id. */
 function awaited(id: number): string {
   return `await '"id": *${id} *[,}]' '"(result|error)" *:'`;
 }

@@ -2,10 +2,10 @@ import { type CopiedRequest, isObject, methodOf, ownParams } from "./copied-requ
 import { copiedHeaders, type TextPart, urlParts } from "./secret-parts.js";
 import { pasteableJson } from "./shell-word.js";
 
-/** Levels of nesting that are written out; what is deeper becomes a text that the program parses. */
-const DEEPEST = 50;
+/** Maximum nesting depth of literals. Deeper values become a JSON text that the program parses. */
+const MAX_DEPTH = 50;
 
-/** A whole program that does the same with `connect` of the library. Secrets are read from the environment. */
+/** Returns a program that sends the request with `connect` of the library. It reads secrets from the environment. */
 export function copyAsTypeScript(request: CopiedRequest): string {
   const { kind } = request.target;
   const method = methodOf(request);
@@ -34,7 +34,7 @@ function workOf(request: CopiedRequest, method: string): string {
   return `const result = await client.${call};\nconsole.log(JSON.stringify(result, undefined, 2));`;
 }
 
-/** The method of the client for a request that has nothing besides what the method takes. */
+/** Returns a call of the client's method for the request. Undefined if the request has further parameters. */
 function knownCall(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
   const { name, arguments: args, uri, ...rest } = params;
   if (Object.keys(rest).length > 0) return undefined;
@@ -45,7 +45,7 @@ function knownCall(method: string, params: Readonly<Record<string, unknown>>): s
   return method === "prompts/get" && texts ? `getPrompt(${argumentsText([name, args ?? {}])})` : undefined;
 }
 
-/** The arguments of a call, without a last one that is empty. */
+/** Returns the arguments of a call, without an empty second one. */
 function argumentsText([first, second]: readonly [string, Readonly<Record<string, unknown>>]): string {
   return Object.keys(second).length === 0 ? literal(first) : `${literal(first)}, ${literal(second)}`;
 }
@@ -74,9 +74,9 @@ function partsText(parts: readonly TextPart[]): string {
   return more.length === 0 ? only.replace(/^\((.*)\)$/, "$1") : texts.join(" + ");
 }
 
-/** A value as an expression; what is `JSON.parse`d has the same value. */
+/** Returns a value as an expression. Deep values use `JSON.parse`. */
 function literal(value: unknown, indent = "", depth = 0): string {
-  if (depth > DEEPEST) {
+  if (depth > MAX_DEPTH) {
     const text = pasteableJson(value);
     return text === undefined ? "undefined /* nested too deep to be written */" : `JSON.parse(${pasteableJson(text)})`;
   }
@@ -94,7 +94,7 @@ function literal(value: unknown, indent = "", depth = 0): string {
 }
 
 function keyText(key: string): string {
-  // Written as a plain key, it would set the prototype.
+  // A plain `__proto__` key would set the prototype.
   if (key === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : (pasteableJson(key) ?? '""');
 }

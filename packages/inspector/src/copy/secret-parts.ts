@@ -1,35 +1,37 @@
 import { isSecretName, looksSecret, REDACTED } from "@parley/mcp/recording";
 
-/** A text, or the name of a variable that holds a secret in its place. */
+/** A text, or the name of a variable that holds a secret. */
 export type TextPart = string | { readonly variable: string };
 
-/** A header, with a variable for its value if that is a secret. */
+/** A header. Its value is a variable if it is a secret. */
 export interface CopiedHeader {
   readonly name: string;
   readonly value: TextPart;
 }
 
-/** What HTTP programs write for themselves, and what belongs to one request or one session alone. */
+/** Headers that HTTP programs set themselves, or that belong to a single request or session. */
 const AUTOMATIC =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|last-event-id|mcp-session-id|traceparent|tracestate|baggage|sec-.*|:.*)$/;
-/** What every client of the protocol writes for itself. */
+/** Headers that every client of the protocol sets itself. */
 const PROTOCOL = /^(?:accept|content-type|mcp-.*)$/;
 
-/** The headers that a copy must bring itself; those of the protocol too if its program does not know them. */
+/**
+ * Returns the headers that a copy must set. `all` includes those of the protocol, for programs that do not know it.
+ */
 export function copiedHeaders(
   headers: Readonly<Record<string, string>> | undefined,
   which: "all" | "own",
 ): CopiedHeader[] {
   return Object.entries(headers ?? {}).flatMap(([given, value]) => {
     const name = given.toLowerCase();
-    // Other names and control characters HTTP does not allow, and of other characters no two programs agree about the bytes.
+    // HTTP forbids other names and control characters, and programs encode other characters differently.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) return [];
     if (AUTOMATIC.test(name) || (which === "own" && PROTOCOL.test(name))) return [];
     return [{ name, value: PROTOCOL.test(name) ? value : valuePart(name, value) }];
   });
 }
 
-/** An address, with variables for the secrets in it. */
+/** Returns an address with variables for its secrets. */
 export function urlParts(url: string): TextPart[] {
   const [, before = "", credentials = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?(.*)$/is.exec(url) ?? [];
   if (before === "") return [url];
@@ -47,7 +49,7 @@ export function urlParts(url: string): TextPart[] {
 function valuePart(name: string, value: string): TextPart {
   if (value === "") return value;
   if (isSecretName(name)) return { variable: variableOf(name) };
-  // A variable of the same name may have a meaning of its own, such as `PATH`.
+  // The plain name may be a variable with another meaning, such as `PATH`.
   return looksSecret(value) || value.includes(REDACTED) ? { variable: `${variableOf(name)}_SECRET` } : value;
 }
 

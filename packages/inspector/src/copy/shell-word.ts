@@ -1,21 +1,21 @@
 import type { TextPart } from "./secret-parts.js";
 
-/** The longest word that is written out; Linux passes at most 128 KiB as one. */
-export const LONGEST_WORD = 100_000;
+/** Maximum size of one argument. Linux accepts at most 128 KiB. */
+export const MAX_WORD_BYTES = 100_000;
 
 const PLAIN = /^[\w%+:,./@-][\w%+=:,./@-]*$/;
 const PLAIN_IN_QUOTES = /^[\w ;:,./%+=@?&#~-]*$/;
-/** Control characters but line feed and tab: an escape sequence in what is pasted could end the paste, and run the rest. */
+/** Control characters other than line feed and tab. An escape sequence could end a paste and run the rest of it. */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
-/** Characters that could act on a terminal or reorder what it shows; in JSON they only occur inside strings. */
+/** Characters that could control a terminal or reorder its text. In JSON they occur only inside strings. */
 const RISKY_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Whether a text can be pasted into a shell as a word, whatever program reads it. */
+/** True if a text can be pasted into a shell as one argument, whichever program reads it. */
 export function isPasteable(text: string): boolean {
-  return !CONTROL.test(text) && Buffer.byteLength(text) <= LONGEST_WORD;
+  return !CONTROL.test(text) && Buffer.byteLength(text) <= MAX_WORD_BYTES;
 }
 
-/** A word that a POSIX shell passes on as exactly this text, with the values of variables in it. */
+/** Returns a shell word that expands to exactly this text, with the values of its variables. */
 export function shellWord(parts: string | readonly TextPart[]): string {
   const list = typeof parts === "string" ? [parts] : parts;
   if (list.every((part) => typeof part === "string")) return quoted(list.join(""));
@@ -29,13 +29,16 @@ export function shellWord(parts: string | readonly TextPart[]): string {
   return `"${text.join("")}"`;
 }
 
-/** A header as a word for `curl`. */
+/** Returns a header as an argument for `curl`. */
 export function headerWord(name: string, value: TextPart): string {
-  // For curl `name:` removes a header, and `name;` is one without a value.
+  // For curl, `name:` removes a header, and `name;` sends one without a value.
   return value === "" ? shellWord(`${name};`) : shellWord([`${name}: `, value]);
 }
 
-/** A value as JSON on one line that no terminal reacts to; undefined if it is nested too deep to be written. */
+/**
+ * Returns a value as JSON on one line, without characters that a terminal interprets. Undefined if it is nested too
+ * deeply.
+ */
 export function pasteableJson(value: unknown): string | undefined {
   try {
     const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -2,15 +2,18 @@ import type { ActionHandlers } from "../contract/actions.js";
 import type { InspectorState } from "../contract/inspector-state.js";
 import type { EntrySummary } from "../contract/timeline.js";
 
-/** The inspector without its page: what the web server serves. */
+/** The inspector without its page. The web server exposes it. */
 export interface InspectorEngine {
   readonly handlers: ActionHandlers;
   state(): InspectorState;
-  /** Entries of the timeline from a number on, in order, at most `limit`. */
+  /** Returns at most `limit` timeline entries, in order, starting at the number `from`. */
   entries(from: number, limit: number): readonly EntrySummary[];
-  /** Calls back after every change of the state or the timeline, many times a second; returns what ends it. */
+  /**
+   * Calls `listener` after every change of the state or the timeline, up to many times a second. Returns a function
+   * that unsubscribes it.
+   */
   onChange(listener: () => void): () => void;
-  /** Where the sandbox for apps is listening; told by the web server before the first request. */
-  sandboxIs(url: string): void;
+  /** Sets the address of the sandbox for apps. The web server calls this before the first request. */
+  setSandbox(url: string): void;
   close(): Promise<void>;
 }

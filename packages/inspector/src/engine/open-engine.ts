@@ -3,19 +3,19 @@ import { callActions } from "../calls/call-actions.js";
 import { RunningCalls } from "../calls/running-calls.js";
 import { compareActions } from "../compare/compare-actions.js";
 import { connectionActions } from "../connections/connection-actions.js";
-import { Connections, MOST_CONNECTIONS } from "../connections/connections.js";
+import { Connections, MAX_CONNECTIONS } from "../connections/connections.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { InspectorState } from "../contract/inspector-state.js";
 import type { InspectorOptions } from "../inspector-options.js";
-import { CancellableRuns } from "../keep/cancellable-runs.js";
-import { keepActions } from "../keep/keep-actions.js";
-import { SessionRecorder } from "../keep/session-recorder.js";
 import { modelActions } from "../model/model-actions.js";
 import { offerActions } from "../offers/offer-actions.js";
 import { OfferLists } from "../offers/offer-lists.js";
 import { Subscriptions } from "../offers/subscriptions.js";
 import { PendingQuestions } from "../questions/pending-questions.js";
 import { questionActions } from "../questions/question-actions.js";
+import { CancellableRuns } from "../sessions/cancellable-runs.js";
+import { sessionActions } from "../sessions/session-actions.js";
+import { SessionRecorder } from "../sessions/session-recorder.js";
 import { Timeline } from "../timeline/timeline.js";
 import { timelineActions } from "../timeline/timeline-actions.js";
 import type { InspectorEngine } from "./inspector-engine.js";
@@ -23,39 +23,42 @@ import type { InspectorEngine } from "./inspector-engine.js";
 /** The version of this package. */
 export const INSPECTOR_VERSION = "0.1.0";
 
-/** An engine that connects to the targets of the terminal when it is told to. */
+/** An engine that connects to the targets of the terminal on request. */
 export interface OpenedEngine extends InspectorEngine {
-  /** Begins to connect to every target; called once the page is served, which is what the user waits for. */
+  /** Starts to connect to every target. Called once the page is served, because the user waits for the page first. */
   connectTargets(): void;
 }
 
-/** Puts the rooms of the inspector together. `pageFolder` is where the built page is, for sessions that are shared with it. */
+/**
+ * Creates the components of the inspector and connects them. `pageFolder` has the built page, which shared sessions
+ * include.
+ */
 export function openEngine(options: InspectorOptions, pageFolder: string): OpenedEngine {
-  const rooms = roomsOf(options);
-  const { timeline, connections, listeners } = rooms;
+  const components = createComponents(options);
+  const { timeline, connections, listeners } = components;
   const sandbox = { url: "" };
   return {
-    handlers: handlersOf(rooms, options, { pageFolder, sandbox }),
-    state: () => stateOf(rooms, options),
+    handlers: handlersOf(components, options, { pageFolder, sandbox }),
+    state: () => stateOf(components, options),
     entries: (from, limit) => timeline.summaries(from, limit),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    sandboxIs(url) {
+    setSandbox(url) {
       sandbox.url = url;
     },
     connectTargets() {
-      for (const { id } of connections.targets().slice(0, MOST_CONNECTIONS))
+      for (const { id } of connections.targets().slice(0, MAX_CONNECTIONS))
         connections.connectTarget(id, options.revision);
     },
     close: () => connections.close(),
   };
 }
 
-type Rooms = ReturnType<typeof roomsOf>;
+type Components = ReturnType<typeof createComponents>;
 
-function roomsOf({ targets = [], tokens = memoryTokenStore(), model, connectMs }: InspectorOptions) {
+function createComponents({ targets = [], tokens = memoryTokenStore(), model, connectMs }: InspectorOptions) {
   const listeners = new Set<() => void>();
   const changed = () => {
     for (const listener of listeners) listener();
@@ -77,11 +80,11 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model, connectMs }
 }
 
 function handlersOf(
-  rooms: Rooms,
+  components: Components,
   { loadTokenizer }: InspectorOptions,
   { pageFolder, sandbox }: { pageFolder: string; sandbox: { readonly url: string } },
 ): ActionHandlers {
-  const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed, runs } = rooms;
+  const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed, runs } = components;
   const targetOf = (connection: string) => connections.get(connection).target;
   return {
     ...connectionActions(connections),
@@ -91,12 +94,12 @@ function handlersOf(
     ...questionActions(questions),
     ...modelActions({ connections, loadTokenizer }),
     ...compareActions({ connections, runs }),
-    ...keepActions({ connections, timeline, recorder, runs, pageFolder, changed }),
+    ...sessionActions({ connections, timeline, recorder, runs, pageFolder, changed }),
   };
 }
 
-function stateOf(rooms: Rooms, { model }: InspectorOptions): InspectorState {
-  const { timeline, calls, questions, connections, recorder, subscriptions, runs } = rooms;
+function stateOf(components: Components, { model }: InspectorOptions): InspectorState {
+  const { timeline, calls, questions, connections, recorder, subscriptions, runs } = components;
   const recording = recorder.info();
   const underWay = runs.list();
   return {

@@ -1,92 +1,92 @@
 import { McpError } from "@parley/mcp/protocol";
 
-/** Characters of a text that the page may send as one member. */
-const MOST_INPUT_TEXT = 16 * 1024 * 1024;
-/** Items of a list that the page may send. */
-export const MOST_INPUT_ITEMS = 10_000;
+/** Maximum number of characters in one string that the page sends. */
+const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
+/** Maximum number of items in a list that the page sends. */
+export const MAX_INPUT_ITEMS = 10_000;
 
-/** What the page sent as the input of an action, or a member of it that is an object. */
+/** The input of an action as the page sent it, or a member of it that is an object. */
 export type Input = Readonly<Record<string, unknown>>;
 
-/** A member that is a text. Throws `invalid_params` where it is none. */
+/** Reads a string member. Throws `invalid_params` if it is missing or has another type. */
 export function textOf(input: object, name: string): string {
   return optionalTextOf(input, name) ?? missing(name, "a text");
 }
 
-/** A member that is a text or absent. Throws `invalid_params` for anything else. */
+/** Reads a string member that may be absent. Throws `invalid_params` for another type. */
 export function optionalTextOf(input: object, name: string): string | undefined {
   const value = memberOf(input, name);
   if (value === undefined) return undefined;
   if (typeof value !== "string") return wrong(name, value, "a text");
-  if (value.length > MOST_INPUT_TEXT) return tooMuch(name, `${MOST_INPUT_TEXT} characters`);
+  if (value.length > MAX_TEXT_LENGTH) return tooMuch(name, `${MAX_TEXT_LENGTH} characters`);
   return value;
 }
 
-/** A member that is an object. Throws `invalid_params` where it is none. */
+/** Reads an object member. Throws `invalid_params` if it is missing or has another type. */
 export function recordOf(input: object, name: string): Input {
   return optionalRecordOf(input, name) ?? missing(name, "an object");
 }
 
-/** A member that is an object or absent. Throws `invalid_params` for anything else. */
+/** Reads an object member that may be absent. Throws `invalid_params` for another type. */
 export function optionalRecordOf(input: object, name: string): Input | undefined {
   const value = memberOf(input, name);
   return value === undefined || isRecord(value) ? value : wrong(name, value, "an object");
 }
 
-/** A member that is an object whose members are texts. Throws `invalid_params` where it is none. */
+/** Reads a member that is an object of strings. Throws `invalid_params` if it is missing or has another type. */
 export function textsOf(input: object, name: string): Readonly<Record<string, string>> {
   return optionalTextsOf(input, name) ?? missing(name, "an object of texts");
 }
 
-/** A member that is an object whose members are texts, or absent. Throws `invalid_params` for anything else. */
+/** Reads a member that is an object of strings and may be absent. Throws `invalid_params` for another type. */
 export function optionalTextsOf(input: object, name: string): Readonly<Record<string, string>> | undefined {
   const record = optionalRecordOf(input, name);
   if (record === undefined) return undefined;
   return Object.fromEntries(Object.keys(record).map((key) => [key, textOf(record, key)]));
 }
 
-/** A member that is a list. Throws `invalid_params` where it is none. */
+/** Reads a list member. Throws `invalid_params` if it is missing or has another type. */
 export function listOf(input: object, name: string): readonly unknown[] {
   return optionalListOf(input, name) ?? missing(name, "a list");
 }
 
-/** A member that is a list or absent. Throws `invalid_params` for anything else. */
+/** Reads a list member that may be absent. Throws `invalid_params` for another type. */
 export function optionalListOf(input: object, name: string): readonly unknown[] | undefined {
   const value = memberOf(input, name);
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) return wrong(name, value, "a list");
-  return value.length > MOST_INPUT_ITEMS ? tooMuch(name, `${MOST_INPUT_ITEMS} items`) : value;
+  return value.length > MAX_INPUT_ITEMS ? tooMuch(name, `${MAX_INPUT_ITEMS} items`) : value;
 }
 
-/** A member that is true or false. Throws `invalid_params` where it is neither. */
+/** Reads a boolean member. Throws `invalid_params` if it is missing or has another type. */
 export function flagOf(input: object, name: string): boolean {
   return optionalFlagOf(input, name) ?? missing(name, "true or false");
 }
 
-/** A member that is true, false or absent. Throws `invalid_params` for anything else. */
+/** Reads a boolean member that may be absent. Throws `invalid_params` for another type. */
 export function optionalFlagOf(input: object, name: string): boolean | undefined {
   const value = memberOf(input, name);
   return value === undefined || typeof value === "boolean" ? value : wrong(name, value, "true or false");
 }
 
-/** A member that is a finite number. Throws `invalid_params` where it is none. */
+/** Reads a finite number. Throws `invalid_params` if it is missing or has another type. */
 export function numberOf(input: object, name: string): number {
   return optionalNumberOf(input, name) ?? missing(name, "a number");
 }
 
-/** A member that is a finite number or absent. Throws `invalid_params` for anything else. */
+/** Reads a finite number that may be absent. Throws `invalid_params` for another type. */
 export function optionalNumberOf(input: object, name: string): number | undefined {
   const value = memberOf(input, name);
   if (value === undefined || (typeof value === "number" && Number.isFinite(value))) return value;
   return wrong(name, value, "a number");
 }
 
-/** A member that is one of these texts. Throws `invalid_params` where it is none of them. */
+/** Reads a member that is one of `choices`. Throws `invalid_params` if it is missing or another value. */
 export function choiceOf<const T extends string>(input: object, name: string, choices: readonly T[]): T {
   return optionalChoiceOf(input, name, choices) ?? missing(name, `one of ${choices.join(", ")}`);
 }
 
-/** A member that is one of these texts or absent. Throws `invalid_params` for anything else. */
+/** Reads a member that is one of `choices` and may be absent. Throws `invalid_params` for another value. */
 export function optionalChoiceOf<const T extends string>(
   input: object,
   name: string,
@@ -97,14 +97,14 @@ export function optionalChoiceOf<const T extends string>(
   return choices.find((choice) => choice === value) ?? wrong(name, value, `one of ${choices.join(", ")}`);
 }
 
-/** Whether a value of JSON is an object. */
+/** True if a JSON value is an object. */
 export function isRecord(value: unknown): value is Input {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Only what the page sent itself counts, never what every object inherits. */
+/** Reads an own member only, never an inherited one. */
 function memberOf(input: object, name: string): unknown {
-  // Inputs are typed by the contract, but what comes from the page is only checked here.
+  // The contract types the inputs, but the page may send anything: this is the only check.
   const members: unknown = input;
   if (!isRecord(members)) return wrong("input", members, "an object");
   return Object.hasOwn(members, name) ? members[name] : undefined;

@@ -3,65 +3,65 @@ import { setImmediate } from "node:timers/promises";
 import type { Client } from "@parley/mcp";
 import { type Finding, LINT_RULES, lintTools } from "@parley/mcp/lint";
 import type { Tool } from "@parley/mcp/protocol";
-import type { CalledConnection, ConnectionFinder } from "../calls/called-connection.js";
+import type { CallableConnection, ConnectionFinder } from "../calls/callable-connection.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import { PROVIDERS } from "../contract/model-view.js";
 import { choiceOf, textOf } from "../engine/read-input.js";
 import { modelViewOf } from "./model-view-of.js";
 
-/** What the room needs of the others. */
+/** Options of `modelActions`. */
 interface ModelActionsOptions {
   readonly connections: ConnectionFinder;
-  /** Gives what counts the tokens of a text. Default: an estimate, and the view says so. */
+  /** Loads the function that counts the tokens of a text. Default: the tokens are estimated, and the view says so. */
   readonly loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
 }
 
-/** Shows the tools of a server as a model gets them. */
+/** Creates the action that shows the tools of a server as a model receives them. */
 export function modelActions({ connections, loadTokenizer }: ModelActionsOptions): Pick<ActionHandlers, "modelView"> {
-  const kept = new KeptFindings();
-  const lists = new KeptTools();
+  const findingsCache = new FindingsCache();
+  const toolLists = new ToolListCache();
   return {
     async modelView(input) {
       const provider = choiceOf(input, "provider", PROVIDERS);
       const connection = connections.get(textOf(input, "connection"));
       const { client, extensions } = connection;
-      const { tools, cut } = await lists.of(connection);
+      const { tools, cut } = await toolLists.get(connection);
       const forModels = client.extension(extensions.apps).toolsForModel(withoutRepeats(tools));
       const { instructions = "" } = client;
       const countTokens = await loadTokenizer?.();
-      const findings = await kept.of(tools, countTokens);
+      const findings = await findingsCache.get(tools, countTokens);
       return modelViewOf({ tools: forModels, cut, instructions, findings }, provider, countTokens);
     },
   };
 }
 
-/** Providers refuse a name that is there twice, so that only the first tool of a name is offered. */
+/** Keeps only the first tool of each name, because providers reject duplicates. */
 function withoutRepeats(tools: readonly Tool[]): Tool[] {
   const names = new Set<string>();
   return tools.filter(({ name }) => names.size < names.add(name).size);
 }
 
-/** Lists whose findings are kept; a user switches between a few servers. */
-const MOST_LISTS = 8;
+/** Maximum number of tool lists whose findings are cached. A user switches between a few servers. */
+const MAX_CACHED_LISTS = 8;
 
-/** Lints lists of tools, and remembers what was found: ten thousand tools take seconds. */
-class KeptFindings {
-  readonly #kept = new Map<string, Promise<readonly Finding[]>>();
+/** Lints tool lists and caches the findings, because ten thousand tools take seconds. */
+class FindingsCache {
+  readonly #findings = new Map<string, Promise<readonly Finding[]>>();
 
-  /** What lint says of these tools, by rule. */
-  of(tools: readonly Tool[], countTokens?: (text: string) => number): Promise<readonly Finding[]> {
+  /** Returns the lint findings for these tools, ordered by rule. */
+  get(tools: readonly Tool[], countTokens?: (text: string) => number): Promise<readonly Finding[]> {
     const key = createHash("sha256").update(JSON.stringify(tools)).digest("base64");
-    const findings = this.#kept.get(key) ?? findingsOf(tools, countTokens);
-    // The one that was used last is forgotten last.
-    this.#kept.delete(key);
-    this.#kept.set(key, findings);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_LISTS && oldest !== undefined) this.#kept.delete(oldest);
+    const findings = this.#findings.get(key) ?? findingsOf(tools, countTokens);
+    // Reinserted at the end, so that the least recently used key is the first.
+    this.#findings.delete(key);
+    this.#findings.set(key, findings);
+    const [oldest] = this.#findings.keys();
+    if (this.#findings.size > MAX_CACHED_LISTS && oldest !== undefined) this.#findings.delete(oldest);
     return findings;
   }
 }
 
-/** One rule after another, so that others get their turn. */
+/** Applies one rule at a time and yields to the event loop after each. */
 async function findingsOf(
   tools: readonly Tool[],
   countTokens: ((text: string) => number) | undefined,
@@ -74,46 +74,46 @@ async function findingsOf(
   return findings;
 }
 
-/** The tools of a server as it lists them. */
-interface ListedTools {
+/** The tools of a server as listed. */
+interface ToolList {
   readonly tools: readonly Tool[];
-  /** The server has more. */
+  /** True if the server has more tools. */
   readonly cut: boolean;
 }
 
-/** Tools of a server that are shown; adapters take no more. */
-export const MOST_MODEL_TOOLS = 10_000;
-/** Long enough to look at every provider; servers may change their tools without a word. */
-const KEPT_MS = 30_000;
+/** Maximum number of tools shown. The adapters accept no more. */
+export const MAX_MODEL_TOOLS = 10_000;
+/** Long enough to view every provider, but short, because servers may change their tools without a notification. */
+const CACHE_MS = 30_000;
 
-interface KeptList {
-  /** How often the list had changed when it was asked for. */
+interface CachedToolList {
+  /** The change counter of the list when it was requested. */
   readonly changes: number | undefined;
   readonly until: number;
-  readonly read: Promise<ListedTools>;
+  readonly read: Promise<ToolList>;
 }
 
-/** Lists tools, and keeps the lists for a while: the next provider is shown the same ones. */
-class KeptTools {
-  readonly #kept = new WeakMap<Client, KeptList>();
+/** Lists tools and caches the lists for a short time, so that all providers show the same tools. */
+class ToolListCache {
+  readonly #lists = new WeakMap<Client, CachedToolList>();
 
-  of({ client, info }: CalledConnection): Promise<ListedTools> {
+  get({ client, info }: CallableConnection): Promise<ToolList> {
     const changes = info.lists.tools;
-    const before = this.#kept.get(client);
+    const before = this.#lists.get(client);
     if (before !== undefined && before.changes === changes && performance.now() < before.until) return before.read;
-    const read = listedTools(client);
-    this.#kept.set(client, { changes, until: performance.now() + KEPT_MS, read });
-    // The next one who asks tries again.
-    read.catch(() => this.#kept.delete(client));
+    const read = listTools(client);
+    this.#lists.set(client, { changes, until: performance.now() + CACHE_MS, read });
+    // A failed read is not cached.
+    read.catch(() => this.#lists.delete(client));
     return read;
   }
 }
 
-async function listedTools(client: Client): Promise<ListedTools> {
+async function listTools(client: Client): Promise<ToolList> {
   const tools: Tool[] = [];
   if (client.serverCapabilities.tools === undefined) return { tools, cut: false };
   for await (const tool of client.tools()) {
-    if (tools.length === MOST_MODEL_TOOLS) return { tools, cut: true };
+    if (tools.length === MAX_MODEL_TOOLS) return { tools, cut: true };
     tools.push(tool);
   }
   return { tools, cut: false };

@@ -4,22 +4,25 @@ import type { Finding } from "@parley/mcp/lint";
 import type { Tool } from "@parley/mcp/protocol";
 import type { ModelTool, ModelView, Provider } from "../contract/model-view.js";
 
-/** What a model is shown of a server. */
-interface ShownServer {
-  /** Those that are for models, each name once. */
+/** The parts of a server that a model receives, with the lint findings. */
+interface ServerForModel {
+  /** The tools for models, without duplicate names. */
   readonly tools: readonly Tool[];
   readonly instructions: string;
   readonly findings: readonly Finding[];
-  /** The server has more tools. */
+  /** True if the server has more tools. */
   readonly cut: boolean;
 }
 
-/** Tools that are counted before others get their turn; a tokenizer takes some 10 ms for them. */
-const AT_ONCE = 200;
+/** Number of tools to count before yielding to the event loop. A tokenizer takes about 10 ms for them. */
+const BATCH_SIZE = 200;
 
-/** What a provider makes of the tools of a server, and what they cost; without `countTokens`, by the length of texts. */
+/**
+ * Converts the tools of a server for a provider and counts their tokens. Without `countTokens`, they are estimated from
+ * the length of the text.
+ */
 export async function modelViewOf(
-  { tools, instructions, findings, cut }: ShownServer,
+  { tools, instructions, findings, cut }: ServerForModel,
   provider: Provider,
   countTokens?: (text: string) => number,
 ): Promise<ModelView> {
@@ -28,7 +31,7 @@ export async function modelViewOf(
   for (const finding of findings) byTool.set(finding.tool, [...(byTool.get(finding.tool) ?? []), finding]);
   const written: ModelTool[] = [];
   for (const { name, sent, lost } of await providerTools(tools, provider)) {
-    if (written.length % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    if (written.length % BATCH_SIZE === BATCH_SIZE - 1) await setImmediate();
     const tokens = Object.keys(sent).length === 0 ? 0 : count(JSON.stringify(sent));
     written.push({ name, sent, tokens, lost, findings: byTool.get(name) ?? [] });
   }
@@ -43,52 +46,52 @@ export async function modelViewOf(
   };
 }
 
-/** Four characters of English text or JSON are about one token. */
+/** Estimates the tokens of a text: about four characters of English text or JSON are one token. */
 function estimatedTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-/** A tool in the form of one provider. */
+/** A tool in the format of one provider. */
 interface ProviderTool {
-  /** The name that the server gave. */
+  /** The name of the tool on the server. */
   readonly name: string;
   readonly sent: Readonly<Record<string, unknown>>;
   readonly lost: readonly string[];
 }
 
 /**
- * Writes tools for a provider, in their order. All of them must be for models, and have different names. A tool that cannot be
- * written is there without a form, and `lost` says why.
+ * Converts tools for a provider, in order. All must be for models and have different names. A tool that cannot be
+ * converted has an empty `sent`, and `lost` has the reason.
  */
 async function providerTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
   try {
-    const written = await writtenTools(tools, provider);
+    const written = await convertTools(tools, provider);
     if (written.length === tools.length) return written;
   } catch {
-    // Found below, without harm to the others.
+    // Converted one by one below, to find the tool that fails.
   }
   const alone: ProviderTool[] = [];
-  for (const tool of tools) alone.push(await writtenAlone(tool, provider));
+  for (const tool of tools) alone.push(await convertAlone(tool, provider));
   return alone;
 }
 
-async function writtenAlone(tool: Tool, provider: Provider): Promise<ProviderTool> {
+async function convertAlone(tool: Tool, provider: Provider): Promise<ProviderTool> {
   try {
-    const [written] = await writtenTools([tool], provider);
-    return written ?? { name: tool.name, sent: {}, lost: ["the tool: it is not for models"] };
+    const [written] = await convertTools([tool], provider);
+    return written ?? { name: tool.name, sent: {}, lost: ["the whole tool: it is not for models"] };
   } catch (reason) {
     const why = reason instanceof Error ? reason.message : String(reason);
-    return { name: tool.name, sent: {}, lost: [`the tool: all of it. ${why}`] };
+    return { name: tool.name, sent: {}, lost: [`the whole tool: ${why}`] };
   }
 }
 
-interface Written {
+interface ProviderOutput {
   readonly sent: readonly object[];
   readonly lost: readonly { readonly tool: string; readonly parts: readonly string[] }[];
 }
 
-async function writtenTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
-  const { sent, lost } = await WRITE[provider]({ allTools: () => tools, callTool: onlyShown });
+async function convertTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
+  const { sent, lost } = await ADAPTERS[provider]({ allTools: () => tools, callTool: refuseCall });
   const parts = new Map(lost.map((one) => [one.tool, one.parts]));
   return sent.map((one, at) => {
     const name = tools[at]?.name ?? "";
@@ -96,7 +99,7 @@ async function writtenTools(tools: readonly Tool[], provider: Provider): Promise
   });
 }
 
-const WRITE: Readonly<Record<Provider, (source: ShownTools) => Promise<Written>>> = {
+const ADAPTERS: Readonly<Record<Provider, (source: ToolSource) => Promise<ProviderOutput>>> = {
   anthropic: async (source) => {
     const { tools, lost } = await toAnthropicTools(source);
     return { sent: tools, lost };
@@ -116,11 +119,11 @@ const WRITE: Readonly<Record<Provider, (source: ShownTools) => Promise<Written>>
   mcp: async ({ allTools }) => ({ sent: allTools(), lost: [] }),
 };
 
-interface ShownTools {
+interface ToolSource {
   allTools(): readonly Tool[];
   callTool(): Promise<never>;
 }
 
-function onlyShown(): Promise<never> {
-  return Promise.reject(new Error("these tools are only shown"));
+function refuseCall(): Promise<never> {
+  return Promise.reject(new Error("these tools cannot be called"));
 }

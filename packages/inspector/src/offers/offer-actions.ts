@@ -1,5 +1,5 @@
 import { McpError, type Tool } from "@parley/mcp/protocol";
-import type { ConnectionFinder } from "../calls/called-connection.js";
+import type { ConnectionFinder } from "../calls/callable-connection.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { OfferKind } from "../contract/connections.js";
 import { choiceOf, optionalFlagOf, optionalTextOf, recordOf, textOf, textsOf } from "../engine/read-input.js";
@@ -8,21 +8,21 @@ import type { Subscriptions } from "./subscriptions.js";
 
 const KINDS = ["tools", "resources", "templates", "prompts", "skills"] as const satisfies readonly OfferKind[];
 
-/** What offers are shown with. */
-export interface OfferParts {
+/** Options of `offerActions`. */
+export interface OfferActionsOptions {
   readonly connections: ConnectionFinder;
   readonly offers: OfferLists;
   readonly subscriptions: Subscriptions;
-  /** The address of the sandbox for apps. */
+  /** Returns the address of the sandbox for apps. */
   sandbox(): string;
 }
 
 type OfferActionName = "list" | "offer" | "complete" | "subscribe" | "unsubscribe" | "appPage";
 
-/** What the page can do about what servers offer. */
-export function offerActions(parts: OfferParts): Pick<ActionHandlers, OfferActionName> {
-  const { offers, subscriptions } = parts;
-  const connectionOf = (input: object) => parts.connections.get(textOf(input, "connection"));
+/** Creates the actions for the offers of servers: tools, resources, prompts and skills. */
+export function offerActions(options: OfferActionsOptions): Pick<ActionHandlers, OfferActionName> {
+  const { offers, subscriptions } = options;
+  const connectionOf = (input: object) => options.connections.get(textOf(input, "connection"));
   return {
     list: (input) => {
       const refresh = optionalFlagOf(input, "refresh") ?? false;
@@ -33,10 +33,10 @@ export function offerActions(parts: OfferParts): Pick<ActionHandlers, OfferActio
       const argument = recordOf(input, "argument");
       const named = { name: textOf(argument, "name"), value: textOf(argument, "value") };
       return connectionOf(input).client.complete(
-        completed(recordOf(input, "target")),
+        completionTarget(recordOf(input, "target")),
         named,
         { ...textsOf(input, "settled") },
-        // What is typed next overtakes what was typed before, so that answers are not worth keeping.
+        // Completions change with every character that the user types, so caching them is not worth it.
         { cache: false },
       );
     },
@@ -52,16 +52,16 @@ export function offerActions(parts: OfferParts): Pick<ActionHandlers, OfferActio
       const connection = connectionOf(input);
       const name = textOf(input, "tool");
       const { definition } = await offers.offer(connection, "tools", name);
-      // The entries of this list are tools, which the client has checked.
+      // Safe: the list contains tools, which the client has validated.
       const tool = definition as unknown as Tool;
       const page = await connection.client.extension(connection.extensions.apps).pageOf(tool, { cache: false });
-      if (page !== undefined) return { page, sandbox: parts.sandbox() };
+      if (page !== undefined) return { page, sandbox: options.sandbox() };
       throw new McpError("invalid_params", `the tool "${name}" has no page`, { fix: "Call it like any other tool." });
     },
   };
 }
 
-function completed(target: object): { prompt: string } | { resource: string } {
+function completionTarget(target: object): { prompt: string } | { resource: string } {
   const prompt = optionalTextOf(target, "prompt");
   return prompt === undefined ? { resource: textOf(target, "template") } : { prompt };
 }

@@ -1,73 +1,76 @@
 import type { CallOptions, Client } from "@parley/mcp";
 import { type Finding, lintTools } from "@parley/mcp/lint";
 import { McpError, nearestName, type Tool } from "@parley/mcp/protocol";
-import type { CalledConnection } from "../calls/called-connection.js";
+import type { CallableConnection } from "../calls/callable-connection.js";
 import { jsonBytes } from "../calls/json-bytes.js";
 import type { OfferKind } from "../contract/connections.js";
 import type { OfferDetail, OfferList, OfferSummary } from "../contract/offers.js";
 import { type Definitions, keyOf, summaryOf } from "./offer-summary.js";
 
-/** Tools of one list that are linted at once, which takes about half a second; those of longer lists one by one when they are shown. */
-const MOST_LINTED = 1000;
+/**
+ * Maximum number of tools in a list that are linted at once, which takes about half a second. Tools of longer lists are
+ * linted when they are shown.
+ */
+const MAX_LINTED_TOOLS = 1000;
 
-/** A list that was read, and what was made of it. */
-interface KeptList<K extends OfferKind> {
-  /** How often the list had changed when it was asked for. */
+/** A list that was read, with derived values. */
+interface CachedList<K extends OfferKind> {
+  /** The change counter of the list when it was requested. */
   readonly changes: number | undefined;
   readonly read: Promise<ReadList<K>>;
-  /** Made at the first use. */
+  /** Computed on first use. */
   shown?: Promise<OfferList>;
   findings?: ReadonlyMap<string, readonly Finding[]>;
 }
 
-/** Of one client, by the kind of list. */
-type KeptLists = { [K in OfferKind]?: KeptList<K> };
+/** The cached lists of one client. */
+type CachedLists = { [K in OfferKind]?: CachedList<K> };
 
-/** The lists of all servers, each kept until it changes or is asked for anew. */
+/** Caches the lists of all servers. A list is read again when it changes or on request. */
 export class OfferLists {
   readonly #limits: ListLimits;
-  /** By client, so that nothing of a connection is kept after it was opened again. */
-  readonly #kept = new WeakMap<Client, KeptLists>();
+  /** Keyed by client, so that reopening a connection discards its lists. */
+  readonly #cache = new WeakMap<Client, CachedLists>();
 
   constructor(limits: Partial<ListLimits> = {}) {
     this.#limits = { ...DEFAULT_LIST_LIMITS, ...limits };
   }
 
-  /** A list in short. `refresh` asks the server also where nothing has changed. */
-  async list(connection: CalledConnection, kind: OfferKind, refresh = false): Promise<OfferList> {
-    const kept = this.#keep(connection, kind, refresh);
-    kept.shown ??= kept.read.then((read) => shownList(kind, read, findingsIn(kept, kind, read)));
-    return kept.shown;
+  /** Returns the summary of a list. `refresh` reads it again even if it has not changed. */
+  async list(connection: CallableConnection, kind: OfferKind, refresh = false): Promise<OfferList> {
+    const cached = this.#cached(connection, kind, refresh);
+    cached.shown ??= cached.read.then((read) => shownList(kind, read, findingsIn(cached, kind, read)));
+    return cached.shown;
   }
 
-  /** One entry of a list as the server sent it. Throws `invalid_params` for a name that is not listed. */
-  async offer(connection: CalledConnection, kind: OfferKind, name: string): Promise<OfferDetail> {
-    const kept = this.#keep(connection, kind, false);
-    const read = await kept.read;
+  /** Returns a list entry as the server sent it. Throws `invalid_params` for a name that is not listed. */
+  async offer(connection: CallableConnection, kind: OfferKind, name: string): Promise<OfferDetail> {
+    const cached = this.#cached(connection, kind, false);
+    const read = await cached.read;
     const definition = read.entries.get(name);
-    if (definition === undefined) throw unlisted(kind, name, read.entries.keys());
+    if (definition === undefined) throw notListed(kind, name, read.entries.keys());
     // Only tools are linted.
-    const findings = findingsIn(kept, kind, read)?.get(name) ?? (kind === "tools" ? lint([definition as Tool]) : []);
-    // The client has checked that an entry is an object of JSON.
+    const findings = findingsIn(cached, kind, read)?.get(name) ?? (kind === "tools" ? lint([definition as Tool]) : []);
+    // Safe: the client has validated that an entry is a JSON object.
     return { kind, definition: definition as unknown as OfferDetail["definition"], findings };
   }
 
-  #keep<K extends OfferKind>(connection: CalledConnection, kind: K, refresh: boolean): KeptList<K> {
+  #cached<K extends OfferKind>(connection: CallableConnection, kind: K, refresh: boolean): CachedList<K> {
     const { client, info } = connection;
-    const lists: KeptLists = this.#kept.get(client) ?? {};
-    this.#kept.set(client, lists);
+    const lists: CachedLists = this.#cache.get(client) ?? {};
+    this.#cache.set(client, lists);
     const changes = info.lists[kind];
-    // The compiler cannot tell that the member `kind` of this type is a list of that kind.
-    const before = lists[kind] as KeptList<K> | undefined;
+    // Safe: the member `kind` has a list of that kind, which the compiler cannot derive.
+    const before = lists[kind] as CachedList<K> | undefined;
     if (!refresh && before !== undefined && before.changes === changes) return before;
     const read = readList(connection, kind, refresh ? { cache: false } : {}, this.#limits);
-    const kept: KeptList<K> = { changes, read };
-    lists[kind] = kept as KeptLists[K];
-    // The next one who asks tries again.
+    const cached: CachedList<K> = { changes, read };
+    lists[kind] = cached as CachedLists[K];
+    // A failed read is not cached.
     read.catch(() => {
-      if (lists[kind] === kept) delete lists[kind];
+      if (lists[kind] === cached) delete lists[kind];
     });
-    return kept;
+    return cached;
   }
 }
 
@@ -84,16 +87,16 @@ function shownList<K extends OfferKind>(
   return { kind, offers, cut };
 }
 
-/** The findings of a list of tools by tool; undefined for lists that are too long to be linted at once. */
+/** Returns the findings for a list of tools, by tool. Undefined for a list that is too long to be linted at once. */
 function findingsIn<K extends OfferKind>(
-  kept: KeptList<K>,
+  cached: CachedList<K>,
   kind: K,
   { entries }: ReadList<K>,
 ): ReadonlyMap<string, readonly Finding[]> | undefined {
-  if (kind !== "tools" || entries.size > MOST_LINTED) return undefined;
-  // The entries of this kind are tools.
-  kept.findings ??= byTool(lint([...entries.values()] as Tool[]));
-  return kept.findings;
+  if (kind !== "tools" || entries.size > MAX_LINTED_TOOLS) return undefined;
+  // Safe: the entries of this kind are tools.
+  cached.findings ??= byTool(lint([...entries.values()] as Tool[]));
+  return cached.findings;
 }
 
 function byTool(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
@@ -111,7 +114,7 @@ function lint(tools: readonly Tool[]): readonly Finding[] {
   try {
     return lintTools(tools);
   } catch {
-    // Findings are a help: a definition that lint stumbles over is shown all the same.
+    // Lint is optional: a definition that makes it fail is still shown.
     return [];
   }
 }
@@ -120,36 +123,36 @@ function isSerious({ severity }: Finding): boolean {
   return severity !== "note";
 }
 
-function unlisted(kind: OfferKind, name: string, names: Iterable<string>): McpError {
+function notListed(kind: OfferKind, name: string, names: Iterable<string>): McpError {
   const meant = nearestName(name, [...names]);
   return new McpError("invalid_params", `"${name}" is not in the list of ${kind}`, {
     fix: meant === undefined ? "Read the list again." : `Did you mean "${meant}"? Otherwise read the list again.`,
   });
 }
 
-/** How much of one list is read. */
+/** Limits on one list. */
 export interface ListLimits {
-  /** Entries. Default 20,000. */
+  /** Maximum number of entries. Default: 20,000. */
   entries: number;
-  /** Bytes of all entries. Default 32 MiB. */
+  /** Maximum size of all entries. Default: 32 MiB. */
   bytes: number;
 }
 
 const DEFAULT_LIST_LIMITS: ListLimits = { entries: 20_000, bytes: 32 * 1024 * 1024 };
 
-/** A list as it was read. */
+/** A list as read from the server. */
 interface ReadList<K extends OfferKind> {
-  /** By what identifies them, in the order of the server; of entries with the same name the first. */
+  /** Entries by their identifier, in the order of the server. The first of entries with the same name. */
   readonly entries: ReadonlyMap<string, Definitions[K]>;
   /** Names that the server lists more than once. */
   readonly repeated: ReadonlySet<string>;
-  /** The list goes on, or does not end. */
+  /** True if the server has more entries, or if the list does not end. */
   readonly cut: boolean;
 }
 
-/** Reads a list of a server, page by page, until it ends or a limit is reached. */
+/** Reads a list page by page, until it ends or a limit is reached. */
 async function readList<K extends OfferKind>(
-  connection: CalledConnection,
+  connection: CallableConnection,
   kind: K,
   options: CallOptions,
   limits: ListLimits,
@@ -161,13 +164,13 @@ async function readList<K extends OfferKind>(
     for await (const definition of walk(connection, kind, options)) {
       bytes += jsonBytes(definition);
       const key = keyOf(kind, definition);
-      // One that repeats itself for ever counts with its bytes.
+      // Repeated entries count towards the size, so that an endless list of them ends.
       if (entries.size >= limits.entries || bytes > limits.bytes) return { entries, repeated, cut: true };
       if (entries.has(key)) repeated.add(key);
       else entries.set(key, definition);
     }
   } catch (error) {
-    // Too many pages, or a cursor that comes back: what came before is worth showing.
+    // Too many pages or a repeated cursor: show the entries read so far.
     const endless = McpError.is(error) && error.kind === "limit_exceeded" && entries.size > 0;
     if (!endless) throw error;
     return { entries, repeated, cut: true };
@@ -176,7 +179,7 @@ async function readList<K extends OfferKind>(
 }
 
 function walk<K extends OfferKind>(
-  { client, extensions }: CalledConnection,
+  { client, extensions }: CallableConnection,
   kind: K,
   options: CallOptions,
 ): AsyncIterable<Definitions[K]> {

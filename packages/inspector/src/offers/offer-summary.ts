@@ -4,7 +4,7 @@ import type { OfferKind } from "../contract/connections.js";
 import type { OfferSummary } from "../contract/offers.js";
 import { isRecord } from "../engine/read-input.js";
 
-/** What a server lists, by the kind of list. */
+/** The type of the entries of each list. */
 export interface Definitions {
   tools: Tool;
   resources: Resource;
@@ -13,37 +13,37 @@ export interface Definitions {
   skills: Skill;
 }
 
-/** Characters of a description in a list; `offer` gives it whole. */
-const MOST_DESCRIPTION = 300;
-/** Characters of a title or a mark in a list. */
-const MOST_TITLE = 120;
+/** Maximum length of a description in a list. The `offer` action returns all of it. */
+const MAX_DESCRIPTION_LENGTH = 300;
+/** Maximum length of a title or a mark in a list, in characters. */
+const MAX_TITLE_LENGTH = 120;
 
-type Listed = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
-/** What identifies an entry of a list. */
+/** Returns the identifier of a list entry. */
 export function keyOf<K extends OfferKind>(kind: K, definition: Definitions[K]): string {
   const { name, uri, uriTemplate } = membersOf(definition);
-  // The client leaves out what has no name or address.
+  // The client drops entries without a name or URI.
   return String(kind === "templates" ? uriTemplate : kind === "resources" || kind === "skills" ? uri : name);
 }
 
-/** An entry of a list in short, without findings. */
+/** Returns the summary of a list entry, without findings. */
 export function summaryOf<K extends OfferKind>(kind: K, definition: Definitions[K]): Omit<OfferSummary, "findings"> {
   const members = membersOf(definition);
   const described = kind === "skills" ? recordIn(members, "frontmatter") : members;
-  // The name of a tool or a prompt is shown anyway; that of others stands beside their address.
+  // Tools and prompts are identified by their name. For other entries, the name serves as a title.
   const titles = [described["title"], ...(kind === "tools" || kind === "prompts" ? [] : [described["name"]])];
   const title = [...titles, recordIn(members, "annotations")["title"]].find(isText);
   const { description } = described;
   return {
     name: keyOf(kind, definition),
-    ...(title === undefined ? {} : { title: cut(title, MOST_TITLE) }),
-    ...(isText(description) ? { description: cut(description, MOST_DESCRIPTION) } : {}),
-    marks: MARKS[kind](members).map((mark) => cut(mark, MOST_TITLE)),
+    ...(title === undefined ? {} : { title: cut(title, MAX_TITLE_LENGTH) }),
+    ...(isText(description) ? { description: cut(description, MAX_DESCRIPTION_LENGTH) } : {}),
+    marks: MARKS[kind](members).map((mark) => cut(mark, MAX_TITLE_LENGTH)),
   };
 }
 
-const MARKS: Readonly<Record<OfferKind, (definition: Listed) => string[]>> = {
+const MARKS: Readonly<Record<OfferKind, (definition: Members) => string[]>> = {
   tools: toolMarks,
   resources: mediaMarks,
   templates: mediaMarks,
@@ -58,7 +58,7 @@ const HINTS = [
   ["openWorldHint", "open-world"],
 ] as const;
 
-function toolMarks(tool: Listed): string[] {
+function toolMarks(tool: Members): string[] {
   const annotations = recordIn(tool, "annotations");
   const { taskSupport } = recordIn(tool, "execution");
   return [
@@ -69,21 +69,21 @@ function toolMarks(tool: Listed): string[] {
 }
 
 /**
- * Whether a tool names a page of its own.
+ * True if a tool has a page of its own.
  *
  * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
  */
-function hasPage(tool: Listed): boolean {
+function hasPage(tool: Members): boolean {
   const meta = recordIn(tool, "_meta");
   const uri = recordIn(meta, "ui")["resourceUri"] ?? meta["ui/resourceUri"];
   return isText(uri) && uri.startsWith("ui://");
 }
 
-function mediaMarks({ mimeType, size }: Listed): string[] {
+function mediaMarks({ mimeType, size }: Members): string[] {
   return [...(isText(mimeType) ? [mimeType] : []), ...(typeof size === "number" ? [shownSize(size)] : [])];
 }
 
-function skillMarks({ resources }: Listed): string[] {
+function skillMarks({ resources }: Members): string[] {
   if (!Array.isArray(resources)) return ["dynamic"];
   const sizes = resources.map((file: unknown) => (isRecord(file) ? Number(file["size"]) : 0));
   return [counted(resources.length, "file"), shownSize(sizes.reduce((sum, size) => sum + size, 0))];
@@ -100,12 +100,13 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-function membersOf(definition: object): Listed {
-  // The client has checked that it is an object of JSON; of its members only those are typed that the protocol requires.
-  return definition as Listed;
+function membersOf(definition: object): Members {
+  // Safe: the client has validated that the definition is a JSON object. Only the required members are validated
+  // further.
+  return definition as Members;
 }
 
-function recordIn(record: Listed, name: string): Listed {
+function recordIn(record: Members, name: string): Members {
   const value = record[name];
   return isRecord(value) ? value : {};
 }
@@ -114,6 +115,6 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most)}…`;
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }

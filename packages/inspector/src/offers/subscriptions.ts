@@ -1,62 +1,67 @@
 import type { Subscription } from "@parley/mcp";
 import { McpError } from "@parley/mcp/protocol";
-import type { CalledConnection } from "../calls/called-connection.js";
+import type { CallableConnection } from "../calls/callable-connection.js";
 import type { SubscriptionInfo } from "../contract/inspector-state.js";
 
-/** Subscriptions of all connections together; each is part of the state, which is sent as a whole. */
-const MOST_SUBSCRIPTIONS = 200;
-/** Characters of the address of a resource. */
-const MOST_URI = 4096;
+/** Maximum number of subscriptions of all connections. All of them are part of the state, which is sent as a whole. */
+const MAX_SUBSCRIPTIONS = 200;
+/** Maximum length of the URI of a resource, in characters. */
+const MAX_URI_LENGTH = 4096;
 
-interface Watched {
+interface WatchedResource {
   info: SubscriptionInfo;
   readonly subscribed: Promise<Subscription>;
 }
 
-/** The resources that the user watches. The client renews its subscriptions when it reconnects, and ends them when it is closed. */
+/**
+ * The resources that the user subscribed to. The client renews its subscriptions when it reconnects and ends them when
+ * it is closed.
+ */
 export class Subscriptions {
   readonly #changed: () => void;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, WatchedResource>();
 
   /** `changed` is called after every change of `list()`. */
   constructor({ changed }: { changed(): void }) {
     this.#changed = changed;
   }
 
-  /** Watches a resource. Resolves when the server has agreed; one that is watched stays so. */
-  async subscribe({ id, client }: CalledConnection, uri: string): Promise<void> {
+  /**
+   * Subscribes to a resource. Resolves when the server has confirmed it. Has no effect on an existing subscription.
+   */
+  async subscribe({ id, client }: CallableConnection, uri: string): Promise<void> {
     const key = keyOf(id, uri);
     const known = this.#watched.get(key);
     if (known !== undefined) return void (await known.subscribed);
-    refuseTooMuch(this.#watched.size, uri);
+    checkLimits(this.#watched.size, uri);
     const subscribed = client.subscribe(uri);
-    const watched: Watched = { info: { connection: id, uri, updates: 0 }, subscribed };
+    const watched: WatchedResource = { info: { connection: id, uri, updates: 0 }, subscribed };
     this.#watched.set(key, watched);
     try {
       const subscription = await subscribed;
       void this.#count(key, watched, subscription);
     } catch (error) {
-      this.#forget(key, watched);
+      this.#remove(key, watched);
       throw error;
     }
     this.#changed();
   }
 
-  /** Ends watching a resource; one that is not watched stays so. */
+  /** Ends a subscription. Has no effect if there is none. */
   async unsubscribe(connection: string, uri: string): Promise<void> {
     const key = keyOf(connection, uri);
     const watched = this.#watched.get(key);
     if (watched === undefined) return;
-    this.#forget(key, watched);
+    this.#remove(key, watched);
     await (await watched.subscribed).close();
   }
 
-  /** All that are watched, in the order in which they were asked for. */
+  /** Returns all subscriptions, the oldest first. */
   list(): readonly SubscriptionInfo[] {
     return [...this.#watched.values()].map(({ info }) => info);
   }
 
-  async #count(key: string, watched: Watched, subscription: Subscription): Promise<void> {
+  async #count(key: string, watched: WatchedResource, subscription: Subscription): Promise<void> {
     try {
       for await (const { missed } of subscription) {
         if (missed) continue;
@@ -64,12 +69,12 @@ export class Subscriptions {
         this.#changed();
       }
     } catch {
-      // The server ended it; the timeline has how.
+      // The server ended the subscription. The timeline shows how.
     }
-    this.#forget(key, watched);
+    this.#remove(key, watched);
   }
 
-  #forget(key: string, watched: Watched): void {
+  #remove(key: string, watched: WatchedResource): void {
     if (this.#watched.get(key) !== watched) return;
     this.#watched.delete(key);
     this.#changed();
@@ -80,14 +85,14 @@ function keyOf(connection: string, uri: string): string {
   return JSON.stringify([connection, uri]);
 }
 
-function refuseTooMuch(watched: number, uri: string): void {
-  if (uri.length > MOST_URI) {
-    throw new McpError("invalid_params", `the address has more than ${MOST_URI} characters`, {
+function checkLimits(watched: number, uri: string): void {
+  if (uri.length > MAX_URI_LENGTH) {
+    throw new McpError("invalid_params", `the address has more than ${MAX_URI_LENGTH} characters`, {
       fix: "Subscribe to a resource that the server lists.",
     });
   }
-  if (watched < MOST_SUBSCRIPTIONS) return;
-  throw new McpError("limit_exceeded", `${MOST_SUBSCRIPTIONS} resources are watched`, {
+  if (watched < MAX_SUBSCRIPTIONS) return;
+  throw new McpError("limit_exceeded", `there are already ${MAX_SUBSCRIPTIONS} subscriptions`, {
     fix: "End some subscriptions first.",
   });
 }

@@ -14,47 +14,47 @@ import { jsonBytes } from "../calls/json-bytes.js";
 import type { QuestionAnswer, QuestionInfo } from "../contract/questions.js";
 import { isRecord, optionalTextOf, textOf } from "../engine/read-input.js";
 
-/** How much may wait for the user. Everything here is part of the state, which is sent as a whole after each change. */
+/** Limits on pending questions. They are part of the state, which is sent as a whole after each change. */
 export interface QuestionLimits {
-  /** Questions that wait at the same time. Default 64. */
+  /** Maximum number of pending questions. Default: 64. */
   questions: number;
-  /** Bytes of one question, or of the draft of its answer. Default 1 MiB. */
+  /** Maximum size of one question, or of the draft of its answer. Default: 1 MiB. */
   bytes: number;
-  /** Bytes of all questions and drafts together. Default 4 MiB. */
+  /** Maximum size of all questions and drafts. Default: 4 MiB. */
   totalBytes: number;
 }
 
 const DEFAULT_LIMITS: QuestionLimits = { questions: 64, bytes: 1024 * 1024, totalBytes: 4 * 1024 * 1024 };
 
-/** Answers for a model: the command that the terminal configured. */
+/** Answers a sampling request with the command that the terminal configured. */
 type AnswerForModel = (params: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>;
 
-/** What questions are asked with. */
+/** Options of `PendingQuestions`. */
 interface PendingQuestionsOptions {
-  /** Milliseconds since the inspector began. */
+  /** Milliseconds since the inspector started. */
   now(): number;
   /** Called after every change of `list()`. */
   changed(): void;
-  /** The call of a connection in whose course a question is asked, if that is known. */
+  /** Returns the call during which a connection asks a question, if known. */
   callOf(connection: string): string | undefined;
   model?: AnswerForModel | undefined;
   limits?: Partial<QuestionLimits> | undefined;
 }
 
-interface Pending {
+interface PendingQuestion {
   info: QuestionInfo;
   bytes: number;
   readonly signal: AbortSignal;
-  /** Gives the answer to the server and ends the question. */
+  /** Sends the answer to the server and removes the question. */
   readonly resolve: (answer: ElicitResult | CreateMessageResult) => void;
   readonly reject: (error: McpError) => void;
 }
 
-/** The questions of all servers that wait for the user. */
+/** The questions of all servers that the user has not answered yet. */
 export class PendingQuestions {
   readonly #options: PendingQuestionsOptions;
   readonly #limits: QuestionLimits;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingQuestion>();
   #last = 0;
 
   constructor(options: PendingQuestionsOptions) {
@@ -62,7 +62,10 @@ export class PendingQuestions {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
   }
 
-  /** What the client of a connection is opened with: every question waits for the page, until its signal is aborted. */
+  /**
+   * Returns the question handlers for the client of a connection. A question waits for the page until its signal
+   * aborts.
+   */
   answerers(connection: string): Pick<ClientOptions, "onElicit" | "onSample"> {
     return {
       onElicit: (params, { signal }) => this.#ask<ElicitResult>(connection, elicitation(params), signal),
@@ -71,14 +74,14 @@ export class PendingQuestions {
     };
   }
 
-  /** All that wait, the oldest first. */
+  /** Returns the pending questions, the oldest first. */
   list(): readonly QuestionInfo[] {
     return [...this.#pending.values()].map(({ info }) => info);
   }
 
   /**
-   * Answers a question, or lets the configured command draft the answer. Throws `invalid_params` for a question that is over, and
-   * for an answer that does not fit; the question then goes on waiting.
+   * Answers a question, or lets the configured command draft the answer. Throws `invalid_params` for a question that
+   * has ended and for an invalid answer. After an invalid answer, the question remains pending.
    */
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
     const pending = this.#find(id);
@@ -88,7 +91,7 @@ export class PendingQuestions {
     if (answer.action === "sample") return pending.resolve(checkedSample(answer.result));
     if (answer.action === "decline") return pending.reject(new McpError("declined", "the user declined to answer"));
     if (answer.action === "cancel") return pending.reject(new McpError("dismissed", "the user did not answer"));
-    throw unfit(answer.action, "a question to a model");
+    throw wrongAction(answer.action, "a sampling request");
   }
 
   #ask<R extends ElicitResult | CreateMessageResult>(
@@ -97,51 +100,51 @@ export class PendingQuestions {
     signal: QuestionContext["signal"],
   ): Promise<R> {
     const bytes = jsonBytes(question);
-    this.#refuseTooMuch(bytes);
+    this.#checkLimits(bytes);
     const id = `question-${++this.#last}`;
     const call = this.#options.callOf(connection);
     const asked = { id, connection, askedMs: this.#options.now(), question };
     const info: QuestionInfo = call === undefined ? asked : { ...asked, call };
     return new Promise<R>((resolve, reject) => {
-      const over = () => {
-        signal.removeEventListener("abort", unwanted);
+      const finish = () => {
+        signal.removeEventListener("abort", cancelled);
         this.#pending.delete(id);
         this.#options.changed();
       };
-      const unwanted = () => fail(new McpError("cancelled", "the server no longer waits for this answer"));
+      const cancelled = () => fail(new McpError("cancelled", "the server no longer waits for this answer"));
       const fail = (error: McpError) => {
-        over();
+        finish();
         reject(error);
       };
-      // Safe: `answer` gives each kind of question its own kind of answer.
+      // Safe: `answer` creates an answer of the type that the question expects.
       const succeed = (answer: ElicitResult | CreateMessageResult) => {
-        over();
+        finish();
         resolve(answer as R);
       };
-      if (signal.aborted) return unwanted();
-      signal.addEventListener("abort", unwanted, { once: true });
+      if (signal.aborted) return cancelled();
+      signal.addEventListener("abort", cancelled, { once: true });
       this.#pending.set(id, { info, bytes, signal, resolve: succeed, reject: fail });
       this.#options.changed();
     });
   }
 
-  async #draft(pending: Pending): Promise<void> {
+  async #draft(pending: PendingQuestion): Promise<void> {
     const { question } = pending.info;
     const { model } = this.#options;
-    if (question.kind !== "sampling") throw unfit("run-command", "a form or a page");
+    if (question.kind !== "sampling") throw wrongAction("run-command", "a form or a page");
     if (model === undefined) {
-      throw new McpError("invalid_params", "no command is configured that answers for a model", {
-        fix: "Answer by hand, or start the inspector with such a command.",
+      throw new McpError("invalid_params", "no command is configured for sampling requests", {
+        fix: "Answer by hand, or start the inspector with a command.",
       });
     }
     if (question.command === "running") {
-      throw new McpError("invalid_params", "the command is running already", { fix: "Wait until it has answered." });
+      throw new McpError("invalid_params", "the command is already running", { fix: "Wait until it has answered." });
     }
     const { params } = question;
     this.#change(pending, { kind: "sampling", params, command: "running" });
     try {
       const draft = checkedSample(await model(params, pending.signal));
-      this.#refuseTooMuch(jsonBytes(draft), 0);
+      this.#checkLimits(jsonBytes(draft), 0);
       this.#change(pending, { kind: "sampling", params, draft });
     } catch (error) {
       this.#change(pending, { kind: "sampling", params, command: "failed" });
@@ -149,34 +152,34 @@ export class PendingQuestions {
     }
   }
 
-  #change(pending: Pending, question: QuestionInfo["question"]): void {
+  #change(pending: PendingQuestion, question: QuestionInfo["question"]): void {
     pending.info = { ...pending.info, question };
     pending.bytes = jsonBytes(question);
     this.#options.changed();
   }
 
-  #refuseTooMuch(bytes: number, more = 1): void {
+  #checkLimits(bytes: number, more = 1): void {
     const { questions, bytes: one, totalBytes } = this.#limits;
-    const held = [...this.#pending.values()].reduce((sum, pending) => sum + pending.bytes, bytes);
-    const passed =
+    const total = [...this.#pending.values()].reduce((sum, pending) => sum + pending.bytes, bytes);
+    const exceeded =
       this.#pending.size + more > questions
-        ? `${questions} questions wait already`
+        ? `there are already ${questions} questions`
         : bytes > one
           ? `it has more than ${one} bytes`
-          : held > totalBytes
-            ? `those that wait have ${totalBytes} bytes`
+          : total > totalBytes
+            ? `all questions together have more than ${totalBytes} bytes`
             : undefined;
-    if (passed === undefined) return;
-    throw new McpError("limit_exceeded", `the question cannot be shown: ${passed}`, {
-      fix: "Answer the questions that wait, or let the server ask for less.",
+    if (exceeded === undefined) return;
+    throw new McpError("limit_exceeded", `the question cannot be shown: ${exceeded}`, {
+      fix: "Answer the pending questions, or make the server send smaller ones.",
     });
   }
 
-  #find(id: string): Pending {
+  #find(id: string): PendingQuestion {
     const pending = this.#pending.get(id);
     if (pending !== undefined) return pending;
-    throw new McpError("invalid_params", "this question no longer waits for an answer", {
-      fix: "Look at the questions that are there now.",
+    throw new McpError("invalid_params", "this question is no longer pending", {
+      fix: "Choose one of the pending questions.",
     });
   }
 }
@@ -189,34 +192,34 @@ function elicitResult(
   question: Exclude<QuestionInfo["question"], { readonly kind: "sampling" }>,
   answer: Exclude<QuestionAnswer, { readonly action: "run-command" }>,
 ): ElicitResult {
-  if (answer.action === "sample") throw unfit("sample", "a form or a page");
+  if (answer.action === "sample") throw wrongAction("sample", "a form or a page");
   if (answer.action !== "accept" || question.kind === "url") return { action: answer.action };
   return { action: "accept", content: checkedContent(question.params.requestedSchema, answer.content ?? {}) };
 }
 
-function unfit(action: string, question: string): McpError {
-  return new McpError("invalid_params", `"${action}" is no answer to ${question}`, {
+function wrongAction(action: string, question: string): McpError {
+  return new McpError("invalid_params", `"${action}" cannot answer ${question}`, {
     fix: "Answer what is asked, or decline.",
   });
 }
 
-/** What is wrong with a form, and at which of its fields. */
+/** A validation error of a form. */
 interface FormIssue {
-  /** A JSON pointer; empty for the form as a whole. */
+  /** A JSON pointer to the field. Empty for the form as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * The content of a form as it is sent: defaults fill what was left out. Throws `invalid_params` for content that does not fit, with
- * a `FormIssue` for each place in `data.issues`.
+ * Returns the content of a form, with defaults for omitted fields. Throws `invalid_params` for invalid content, with a
+ * list of `FormIssue` in `data.issues`.
  */
 export function checkedContent(
   schema: unknown,
   content: Readonly<Record<string, unknown>>,
 ): Record<string, ElicitValue> {
   const filled = withDefaults(schema, content);
-  const issues = formIssues(schema, filled).map((issue) => placed(issue, namesOf(schema, filled)));
+  const issues = formIssues(schema, filled).map((issue) => locateIssue(issue, namesOf(schema, filled)));
   if (issues.length === 0) return filled;
   throw new McpError("invalid_params", `the answer does not fit the form: ${issues.map(sentence).join("; ")}`, {
     data: { issues },
@@ -229,13 +232,13 @@ function withDefaults(schema: unknown, content: Readonly<Record<string, unknown>
     const value = isRecord(property) ? property["default"] : undefined;
     return Object.hasOwn(content, name) || !isElicitValue(value) ? [] : [[name, value] as const];
   });
-  // Without issues, which are looked for next, every value is an `ElicitValue`.
+  // Safe: if the caller finds no issues, every value is an `ElicitValue`.
   return Object.fromEntries([...Object.entries(content), ...defaults]) as Record<string, ElicitValue>;
 }
 
 function namesOf(schema: unknown, content: object): readonly string[] {
   const names = [...Object.keys(propertiesOf(schema)), ...Object.keys(content)];
-  // The longest first: the name of one field may be the beginning of another's.
+  // The longest first, because the name of one field may be a prefix of another.
   return [...new Set(names)].sort((a, b) => b.length - a.length);
 }
 
@@ -244,13 +247,13 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return isRecord(properties) ? properties : {};
 }
 
-/** Names of fields may hold spaces, so that the place is found by them and not by its end. */
-function placed(issue: string, names: readonly string[]): FormIssue {
+/** Finds the field that an issue is about. Field names may contain spaces, so this compares with the known names. */
+function locateIssue(issue: string, names: readonly string[]): FormIssue {
   for (const name of names) {
     const quoted = JSON.stringify(name);
     const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (issue === `must have the property ${quoted}`) return { path, message: "must be given" };
-    if (issue === `must not have the property ${quoted}`) return { path, message: "is not asked for" };
+    if (issue === `must have the property ${quoted}`) return { path, message: "is required" };
+    if (issue === `must not have the property ${quoted}`) return { path, message: "is not part of the form" };
     for (const start of [path, `/${name}`]) {
       const rest = issue.startsWith(start) ? issue.slice(start.length) : "";
       if (rest.startsWith(" ")) return { path, message: rest.slice(1) };
@@ -265,15 +268,22 @@ function sentence({ path, message }: FormIssue): string {
   return `${path} ${message}`.trim();
 }
 
-/** What a model answered, as the page or the configured command gave it. Throws `invalid_params` for what is no such answer. */
+/**
+ * Validates the answer of a model, from the page or from the configured command. Throws `invalid_params` if it is
+ * invalid.
+ */
 function checkedSample(given: object): CreateMessageResult {
   const model = textOf(given, "model");
   const role = textOf(given, "role");
   const stopReason = optionalTextOf(given, "stopReason");
   const { content } = given as { content?: unknown };
-  if (role !== "assistant" && role !== "user") throw refusal("`role` is nobody's", 'Send "assistant".');
+  if (role !== "assistant" && role !== "user")
+    throw invalidParams("`role` is neither assistant nor user", 'Send "assistant".');
   if (!isContent(content)) {
-    throw refusal("`content` is no content of a message", 'Send a block such as { "type": "text", "text": "…" }.');
+    throw invalidParams(
+      "`content` is not valid content of a message",
+      'Send a block such as { "type": "text", "text": "…" }.',
+    );
   }
   return { model, role, content, ...(stopReason === undefined ? {} : { stopReason }) };
 }
@@ -282,6 +292,6 @@ function isContent(content: unknown): content is CreateMessageResult["content"] 
   return Array.isArray(content) ? content.length > 0 && content.every(isSamplingContent) : isSamplingContent(content);
 }
 
-function refusal(message: string, fix: string): McpError {
+function invalidParams(message: string, fix: string): McpError {
   return new McpError("invalid_params", message, { fix });
 }

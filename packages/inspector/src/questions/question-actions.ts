@@ -12,7 +12,7 @@ const ACTIONS = [
   "run-command",
 ] as const satisfies readonly QuestionAnswer["action"][];
 
-/** What the page can do about questions. */
+/** Creates the actions for questions. */
 export function questionActions(questions: PendingQuestions): Pick<ActionHandlers, "answer"> {
   return {
     answer: async (input) => {
@@ -22,15 +22,15 @@ export function questionActions(questions: PendingQuestions): Pick<ActionHandler
   };
 }
 
-/** An answer as the page sent it; what it holds is checked by who knows the question. */
+/** Reads an answer of the page. `PendingQuestions` validates its content. */
 function readAnswer(input: object): QuestionAnswer {
   const action = choiceOf(input, "action", ACTIONS);
   switch (action) {
     case "accept":
-      // Values that are none are refused with the form.
+      // The form validation rejects values of other types.
       return { action, content: (optionalRecordOf(input, "content") ?? {}) as never };
     case "sample":
-      // Checked before it is sent.
+      // Validated before it is sent.
       return { action, result: recordOf(input, "result") as unknown as CreateMessageResult };
     default:
       return { action };

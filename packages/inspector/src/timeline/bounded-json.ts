@@ -1,21 +1,21 @@
-/** Levels of nesting that are written; nothing of the protocol is nested deeper. */
-const DEEPEST = 100;
+/** Maximum nesting depth that is written. Nothing in the protocol is nested deeper. */
+const MAX_DEPTH = 100;
 
-/** A value of JSON as text, and whether it is not all of it. */
+/** A JSON text. `cut` is true if it is not complete. */
 export interface BoundedText {
   readonly text: string;
   readonly cut: boolean;
 }
 
 /**
- * Writes a value of JSON with two spaces, and stops where the text is long enough, because indentation can make a small message
- * very long.
+ * Formats a JSON value with an indent of two spaces and stops at `max` characters, because indentation can make a small
+ * message very long.
  */
-export function boundedJson(value: unknown, most: number): BoundedText {
-  const writer: Writer = { parts: [], left: most, cut: false };
+export function boundedJson(value: unknown, max: number): BoundedText {
+  const writer: Writer = { parts: [], left: max, cut: false };
   write(writer, value, 0);
   const text = writer.parts.join("");
-  return { text: text.length > most ? text.slice(0, most) : text, cut: writer.cut || text.length > most };
+  return { text: text.length > max ? text.slice(0, max) : text, cut: writer.cut || text.length > max };
 }
 
 interface Writer {
@@ -30,7 +30,7 @@ function write(writer: Writer, value: unknown, depth: number): void {
     return put(writer, JSON.stringify(value.slice(0, Math.max(writer.left, 0))));
   }
   if (typeof value !== "object" || value === null) return put(writer, JSON.stringify(value) ?? "null");
-  if (depth >= DEEPEST) {
+  if (depth >= MAX_DEPTH) {
     writer.cut = true;
     return put(writer, '"…"');
   }

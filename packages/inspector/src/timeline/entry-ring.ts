@@ -1,26 +1,32 @@
 import type { Revision } from "@parley/mcp/protocol";
 import type { EntrySummary, HttpExchange } from "../contract/timeline.js";
 
-/** An entry of the timeline as it is kept. Messages are those of the connection, and must not be changed. */
+/** A stored timeline entry. It shares the message with the connection, so it must not be changed. */
 export interface StoredEntry {
   readonly summary: EntrySummary;
-  /** Absent for what is no message, and for a message that alone is larger than the timeline may be. */
+  /** Absent for entries without a message, and for a message that alone exceeds the limit of the timeline. */
   readonly message?: Readonly<Record<string, unknown>> | undefined;
-  /** The request on whose stream a message of the server arrived, if that is known. */
+  /** The id of the request on whose stream the server's message arrived, if known. */
   readonly about?: string | number | undefined;
   readonly http?: HttpExchange | undefined;
-  /** Of messages, once one was agreed on. */
+  /** The revision of a message, once it is negotiated. */
   readonly revision?: Revision | undefined;
-  /** The client asks by it whether the server speaks a newer era, and goes on with the older one otherwise. */
+  /**
+   * True for the request that checks whether the server supports the newer era. If it fails, the client falls back to
+   * the older one.
+   */
   readonly isProbe?: boolean | undefined;
-  /** Counts what was opened for one connection of the inspector, whose ids begin anew; 0 for what is no message. */
+  /**
+   * Counts the connections to the server that were opened for one connection of the inspector. Each has its own message
+   * ids. 0 for entries without a message.
+   */
   readonly connectionNumber: number;
 }
 
-/** How much a timeline keeps; older entries are forgotten. */
+/** Limits of a timeline. The oldest entries are evicted. */
 export interface TimelineLimits {
   readonly entries: number;
-  /** Of messages and HTTP exchanges, measured as JSON text. */
+  /** Size of messages and HTTP exchanges, measured as JSON text. */
   readonly bytes: number;
 }
 
@@ -31,7 +37,7 @@ interface Slot {
   bytes: number;
 }
 
-/** Keeps the newest entries by their numbers, which follow each other without a gap. Adding and finding take constant time. */
+/** Stores the newest entries by their sequence numbers, which have no gaps. Adding and finding take constant time. */
 export class EntryRing {
   readonly limits: TimelineLimits;
   readonly #slots: (Slot | undefined)[];
@@ -44,7 +50,7 @@ export class EntryRing {
     this.#slots = new Array<Slot | undefined>(limits.entries).fill(undefined);
   }
 
-  /** The number of the oldest entry, and of the one that comes next. */
+  /** The number of the oldest entry. `next` is the number of the entry that will be added next. */
   get first(): number {
     return this.#first;
   }
@@ -57,9 +63,9 @@ export class EntryRing {
     return this.#bytes;
   }
 
-  /** Adds an entry whose number is `next`. */
+  /** Adds an entry, whose number must be `next`. */
   add(entry: StoredEntry, bytes: number): void {
-    if (this.#next - this.#first >= this.limits.entries) this.#forgetFirst();
+    if (this.#next - this.#first >= this.limits.entries) this.#evictFirst();
     this.#slots[this.#next % this.limits.entries] = { entry, bytes };
     this.#next += 1;
     this.#bytes += bytes;
@@ -70,7 +76,7 @@ export class EntryRing {
     return this.#slot(seq)?.entry;
   }
 
-  /** Puts another form of an entry in its place, with `more` bytes. */
+  /** Replaces an entry. `more` is the difference in size. */
   replace(entry: StoredEntry, more: number): void {
     const slot = this.#slot(entry.summary.seq);
     if (slot === undefined) return;
@@ -98,10 +104,10 @@ export class EntryRing {
   }
 
   #shrink(): void {
-    while (this.#bytes > this.limits.bytes && this.#next - this.#first > 1) this.#forgetFirst();
+    while (this.#bytes > this.limits.bytes && this.#next - this.#first > 1) this.#evictFirst();
   }
 
-  #forgetFirst(): void {
+  #evictFirst(): void {
     const at = this.#first % this.limits.entries;
     this.#bytes -= this.#slots[at]?.bytes ?? 0;
     this.#slots[at] = undefined;

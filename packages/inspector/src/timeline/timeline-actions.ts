@@ -11,24 +11,24 @@ import { boundedJson } from "./bounded-json.js";
 import type { StoredEntry } from "./entry-ring.js";
 import type { Timeline } from "./timeline.js";
 
-/** Characters of a message that are copied. */
-const MOST_COPIED = 16 * 1024 * 1024;
+/** Maximum length of a copied message, in characters. */
+const MAX_COPIED_LENGTH = 16 * 1024 * 1024;
 const FORMS = ["curl", "parley", "typescript", "json"] as const satisfies readonly CopyForm[];
 
-/** What the actions of the timeline need. */
-export interface TimelineActionParts {
+/** Options of `timelineActions`. */
+export interface TimelineActionsOptions {
   readonly timeline: Timeline;
-  /** Throws `invalid_params` where there is no such connection. */
+  /** Throws `invalid_params` for an unknown connection. */
   readonly targetOf: (connection: string) => InspectorTarget;
   readonly changed: () => void;
 }
 
-/** What the page can do about the timeline. */
-export function timelineActions(parts: TimelineActionParts): Pick<ActionHandlers, "entry" | "copy" | "clear"> {
-  const { timeline, changed } = parts;
+/** Creates the actions for the timeline. */
+export function timelineActions(options: TimelineActionsOptions): Pick<ActionHandlers, "entry" | "copy" | "clear"> {
+  const { timeline, changed } = options;
   return {
     entry: (input) => timeline.detail(numberOf(input, "seq")),
-    copy: (input) => ({ text: copied(parts, numberOf(input, "seq"), choiceOf(input, "form", FORMS)) }),
+    copy: (input) => ({ text: copied(options, numberOf(input, "seq"), choiceOf(input, "form", FORMS)) }),
     clear: () => {
       timeline.clear();
       changed();
@@ -37,14 +37,14 @@ export function timelineActions(parts: TimelineActionParts): Pick<ActionHandlers
   };
 }
 
-function copied(parts: TimelineActionParts, seq: number, form: CopyForm): string {
-  const entry = parts.timeline.entry(seq);
+function copied(options: TimelineActionsOptions, seq: number, form: CopyForm): string {
+  const entry = options.timeline.entry(seq);
   if (form === "json") {
-    // The same JSON, in a spelling that no terminal reacts to.
-    if (entry.message !== undefined) return printable(boundedJson(entry.message, MOST_COPIED).text);
-    throw notCopied("the entry is no message, or one that was too large to be kept");
+    // Escapes characters that a terminal could interpret. The JSON value stays the same.
+    if (entry.message !== undefined) return printable(boundedJson(entry.message, MAX_COPIED_LENGTH).text);
+    throw notCopied("the entry is not a message, or it was too large to be stored");
   }
-  const request = requestOf(parts, entry);
+  const request = requestOf(options, entry);
   if (form === "curl") {
     const text = copyAsCurl(request);
     if (text !== undefined) return text;
@@ -53,8 +53,8 @@ function copied(parts: TimelineActionParts, seq: number, form: CopyForm): string
   return form === "parley" ? copyAsCommand(request) : copyAsTypeScript(request);
 }
 
-/** The request of an entry: itself, or what it answers. */
-function requestOf({ timeline, targetOf }: TimelineActionParts, entry: StoredEntry): CopiedRequest {
+/** Returns the request of an entry: its own message, or the one that it answers. */
+function requestOf({ timeline, targetOf }: TimelineActionsOptions, entry: StoredEntry): CopiedRequest {
   const { summary } = entry;
   const {
     message,
@@ -62,7 +62,7 @@ function requestOf({ timeline, targetOf }: TimelineActionParts, entry: StoredEnt
     revision,
     summary: asked,
   } = summary.answers === undefined ? entry : timeline.entry(summary.answers);
-  if (message === undefined || message["method"] === undefined) throw notCopied("the entry is no request");
+  if (message === undefined || message["method"] === undefined) throw notCopied("the entry is not a request");
   if (asked.direction !== "sent") throw notCopied("the server sent the request");
   const { kind, shown, url, command } = targetOf(summary.connection);
   return {
@@ -74,7 +74,10 @@ function requestOf({ timeline, targetOf }: TimelineActionParts, entry: StoredEnt
   };
 }
 
-/** Whether the connection of an entry is one over HTTP+SSE: requests are posted elsewhere, and no POST is answered by a message. */
+/**
+ * True if the connection of an entry uses HTTP+SSE. There, requests are posted to another address, and no POST is
+ * answered with a message.
+ */
 function isOverSse(timeline: Timeline, { summary, connectionNumber }: StoredEntry, url: string | undefined): boolean {
   const posts = timeline.stored(summary.connection).flatMap((entry) => {
     const { kind, direction } = entry.summary;

@@ -4,45 +4,45 @@ import type { EntryDetail, EntrySummary, HttpExchange } from "../contract/timeli
 import { type MessageVerdict, messageProblems } from "../validation/message-problems.js";
 import { boundedJson } from "./bounded-json.js";
 import { DEFAULT_TIMELINE_LIMITS, EntryRing, type StoredEntry, type TimelineLimits } from "./entry-ring.js";
-import { type AnyMessage, factsOf, refusedProbeNote } from "./message-facts.js";
-import { type OpenRequest, type PassedMessage, WireConnection } from "./wire-connection.js";
+import { type AnyMessage, messageInfo, refusedProbeNote } from "./message-info.js";
+import { type ObservedMessage, type OpenRequest, WireConnection } from "./wire-connection.js";
 
-/** Characters of a message that `detail` writes. */
-export const MOST_DETAIL = 1_000_000;
-/** Characters of an event, such as a line of stderr. */
-const MOST_EVENT = 4_000;
+/** Maximum length of a message in `detail`, in characters. */
+export const MAX_DETAIL_LENGTH = 1_000_000;
+/** Maximum length of an event, such as a line of stderr, in characters. */
+const MAX_EVENT_LENGTH = 4_000;
 
-/** A message to be noted. */
-interface NotedMessage {
+/** A message to add. */
+interface NewMessage {
   readonly connection: string;
   readonly wire: WireMessage;
-  /** The revision of the connection, where the message and its handshake do not tell. */
+  /** The revision of the connection, used if neither the message nor its handshake names one. */
   readonly revision?: Revision | undefined;
-  /** The call in whose course it was sent. */
+  /** The call that sent the message. */
   readonly call?: string | undefined;
-  /** The call that it belongs to where nothing else tells. */
-  readonly otherwise?: (() => string | undefined) | undefined;
+  /** Returns the call to assign if nothing else identifies it. */
+  readonly fallbackCall?: (() => string | undefined) | undefined;
   readonly http?: HttpExchange | undefined;
-  /** The only revision that the client may speak, so that it has none to fall back to. */
+  /** The only revision that the client may use. Set if it cannot fall back to another one. */
   readonly wanted?: Revision | undefined;
-  /** When it passed, for a message of a recording. Default: now. */
+  /** The time of a recorded message. Default: now. */
   readonly ms?: number | undefined;
 }
 
-/** An exchange that is no message, to be noted. */
-interface NotedExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
+/** An exchange without a message to add. */
+interface NewExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
   readonly exchange: HttpExchange;
 }
 
 /**
- * Everything that happened, in order: messages with their pairs, exchanges that are no messages, events. It keeps the newest entries
- * within its limits, and each takes the same time to add.
+ * All messages, HTTP exchanges without a message, and events, in order. Pairs answers with their requests. Keeps the
+ * newest entries within its limits. Adding one takes constant time.
  */
 export class Timeline {
   readonly #ring: EntryRing;
   readonly #began = performance.now();
   readonly #wires = new WeakMap<object, WireConnection>();
-  /** How many wires each connection of the inspector had. */
+  /** Number of connections to the server, by connection of the inspector. */
   readonly #wireCounts = new Map<string, number>();
   readonly #listeners = new Set<(entry: StoredEntry) => void>();
 
@@ -50,92 +50,95 @@ export class Timeline {
     this.#ring = new EntryRing({ ...DEFAULT_TIMELINE_LIMITS, ...limits });
   }
 
-  /** Milliseconds since the inspector began, with fractions. */
+  /** Milliseconds since the inspector started, with fractions. */
   now(): number {
     return performance.now() - this.#began;
   }
 
-  /** Notes a message: finds its pair, measures it, and holds it to the schema. Returns its number. */
-  addMessage(noted: NotedMessage): number {
-    const { connection, wire, http } = noted;
+  /**
+   * Adds a message. Finds the request that it answers, measures it, and validates it against the schema. Returns its
+   * number.
+   */
+  addMessage(added: NewMessage): number {
+    const { connection, wire, http } = added;
     const at = this.#wireOf(connection, wire.connection);
     const { direction, message } = wire;
-    const passed: PassedMessage = { direction, message, facts: factsOf(message), about: wire.about };
-    const { facts } = passed;
-    const answers = at.answered(passed);
-    const revision = at.revisionOf(passed, answers) ?? noted.revision;
-    const ms = noted.ms ?? this.now();
-    const method = facts.method ?? answers?.method;
-    const about = facts.about ?? answers?.about;
-    const call = callOf(noted, at, passed, answers);
+    const observed: ObservedMessage = { direction, message, info: messageInfo(message), about: wire.about };
+    const { info } = observed;
+    const answers = at.closeRequest(observed);
+    const revision = at.revisionOf(observed, answers) ?? added.revision;
+    const ms = added.ms ?? this.now();
+    const method = info.method ?? answers?.method;
+    const about = info.about ?? answers?.about;
+    const call = callOf(added, at, observed, answers);
     const bytes = sizeOf(message);
-    const isKept = bytes !== undefined && bytes <= this.#ring.limits.bytes;
-    const isAnswered = answers?.isProbe === true && facts.kind === "error";
-    const note = isAnswered ? refusedProbeNote(http?.status, message) : undefined;
+    const isStored = bytes !== undefined && bytes <= this.#ring.limits.bytes;
+    const isProbeRefused = answers?.isProbe === true && info.kind === "error";
+    const note = isProbeRefused ? refusedProbeNote(http?.status, message) : undefined;
     const summary: EntrySummary = {
       seq: this.#ring.next,
       connection,
       ms,
       direction,
-      kind: facts.kind,
-      label: method ?? facts.kind,
+      kind: info.kind,
+      label: method ?? info.kind,
       ...(about === undefined ? {} : { about }),
       bytes: bytes ?? 0,
       ...(answers === undefined ? {} : { answers: answers.seq, latencyMs: ms - answers.ms }),
       ...(call === undefined ? {} : { call }),
-      // Of what is not kept, nobody could see where it is wrong.
-      problems: isKept ? (verdictOf(passed, revision, answers?.method)?.problems.length ?? 0) : 0,
-      failed: facts.failed && note === undefined,
+      // A message that is not stored cannot show its problems.
+      problems: isStored ? (verdictOf(observed, revision, answers?.method)?.problems.length ?? 0) : 0,
+      failed: info.failed && note === undefined,
       ...(note === undefined ? {} : { note }),
     };
-    const isProbe = noted.wanted === undefined && at.isProbe(passed);
-    if (facts.kind === "request") {
-      at.noteRequest(passed, { seq: summary.seq, ms, method: summary.label, about, call, revision, isProbe });
-    } else if (answers !== undefined && call !== undefined) at.noteTask(message, call);
+    const isProbe = added.wanted === undefined && at.isProbe(observed);
+    if (info.kind === "request") {
+      at.addRequest(observed, { seq: summary.seq, ms, method: summary.label, about, call, revision, isProbe });
+    } else if (answers !== undefined && call !== undefined) at.addTask(message, call);
     return this.#add(
       {
         summary,
-        ...(isKept ? { message } : {}),
+        ...(isStored ? { message } : {}),
         ...(wire.about === undefined ? {} : { about: wire.about }),
         ...(http === undefined ? {} : { http }),
         connectionNumber: at.number,
         revision,
         isProbe,
       },
-      (isKept ? bytes : 0) + exchangeSize(http),
+      (isStored ? bytes : 0) + exchangeSize(http),
     );
   }
 
-  /** Notes an exchange that is no message, such as one of a login. Returns its number. */
-  addHttp(noted: NotedExchange): number {
-    const { connection, label, exchange, failed, note } = noted;
+  /** Adds an exchange that carries no message, such as one of a login. Returns its number. */
+  addHttp(added: NewExchange): number {
+    const { connection, label, exchange, failed, note } = added;
     const bytes = (exchange.responseBody ?? "").length;
     const more = { direction: "sent", bytes, ...(note === undefined ? {} : { note }) } as const;
     const summary = { ...this.#plain(connection, "http", label, failed), ...more };
     return this.#add({ summary, http: exchange, connectionNumber: 0 }, exchangeSize(exchange));
   }
 
-  /** Notes what happened to a connection itself: its states, warnings, lines of stderr. Returns its number. */
-  addEvent(noted: { connection: string; text: string; failed?: boolean }): number {
-    const { connection, text, failed = false } = noted;
-    const label = text.length > MOST_EVENT ? `${text.slice(0, MOST_EVENT)}…` : text;
+  /** Adds an event of a connection: a status change, a warning, or a line of stderr. Returns its number. */
+  addEvent(added: { connection: string; text: string; failed?: boolean }): number {
+    const { connection, text, failed = false } = added;
+    const label = text.length > MAX_EVENT_LENGTH ? `${text.slice(0, MAX_EVENT_LENGTH)}…` : text;
     const summary = { ...this.#plain(connection, "event", label, failed), bytes: label.length };
     return this.#add({ summary, connectionNumber: 0 }, label.length);
   }
 
-  /** Adds the exchange by which a message travelled, or what more is known of one. Does nothing for entries that are forgotten. */
+  /** Attaches the HTTP exchange of a message, or an updated one. Ignores entries that were evicted. */
   attachHttp(seq: number, exchange: HttpExchange): void {
     const entry = this.#ring.get(seq);
     if (entry === undefined) return;
     this.#ring.replace({ ...entry, http: exchange }, exchangeSize(exchange) - exchangeSize(entry.http));
   }
 
-  /** Whether an entry is a probe of the client whose refusal means no failure. */
+  /** True if an entry is a probe of the client, whose refusal is not a failure. */
   isProbe(seq: number): boolean {
     return this.#ring.get(seq)?.isProbe === true;
   }
 
-  /** Entries in short from a number on, in order, at most `limit`. */
+  /** Returns at most `limit` summaries, in order, starting at the number `from`. */
   summaries(from: number, limit: number): EntrySummary[] {
     const found: EntrySummary[] = [];
     if (limit <= 0) return found;
@@ -145,7 +148,7 @@ export class Timeline {
     return found;
   }
 
-  /** One entry as a whole. Throws `invalid_params` where it is not there. */
+  /** Returns a whole entry. Throws `invalid_params` if it does not exist or was evicted. */
   detail(seq: number): EntryDetail {
     const entry = this.entry(seq);
     const { summary, message, revision, http } = entry;
@@ -156,35 +159,37 @@ export class Timeline {
     }
     const known = { ...shared, ...(revision === undefined ? {} : { revision }) };
     if (message === undefined) {
-      const unchecked = "the message is larger than the timeline may be, and was not kept";
+      const unchecked = "the message exceeds the size limit of the timeline and was not stored";
       return { ...known, text: "", cut: true, unchecked, problems: [] };
     }
     const { direction = "sent", label } = summary;
-    const passed: PassedMessage = { direction, message, facts: factsOf(message), about: entry.about };
-    const verdict = verdictOf(passed, revision, passed.facts.method === undefined ? label : undefined);
+    const observed: ObservedMessage = { direction, message, info: messageInfo(message), about: entry.about };
+    const verdict = verdictOf(observed, revision, observed.info.method === undefined ? label : undefined);
     return {
       ...known,
-      ...boundedJson(message, MOST_DETAIL),
-      ...(verdict === undefined ? { unchecked: "no revision was agreed on yet", problems: [] } : shownVerdict(verdict)),
+      ...boundedJson(message, MAX_DETAIL_LENGTH),
+      ...(verdict === undefined
+        ? { unchecked: "no revision was negotiated yet", problems: [] }
+        : shownVerdict(verdict)),
     };
   }
 
-  /** One entry as it is kept. Throws `invalid_params` where it is not there. */
+  /** Returns an entry as stored. Throws `invalid_params` if it does not exist or was evicted. */
   entry(seq: number): StoredEntry {
     const entry = this.#ring.get(seq);
     if (entry !== undefined) return entry;
     const { first, next } = this.#ring;
-    throw new McpError("invalid_params", `the timeline has no entry ${seq}: it keeps ${first} to ${next - 1}`, {
-      fix: "Choose a newer entry; older ones are forgotten when the timeline is full or cleared.",
+    throw new McpError("invalid_params", `the timeline has no entry ${seq}: it has ${first} to ${next - 1}`, {
+      fix: "Choose a newer entry. Older ones are dropped when the timeline is full or cleared.",
     });
   }
 
-  /** The kept entries of one connection, in order. */
+  /** Returns the stored entries of one connection, in order. */
   stored(connection: string): readonly StoredEntry[] {
     return [...this.#ring.from(0)].filter(({ summary }) => summary.connection === connection);
   }
 
-  /** Calls back with every entry that is added; returns what ends it. */
+  /** Calls `listener` with every new entry. Returns a function that unsubscribes it. */
   onAdded(listener: (entry: StoredEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -195,7 +200,7 @@ export class Timeline {
     return { first, next, bytes };
   }
 
-  /** Forgets the entries; numbers go on. */
+  /** Deletes the entries. Numbering continues. */
   clear(): void {
     this.#ring.clear();
   }
@@ -215,25 +220,25 @@ export class Timeline {
     if (known !== undefined) return known;
     const number = (this.#wireCounts.get(connection) ?? 0) + 1;
     this.#wireCounts.set(connection, number);
-    const made = new WireConnection(number);
-    this.#wires.set(wire, made);
-    return made;
+    const created = new WireConnection(number);
+    this.#wires.set(wire, created);
+    return created;
   }
 }
 
-/** An answer belongs to the call of its request, whoever sends it. */
+/** Returns the call of a message. An answer belongs to the call of its request, whichever side sends it. */
 function callOf(
-  noted: NotedMessage,
+  added: NewMessage,
   at: WireConnection,
-  passed: PassedMessage,
+  observed: ObservedMessage,
   answers: OpenRequest | undefined,
 ): string | undefined {
   if (answers !== undefined) return answers.call;
-  return at.callOf(passed) ?? noted.call ?? noted.otherwise?.();
+  return at.callOf(observed) ?? added.call ?? added.fallbackCall?.();
 }
 
 function verdictOf(
-  { direction, message }: PassedMessage,
+  { direction, message }: ObservedMessage,
   revision: Revision | undefined,
   answers: string | undefined,
 ): MessageVerdict | undefined {
@@ -243,11 +248,11 @@ function verdictOf(
 }
 
 function shownVerdict({ definition, problems, isPartial }: MessageVerdict) {
-  const unchecked = isPartial === true ? { unchecked: "it is too large to be examined as a whole" } : {};
+  const unchecked = isPartial === true ? { unchecked: "it is too large to be checked completely" } : {};
   return { definition, ...unchecked, problems };
 }
 
-/** Characters of the JSON text; undefined where it is nested too deeply to be written. */
+/** Returns the length of the JSON text. Undefined if the message is nested too deeply to be serialized. */
 function sizeOf(message: AnyMessage): number | undefined {
   try {
     return JSON.stringify(message).length;

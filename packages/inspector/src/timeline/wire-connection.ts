@@ -1,13 +1,13 @@
 import { isRevision, META, type Revision } from "@parley/mcp/protocol";
 import { HANDSHAKE_METHODS } from "../contract/timeline.js";
-import { type AnyMessage, idOf, type MessageFacts, objectIn, PROBE_METHOD } from "./message-facts.js";
+import { type AnyMessage, idOf, type MessageInfo, objectIn, PROBE_METHOD } from "./message-info.js";
 
-/** Requests of one connection that wait for their answer; the oldest are given up first. */
-const MOST_OPEN = 10_000;
-/** Requests, tokens and tasks of one connection of which the call is remembered. */
-const MOST_RELATED = 5_000;
+/** Maximum number of open requests per connection. The oldest are dropped first. */
+const MAX_OPEN_REQUESTS = 10_000;
+/** Maximum number of requests, progress tokens and tasks per connection whose call is stored. */
+const MAX_RELATED = 5_000;
 
-/** A request that waits for its answer. */
+/** A request without an answer. */
 export interface OpenRequest {
   readonly seq: number;
   readonly ms: number;
@@ -18,64 +18,67 @@ export interface OpenRequest {
   readonly isProbe: boolean;
 }
 
-/** A message of one connection, and who sent it. */
-export interface PassedMessage {
+/** A message of a connection, with its direction. */
+export interface ObservedMessage {
   readonly direction: "sent" | "received";
   readonly message: AnyMessage;
-  readonly facts: MessageFacts;
-  /** The request on whose stream it arrived. */
+  readonly info: MessageInfo;
+  /** The id of the request on whose stream the message arrived. */
   readonly about: string | number | undefined;
 }
 
-/** What is known of one connection to a server, whose ids are its own: open requests, the calls they belong to, the revision. */
+/**
+ * The state of one connection to a server: its open requests, the calls that they belong to, and its revision. Message
+ * ids are unique within it.
+ */
 export class WireConnection {
   readonly number: number;
   readonly #open = new Map<string, OpenRequest>();
   /** Calls by the requests, progress tokens and tasks that belong to them. */
   readonly #calls = new Map<string, string>();
   #revision: Revision | undefined;
-  /** The two sides agreed on a revision, or the client sent what it sends only then. */
+  /** True once a revision was negotiated, or the client sent a request that requires one. */
   #isOpen = false;
 
   constructor(number: number) {
     this.number = number;
   }
 
-  /** The request that a message answers; it is no longer open afterwards. */
-  answered({ direction, facts }: PassedMessage): OpenRequest | undefined {
-    if (facts.kind === "request" || facts.kind === "notification" || facts.id === undefined) return undefined;
-    const key = keyOf(direction === "sent" ? "received" : "sent", facts.id);
+  /** Returns the request that a message answers and removes it from the open ones. */
+  closeRequest({ direction, info }: ObservedMessage): OpenRequest | undefined {
+    if (info.kind === "request" || info.kind === "notification" || info.id === undefined) return undefined;
+    const key = keyOf(direction === "sent" ? "received" : "sent", info.id);
     const open = this.#open.get(key);
     this.#open.delete(key);
-    if (facts.kind === "result" && open !== undefined && HANDSHAKE_METHODS.has(open.method)) this.#isOpen = true;
+    if (info.kind === "result" && open !== undefined && HANDSHAKE_METHODS.has(open.method)) this.#isOpen = true;
     return open;
   }
 
-  /** Whether a message is a probe that the client sends by itself, before anything else. */
-  isProbe({ direction, facts }: PassedMessage): boolean {
-    return direction === "sent" && facts.kind === "request" && facts.method === PROBE_METHOD && !this.#isOpen;
+  /** True if a message is a probe that the client sends before anything else. */
+  isProbe({ direction, info }: ObservedMessage): boolean {
+    return direction === "sent" && info.kind === "request" && info.method === PROBE_METHOD && !this.#isOpen;
   }
 
-  /** Remembers a request, and what its answer and later messages have to do with it. */
-  noteRequest({ direction, facts, message }: PassedMessage, open: OpenRequest): void {
-    if (facts.id === undefined) return;
+  /** Stores a request, to pair it with its answer and with later messages. */
+  addRequest({ direction, info, message }: ObservedMessage, open: OpenRequest): void {
+    if (info.id === undefined) return;
     if (direction === "sent" && !HANDSHAKE_METHODS.has(open.method)) this.#isOpen = true;
-    remember(this.#open, keyOf(direction, facts.id), open, MOST_OPEN);
+    setBounded(this.#open, keyOf(direction, info.id), open, MAX_OPEN_REQUESTS);
     if (open.call === undefined) return;
-    this.#relate(keyOf(direction, facts.id), open.call);
+    this.#relate(keyOf(direction, info.id), open.call);
     const token = idOf(objectIn(objectIn(message, "params"), "_meta")?.["progressToken"]);
     if (token !== undefined) this.#relate(keyOf("token", token), open.call);
   }
 
-  /** A task that a result began belongs to the call of its request. */
-  noteTask(message: AnyMessage, call: string): void {
+  /** Assigns a task to the call whose result created it. */
+  addTask(message: AnyMessage, call: string): void {
     const result = objectIn(message, "result");
     const id = idOf(result?.["taskId"]) ?? idOf(objectIn(result, "task")?.["taskId"]);
     if (id !== undefined) this.#relate(keyOf("task", id), call);
   }
 
-  /** The call that a request or notification belongs to, as far as the message itself tells. */
-  callOf({ direction, message, about }: PassedMessage): string | undefined {
+  /** Returns the call of a request or notification, if the message identifies it. */
+  callOf({ direction, message, about }: ObservedMessage): string | undefined {
     const params = objectIn(message, "params");
     const related = objectIn(objectIn(params, "_meta"), META.relatedTask);
     const keys = [
@@ -92,10 +95,10 @@ export class WireConnection {
     return undefined;
   }
 
-  /** The revision that a message is in: what it says itself, that of its request, or that of the handshake. */
-  revisionOf({ message, facts }: PassedMessage, answers: OpenRequest | undefined): Revision | undefined {
+  /** Returns the revision of a message: the one that it names, that of its request, or that of the handshake. */
+  revisionOf({ message, info }: ObservedMessage, answers: OpenRequest | undefined): Revision | undefined {
     const params = objectIn(message, "params");
-    const agreed = facts.kind === "result" ? objectIn(message, "result")?.["protocolVersion"] : undefined;
+    const agreed = info.kind === "result" ? objectIn(message, "result")?.["protocolVersion"] : undefined;
     const named = objectIn(params, "_meta")?.[META.protocolVersion] ?? params?.["protocolVersion"] ?? agreed;
     if (!isRevision(named)) return answers?.revision ?? this.#revision;
     this.#revision = named;
@@ -103,25 +106,25 @@ export class WireConnection {
   }
 
   #relate(key: string, call: string): void {
-    remember(this.#calls, key, call, MOST_RELATED);
+    setBounded(this.#calls, key, call, MAX_RELATED);
   }
 }
 
-function remember<V>(map: Map<string, V>, key: string, value: V, most: number): void {
-  // Once more at the end, so that the first is the oldest.
+function setBounded<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  // Reinserted at the end, so that the first key is the oldest.
   map.delete(key);
   map.set(key, value);
-  if (map.size <= most) return;
+  if (map.size <= max) return;
   const [oldest] = map.keys();
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** `1` and `"1"` are two ids. */
-function keyOf(room: string, id: string | number): string {
-  return `${room} ${typeof id} ${id}`;
+/** Distinguishes the ids `1` and `"1"`. */
+function keyOf(scope: string, id: string | number): string {
+  return `${scope} ${typeof id} ${id}`;
 }
 
-function optionalKey(room: string, value: unknown): string | undefined {
+function optionalKey(scope: string, value: unknown): string | undefined {
   const id = idOf(value);
-  return id === undefined ? undefined : keyOf(room, id);
+  return id === undefined ? undefined : keyOf(scope, id);
 }

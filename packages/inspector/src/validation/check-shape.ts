@@ -2,23 +2,23 @@ import type { MessageProblem } from "../contract/timeline.js";
 import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type ObjectShape, type Shape, type SimpleType } from "./shape.js";
 import { choicesOf, type UnionChoice, type UnionChoices } from "./shape-union.js";
-import { describeValue, listed, shapeInWords } from "./shape-words.js";
+import { describeValue, joinWithOr, shapeInWords } from "./shape-words.js";
 
-/** Problems of one message that are reported; it is examined no further. */
-export const MOST_PROBLEMS = 50;
+/** Maximum number of problems reported for one message. The check stops when it is reached. */
+export const MAX_PROBLEMS = 50;
 /**
- * Steps that the examination of one message may take, which is some 50 ms; what is left then is not examined. A client accepts no
- * message of more than 100,000 values, and those of servers that mean well take two or three steps for each.
+ * Maximum number of steps for one message, about 50 ms. The rest of the message is not checked. A client accepts
+ * messages of at most 100,000 values, and typical messages take two or three steps per value.
  */
-export const MOST_STEPS = 250_000;
-/** Characters of a text that are examined in one step, by its format. */
+export const MAX_STEPS = 250_000;
+/** Number of characters that one step checks, by format. */
 const CHARACTERS_PER_STEP: Readonly<Partial<Record<SimpleType, number>>> = { uri: 80, base64: 100, uriTemplate: 1 };
-/** Steps that finding the choice of a union takes, besides examining it. */
+/** Steps to select the choice of a union, besides checking it. */
 const STEPS_PER_UNION = 2;
-/** Characters of a member's name that a path shows. */
-const LONGEST_KEY = 200;
+/** Maximum length of a member name in a path, in characters. */
+const MAX_KEY_LENGTH = 200;
 
-/** Where a value is in its message; paths are only written for what is wrong. */
+/** The position of a value in its message. Paths are built only for problems. */
 export interface Place {
   readonly above: Place | undefined;
   readonly key: string | number;
@@ -28,39 +28,39 @@ interface Finding {
   readonly place: Place | undefined;
   readonly definition: string;
   readonly message: string;
-  /** Set if nothing is wrong but that a member is absent. */
+  /** The name of the member, if the only problem is that it is absent. */
   readonly missing?: string;
 }
 
-/** The steps that are left for a message; less than 0 when it was not examined to its end. */
+/** The remaining steps for a message. Less than 0 if it was not checked completely. */
 interface StepBudget {
   left: number;
 }
 
-/** What is being examined: the definitions that hold, what was found so far, and how much more may be done. */
+/** The state of a check: the definitions, the findings so far, and the remaining steps. */
 interface Examination {
   readonly definitions: SchemaDefinitions;
   readonly findings: Finding[];
   readonly budget: StepBudget;
 }
 
-/** Says where a value at a place breaks a definition; at most `MOST_PROBLEMS`, and what the budget suffices for. */
+/** Returns the problems of a value under a definition, at most `MAX_PROBLEMS`. Stops when the budget is used up. */
 export function checkDefinition(
   definitions: SchemaDefinitions,
   name: string,
   value: unknown,
   place?: Place | undefined,
-  budget: StepBudget = { left: MOST_STEPS },
+  budget: StepBudget = { left: MAX_STEPS },
 ): MessageProblem[] {
   const findings: Finding[] = [];
   check({ definitions, findings, budget }, name, definitions.shape(name), value, place);
-  return findings.slice(0, MOST_PROBLEMS).map(({ place: at, definition, message }) => {
+  return findings.slice(0, MAX_PROBLEMS).map(({ place: at, definition, message }) => {
     return { path: pointerTo(at), definition, message };
   });
 }
 
 function check(to: Examination, definition: string, shape: Shape, value: unknown, place: Place | undefined): void {
-  if (isOver(to) || !affords(to, 1)) return;
+  if (isDone(to) || !spend(to, 1)) return;
   switch (shape.kind) {
     case "unknown":
       return;
@@ -76,25 +76,31 @@ function check(to: Examination, definition: string, shape: Shape, value: unknown
     case "array":
       return checkArray(to, definition, shape, value, place);
     default:
-      if (!fits(to, shape, value)) refuse(to, definition, shape, value, place);
+      if (!fits(to, shape, value)) reportMismatch(to, definition, shape, value, place);
   }
 }
 
-function refuse(to: Examination, definition: string, shape: Shape, value: unknown, place: Place | undefined): void {
-  const message = `${describeValue(value)}; ${definition} demands ${shapeInWords(to.definitions, shape)}`;
+function reportMismatch(
+  to: Examination,
+  definition: string,
+  shape: Shape,
+  value: unknown,
+  place: Place | undefined,
+): void {
+  const message = `${describeValue(value)}; ${definition} requires ${shapeInWords(to.definitions, shape)}`;
   to.findings.push({ place, definition, message });
 }
 
-function isOver({ findings, budget }: Examination): boolean {
-  return findings.length >= MOST_PROBLEMS || budget.left < 0;
+function isDone({ findings, budget }: Examination): boolean {
+  return findings.length >= MAX_PROBLEMS || budget.left < 0;
 }
 
-function affords({ budget }: Examination, steps: number): boolean {
+function spend({ budget }: Examination, steps: number): boolean {
   budget.left -= steps;
   return budget.left >= 0;
 }
 
-/** Whether a value that has no parts is what a shape demands, as far as it is examined. */
+/** True if a primitive value has the required shape. Also true if the budget does not suffice to check it. */
 function fits(to: Examination, shape: Shape, value: unknown): boolean {
   if (shape.kind === "literal") return value === shape.value;
   if (shape.kind !== "simple") return shape.kind === "unknown";
@@ -104,7 +110,7 @@ function fits(to: Examination, shape: Shape, value: unknown): boolean {
   }
   if (typeof value !== "string") return type === (value === null ? "null" : typeof value);
   const perStep = CHARACTERS_PER_STEP[type];
-  if (perStep !== undefined && !affords(to, Math.floor(value.length / perStep))) return true;
+  if (perStep !== undefined && !spend(to, Math.floor(value.length / perStep))) return true;
   if (type === "uri") return isUri(value);
   if (type === "uriTemplate") return isUriTemplate(value);
   return type === "base64" ? isBase64(value) : type === "string";
@@ -117,13 +123,13 @@ function checkArray(
   value: unknown,
   place: Place | undefined,
 ): void {
-  if (!Array.isArray(value)) return refuse(to, definition, shape, value, place);
+  if (!Array.isArray(value)) return reportMismatch(to, definition, shape, value, place);
   if (shape.most !== undefined && value.length > shape.most) {
-    const message = `has ${value.length} items; ${definition} demands at most ${shape.most}`;
+    const message = `has ${value.length} items; ${definition} allows at most ${shape.most}`;
     to.findings.push({ place, definition, message });
   }
   for (const [index, item] of value.entries()) {
-    if (isOver(to)) return;
+    if (isDone(to)) return;
     check(to, definition, shape.items, item, { above: place, key: index });
   }
 }
@@ -135,19 +141,19 @@ function checkObject(
   value: unknown,
   place: Place | undefined,
 ): void {
-  if (!isRecord(value)) return refuse(to, definition, shape, value, place);
+  if (!isRecord(value)) return reportMismatch(to, definition, shape, value, place);
   for (const [key, member] of shape.members) {
     const at = { above: place, key };
     const given = own(value, key);
     if (given !== undefined) check(to, definition, member.shape, given, at);
     else if (!member.optional) {
-      const message = `is missing; ${definition} demands ${shapeInWords(to.definitions, member.shape)}`;
+      const message = `is missing; ${definition} requires ${shapeInWords(to.definitions, member.shape)}`;
       to.findings.push({ place: at, definition, message, missing: key });
     }
   }
   if (shape.others === undefined) return;
   for (const key of Object.keys(value)) {
-    if (isOver(to)) return;
+    if (isDone(to)) return;
     if (!shape.members.has(key)) check(to, definition, shape.others, own(value, key), { above: place, key });
   }
 }
@@ -159,25 +165,25 @@ function checkUnion(
   value: unknown,
   place: Place | undefined,
 ): void {
-  if (!affords(to, STEPS_PER_UNION)) return;
+  if (!spend(to, STEPS_PER_UNION)) return;
   const union = choicesOf(to.definitions, definition, shape);
   const kind = jsonKindOf(value);
   const fitting = union.choices.filter((choice) => choice.kinds.has(kind));
-  if (fitting.length === 0) return refuse(to, definition, shape, value, place);
+  if (fitting.length === 0) return reportMismatch(to, definition, shape, value, place);
   if (kind === "array") return checkChoices(to, fitting, value, place);
   if (!isRecord(value)) {
-    if (!fitting.some((choice) => fits(to, choice.shape, value))) refuse(to, definition, shape, value, place);
+    if (!fitting.some((choice) => fits(to, choice.shape, value))) reportMismatch(to, definition, shape, value, place);
     return;
   }
   const chosen = chosenByTags(union.tags, fitting, value);
   if (typeof chosen !== "string") return checkChoices(to, chosen, value, place);
   const wanted = new Set([...(union.tags.get(chosen)?.values() ?? [])].flat().map((each) => JSON.stringify(each)));
   const found = own(value, chosen);
-  const message = `${found === undefined ? "is missing" : describeValue(found)}; ${definition} demands ${listed([...wanted])}`;
+  const message = `${found === undefined ? "is missing" : describeValue(found)}; ${definition} requires ${joinWithOr([...wanted])}`;
   to.findings.push({ place: { above: place, key: chosen }, definition, message });
 }
 
-/** The choices that the tags of an object leave, or the tag by which it is none of them. */
+/** Returns the choices that match the tags of an object. If none does, returns the tag that matches no choice. */
 function chosenByTags(
   tags: UnionChoices["tags"],
   fitting: readonly UnionChoice[],
@@ -199,7 +205,7 @@ function chosenByTags(
   return keys.find((key) => !fitting.some((choice) => matches(choice, key))) ?? fitting;
 }
 
-/** Reports what is wrong under the choice that the value comes closest to. */
+/** Reports the findings under the choice that the value matches best. */
 function checkChoices(
   to: Examination,
   choices: readonly UnionChoice[],
@@ -218,7 +224,7 @@ function checkChoices(
   to.findings.push(...(missingOneOf(closest, choices, place) ?? closest[0] ?? []));
 }
 
-/** One sentence for choices of which each lacks one member of its own. */
+/** Returns one finding for choices that each lack a different member. */
 function missingOneOf(
   closest: readonly Finding[][],
   choices: readonly UnionChoice[],
@@ -226,8 +232,8 @@ function missingOneOf(
 ): Finding[] | undefined {
   const missing = new Set(closest.map(([only, more]) => (more === undefined ? only?.missing : undefined)));
   if (missing.size < 2 || missing.has(undefined)) return undefined;
-  const demanding = listed([...new Set(choices.map((choice) => choice.definition))]);
-  const message = `has no ${listed([...missing].map(String))}; ${demanding} demands it`;
+  const demanding = joinWithOr([...new Set(choices.map((choice) => choice.definition))]);
+  const message = `has no ${joinWithOr([...missing].map(String))}; ${demanding} requires it`;
   return [{ place, definition: choices[0]?.definition ?? "", message }];
 }
 
@@ -243,23 +249,24 @@ function pointerTo(place: Place | undefined): string {
   let path = "";
   for (let at = place; at !== undefined; at = at.above) {
     const key = String(at.key);
-    const shown = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key;
+    const shown = key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key;
     path = `/${shown.replaceAll("~", "~0").replaceAll("/", "~1")}${path}`;
   }
   return path;
 }
 
-/** An expression of a URI template that is longer is none. */
-const LONGEST_EXPRESSION = 10_000;
+/** Maximum length of an expression in a URI template. A longer one is invalid. */
+const MAX_EXPRESSION_LENGTH = 10_000;
 
 const OUTSIDE_URI = /[^\w\-.~!$&'()*+,;=:@/?#[\]%]/;
 const HALF_ESCAPE = /%(?![\da-f]{2})/i;
 const SCHEME = /^[a-z][a-z\d+.-]{0,255}:/i;
 const ADDRESS = /^\[(?:[\da-f:.]{2,64}|v[\da-f]{1,8}\.[\w\-.~!$&'()*+,;=:]{1,255})\](?::\d*)?$/i;
 
-// None of these tests repeats a group over the whole text: on a text of some megabytes such an expression runs out of stack.
+// None of these expressions repeats a group over the whole text, because that overflows the stack on texts of some
+// megabytes.
 
-/** Whether a text is a URI with a scheme. Spec: RFC 3986, section 3. */
+/** True if a text is a URI with a scheme. Spec: RFC 3986, section 3. */
 export function isUri(text: string): boolean {
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined || OUTSIDE_URI.test(text) || HALF_ESCAPE.test(text)) return false;
@@ -280,7 +287,7 @@ function isAuthority(text: string): boolean {
   return colon < 0 || !/\D/.test(host.slice(colon + 1));
 }
 
-/** Whether a text is a URI template. Spec: RFC 6570, section 2. */
+/** True if a text is a URI template. Spec: RFC 6570, section 2. */
 export function isUriTemplate(text: string): boolean {
   for (let at = 0; ; ) {
     const open = text.indexOf("{", at);
@@ -294,12 +301,12 @@ export function isUriTemplate(text: string): boolean {
 }
 
 function isExpression(text: string): boolean {
-  if (text.length > LONGEST_EXPRESSION) return false;
+  if (text.length > MAX_EXPRESSION_LENGTH) return false;
   const variables = text.replace(/^[+#./;?&=,!@|]/, "").split(",");
   return variables.every((each) => /^(?:\w|%[\da-f]{2}|\b\.\b)+(?::[1-9]\d{0,3}|\*)?$/i.test(each));
 }
 
-/** Whether a text is Base64 with its padding. Spec: RFC 4648, section 4. */
+/** True if a text is Base64 with padding. Spec: RFC 4648, section 4. */
 export function isBase64(text: string): boolean {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   return text.length % 4 === 0 && !/[^A-Za-z\d+/]/.test(text.slice(0, text.length - padding));

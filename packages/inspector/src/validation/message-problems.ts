@@ -1,11 +1,11 @@
 import { nearestName, type Revision } from "@parley/mcp/protocol";
 import type { MessageProblem } from "../contract/timeline.js";
-import { checkDefinition, MOST_PROBLEMS, MOST_STEPS, type Place } from "./check-shape.js";
+import { checkDefinition, MAX_PROBLEMS, MAX_STEPS, type Place } from "./check-shape.js";
 import { definitionsOf, type SchemaDefinitions } from "./schema-definitions.js";
-import { describeValue, listed, quoted } from "./shape-words.js";
+import { describeValue, joinWithOr, quoted } from "./shape-words.js";
 
-/** A message, and what must be known to hold it to the schema of its revision. */
-export interface JudgedMessage {
+/** A message to validate, with its context. */
+export interface CheckedMessage {
   readonly revision: Revision;
   readonly sender: "client" | "server";
   readonly message: Readonly<Record<string, unknown>>;
@@ -13,44 +13,45 @@ export interface JudgedMessage {
   readonly answers?: string | undefined;
 }
 
-/** What a message was held to, and where it breaks it. */
+/** The definition that a message was validated against, and its problems. */
 export interface MessageVerdict {
   readonly definition: string;
   readonly problems: MessageProblem[];
-  /** The message has more values than are examined, so that there may be more problems. */
+  /** True if the message was too large to be checked completely. There may be more problems. */
   readonly isPartial?: boolean;
 }
 
-/** The definitions that hold, and what holds a value of the message to one of them. */
-interface Judge {
+/** The definitions of a revision, and a function that checks a value against one of them. */
+interface MessageChecker {
   readonly definitions: SchemaDefinitions;
   check(name: string, value: unknown, place?: Place): MessageProblem[];
 }
 
-/** Methods of the official extensions, which the schemas of the core do not describe. */
+/** Methods of the official extensions, which the core schemas do not define. */
 const EXTENSION_METHODS = /^(?:tasks\/|notifications\/tasks(?:\/|$)|skills\/|ui\/|resources\/directory\/read$)/;
-/** The prefix of another extension, such as `com.example/`. */
+/** Matches the prefix of other extensions, such as `com.example/`. */
 const FOREIGN_PREFIX = /(?:^|\/)[\w-]+(?:\.[\w-]+)+\//;
-/** Kinds of results that the official extensions add. */
+/** Result types that the official extensions add. */
 const EXTENSION_RESULTS: ReadonlySet<string> = new Set(["task"]);
 
 /**
- * Holds a message to the published schema of its revision: a request or notification to the definition of its method, a result to
- * that of the method it answers, an error to that of its code. Methods of extensions are only held to their envelope. At most
- * `MOST_PROBLEMS` problems are found in `MOST_STEPS` steps, and a value of any form is judged without a throw.
+ * Validates a message against the published schema of its revision. The definition depends on the method of a request
+ * or notification, on the answered method for a result, and on the code of an error. For methods of extensions, only
+ * the envelope is checked. Finds at most `MAX_PROBLEMS` problems in `MAX_STEPS` steps. Never throws, whatever the
+ * value.
  */
-export function messageProblems(judged: JudgedMessage): MessageVerdict {
-  const definitions = definitionsOf(judged.revision);
-  const budget = { left: MOST_STEPS };
-  const found = judgeMessage(
+export function messageProblems(checked: CheckedMessage): MessageVerdict {
+  const definitions = definitionsOf(checked.revision);
+  const budget = { left: MAX_STEPS };
+  const found = checkMessage(
     { definitions, check: (name, value, place) => checkDefinition(definitions, name, value, place, budget) },
-    judged,
+    checked,
   );
   return budget.left < 0 ? { ...found, isPartial: true } : found;
 }
 
-function judgeMessage(judge: Judge, judged: JudgedMessage): MessageVerdict {
-  const { message } = judged;
+function checkMessage(checker: MessageChecker, checked: CheckedMessage): MessageVerdict {
+  const { message } = checked;
   if (!isObject(message)) {
     return verdict("JSONRPCMessage", [
       problem("", "JSONRPCMessage", `${describeValue(message)}; a message is an object`),
@@ -62,11 +63,14 @@ function judgeMessage(judge: Judge, judged: JudgedMessage): MessageVerdict {
     const demand = "a message is one request, notification, result or error";
     return verdict("JSONRPCMessage", [problem("", "JSONRPCMessage", `${words}; ${demand}`)]);
   }
-  if (parts[0] === "method") return judgeCall(judge, judged);
-  return parts[0] === "result" ? judgeResult(judge, judged) : judgeError(judge, judged);
+  if (parts[0] === "method") return checkCall(checker, checked);
+  return parts[0] === "result" ? checkResult(checker, checked) : checkError(checker, checked);
 }
 
-function judgeCall({ definitions, check }: Judge, { revision, sender, message }: JudgedMessage): MessageVerdict {
+function checkCall(
+  { definitions, check }: MessageChecker,
+  { revision, sender, message }: CheckedMessage,
+): MessageVerdict {
   const envelope = Object.hasOwn(message, "id") ? "JSONRPCRequest" : "JSONRPCNotification";
   const outer = check(envelope, message);
   const { method } = message;
@@ -75,7 +79,7 @@ function judgeCall({ definitions, check }: Judge, { revision, sender, message }:
   if (name === undefined) {
     if (EXTENSION_METHODS.test(method) || FOREIGN_PREFIX.test(method)) return verdict(envelope, outer);
     const near = nearestName(method, definitions.methods());
-    const hint = near === undefined ? "" : `; ${near} is close`;
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
     return verdict(envelope, outer, [
       problem("/method", envelope, `${revision} has no method ${quoted(method)}${hint}`),
     ]);
@@ -87,71 +91,75 @@ function judgeCall({ definitions, check }: Judge, { revision, sender, message }:
   return verdict(name, outer, inner);
 }
 
-function judgeResult(judge: Judge, judged: JudgedMessage): MessageVerdict {
-  const { definitions, check } = judge;
-  const { message, answers } = judged;
+function checkResult(checker: MessageChecker, checked: CheckedMessage): MessageVerdict {
+  const { definitions, check } = checker;
+  const { message, answers } = checked;
   const envelope = definitions.has("JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse";
-  const outer = [...answererProblems(definitions, judged), ...check(envelope, message)];
+  const outer = [...answererProblems(definitions, checked), ...check(envelope, message)];
   const requestName = answers === undefined ? undefined : definitions.nameOfMethod(answers);
   const { result } = message;
   if (requestName === undefined || !isObject(result)) return verdict(envelope, outer);
   const base = requestName.replace(/Request$/, "");
-  const { definition, problems } = judgeAnswer(judge, base, result);
+  const { definition, problems } = checkResultContent(checker, base, result);
   return verdict(definition, outer, problems);
 }
 
-/** Holds a result to the definition that its kind has for the request. */
-function judgeAnswer(
-  { definitions, check }: Judge,
+/** Checks a result against the definition for its request and result type. */
+function checkResultContent(
+  { definitions, check }: MessageChecker,
   base: string,
   result: Readonly<Record<string, unknown>>,
 ): MessageVerdict {
   const at = { above: undefined, key: "result" };
   const name = definitions.has(`${base}Result`) ? `${base}Result` : "EmptyResult";
-  const held = (definition: string) => verdict(definition, check(definition, result, at));
+  const checkAs = (definition: string) => verdict(definition, check(definition, result, at));
   const { resultType } = result;
   if (definitions.has("InputRequiredResult") && resultType !== "complete") {
-    if (resultType === "input_required") return judgeInterim(definitions, base, held("InputRequiredResult"), result);
+    if (resultType === "input_required")
+      return checkInputRequired(definitions, base, checkAs("InputRequiredResult"), result);
     if (typeof resultType === "string" && isExtensionResult(resultType)) return verdict("Result", []);
     const found = resultType === undefined ? "is missing" : describeValue(resultType);
-    const kinds = listed([JSON.stringify("complete"), ...(definitions.mayAsk(base) ? ['"input_required"'] : [])]);
-    return verdict(name, held(name).problems, [
-      problem("/result/resultType", name, `${found}; ${name} demands ${kinds}`),
+    const kinds = joinWithOr([
+      JSON.stringify("complete"),
+      ...(definitions.allowsQuestions(base) ? ['"input_required"'] : []),
+    ]);
+    return verdict(name, checkAs(name).problems, [
+      problem("/result/resultType", name, `${found}; ${name} requires ${kinds}`),
     ]);
   }
-  return isObject(result.task) && definitions.has("CreateTaskResult") ? held("CreateTaskResult") : held(name);
+  return isObject(result.task) && definitions.has("CreateTaskResult") ? checkAs("CreateTaskResult") : checkAs(name);
 }
 
 function isExtensionResult(resultType: string): boolean {
   return EXTENSION_RESULTS.has(resultType) || FOREIGN_PREFIX.test(resultType);
 }
 
-function judgeInterim(
+function checkInputRequired(
   definitions: SchemaDefinitions,
   base: string,
   { definition, problems }: MessageVerdict,
   { inputRequests, requestState }: Readonly<Record<string, unknown>>,
 ): MessageVerdict {
   const more: MessageProblem[] = [];
-  if (!definitions.mayAsk(base)) {
-    more.push(problem("/result/resultType", definition, `is "input_required"; ${base} is not answered with questions`));
+  if (!definitions.allowsQuestions(base)) {
+    more.push(problem("/result/resultType", definition, `is "input_required"; ${base} does not allow questions`));
   }
-  // The prose demands at least one of the two; the schema cannot say so.
+  // The text of the specification requires at least one of the two, which the schema cannot express.
   if (inputRequests === undefined && requestState === undefined) {
     more.push(
-      problem("/result", definition, `has no inputRequests or requestState; ${definition} demands one of them`),
+      problem("/result", definition, `has no inputRequests or requestState; ${definition} requires one of them`),
     );
   }
   return verdict(definition, problems, more);
 }
 
-function judgeError({ definitions, check }: Judge, judged: JudgedMessage): MessageVerdict {
-  const { message } = judged;
+function checkError({ definitions, check }: MessageChecker, checked: CheckedMessage): MessageVerdict {
+  const { message } = checked;
   const envelope = definitions.has("JSONRPCErrorResponse") ? "JSONRPCErrorResponse" : "JSONRPCError";
-  // The older schemas demand an id even where JSON-RPC itself says that it could not be read and is null.
+  // The older schemas require an id. JSON-RPC uses null if the id of the request could not be read.
   const unreadable = envelope === "JSONRPCError" && (message.id === undefined || message.id === null);
   const outer = [
-    ...answererProblems(definitions, judged),
+    ...answererProblems(definitions, checked),
     ...check(envelope, unreadable ? { ...message, id: 0 } : message),
   ];
   const code = isObject(message.error) ? message.error.code : undefined;
@@ -159,16 +167,16 @@ function judgeError({ definitions, check }: Judge, judged: JudgedMessage): Messa
   return name === undefined ? verdict(envelope, outer) : verdict(name, outer, check(name, message));
 }
 
-/** A revision whose schema knows no requests from the server has nothing for the client to answer. */
-function answererProblems(definitions: SchemaDefinitions, { sender, revision }: JudgedMessage): MessageProblem[] {
+/** Reports a response of a client in a revision without requests from the server. */
+function answererProblems(definitions: SchemaDefinitions, { sender, revision }: CheckedMessage): MessageProblem[] {
   if (sender === "server" || definitions.has("ServerRequest")) return [];
   return [problem("", "JSONRPCResponse", `a client sends no responses in ${revision}`)];
 }
 
-/** Of several problems at one place, the one that the narrowest definition has is kept. */
+/** Merges the problems. Of several at the same path, the one of the more specific definition remains. */
 function verdict(definition: string, outer: MessageProblem[], inner: MessageProblem[] = []): MessageVerdict {
   const byPath = new Map([...outer, ...inner].map((each) => [each.path, each]));
-  return { definition, problems: [...byPath.values()].slice(0, MOST_PROBLEMS) };
+  return { definition, problems: [...byPath.values()].slice(0, MAX_PROBLEMS) };
 }
 
 function problem(path: string, definition: string, message: string): MessageProblem {

@@ -7,7 +7,7 @@ import { SHAPES_2025_06_18 } from "./shapes/shapes-2025-06-18.js";
 import { SHAPES_2025_11_25 } from "./shapes/shapes-2025-11-25.js";
 import { SHAPES_2026_07_28 } from "./shapes/shapes-2026-07-28.js";
 
-/** Each table holds what differs from the one above it. */
+/** Each table has only the differences from the one above it. */
 const TABLES: readonly (readonly [Revision, string])[] = [
   ["2024-11-05", SHAPES_2024_11_05],
   ["2025-03-26", SHAPES_2025_03_26],
@@ -18,14 +18,14 @@ const TABLES: readonly (readonly [Revision, string])[] = [
 
 const read = new Map<Revision, SchemaDefinitions>();
 
-/** The definitions of a revision; read on first use, then kept. */
+/** Returns the definitions of a revision. They are parsed on first use and cached. */
 export function definitionsOf(revision: Revision): SchemaDefinitions {
   const known = read.get(revision) ?? new SchemaDefinitions(readTables(revision));
   read.set(revision, known);
   return known;
 }
 
-/** The definitions of one published schema, with what can be read off them about methods and errors. */
+/** The definitions of one published schema, indexed by methods and error codes. */
 export class SchemaDefinitions {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #shapes = new Map<string, Shape>();
@@ -45,14 +45,14 @@ export class SchemaDefinitions {
     return this.#texts.has(name);
   }
 
-  /** The shape of a definition; of one that does not exist, the shape of anything. */
+  /** Returns the shape of a definition. An unknown name allows any value. */
   shape(name: string): Shape {
     const known = this.#shapes.get(name) ?? parseShape(this.#texts.get(name) ?? "unknown");
     this.#shapes.set(name, known);
     return known;
   }
 
-  /** The shape that a chain of names leads to. */
+  /** Follows names until a shape is found. */
   resolve(shape: Shape): Shape {
     let resolved = shape;
     while (resolved.kind === "named") resolved = this.shape(resolved.name);
@@ -63,17 +63,17 @@ export class SchemaDefinitions {
     return this.#methods.keys();
   }
 
-  /** The definition of a request or notification. */
+  /** Returns the definition of a request or notification. */
   nameOfMethod(method: string): string | undefined {
     return this.#methods.get(method);
   }
 
-  /** The definition of an error response that has a code of its own. */
+  /** Returns the definition of an error response with its own code. */
   nameOfError(code: number): string | undefined {
     return this.#errors.get(code);
   }
 
-  /** Whether the schema lists the method among the messages of this side. */
+  /** True if the schema lists the method among the messages of this side. */
   isSentBy(sender: "client" | "server", method: string): boolean {
     const side = sender === "client" ? "Client" : "Server";
     return [`${side}Request`, `${side}Notification`].some(
@@ -81,15 +81,16 @@ export class SchemaDefinitions {
     );
   }
 
-  /** Whether a request may be answered with questions. */
-  mayAsk(base: string): boolean {
+  /** True if a request may be answered with `InputRequiredResult`. */
+  allowsQuestions(base: string): boolean {
     return this.#texts.get(`${base}ResultResponse`)?.includes("InputRequiredResult") ?? false;
   }
 
   #index(name: string): void {
     const shape = this.shape(name);
     const method = methodOf(shape);
-    // `ClientNotification` of 2026-07-28 is a union of one, written out; its one member has a definition of its own.
+    // In 2026-07-28, the union `ClientNotification` has a single member and repeats its definition, which also exists
+    // under its own name.
     if (method !== undefined && !/^(Client|Server)(Request|Notification)$/.test(name)) this.#methods.set(method, name);
     const error = shape.kind === "object" ? shape.members.get("error")?.shape : undefined;
     if (error?.kind !== "both") return;

@@ -13,16 +13,19 @@ const SIMPLE: ReadonlySet<string> = new Set<SimpleType>([
 const TOKEN = /\s*("[^"]*"|-?\d+(?:\.\d+)?(?!\w)|[\w$]+|\.\.|[[\]{}()<>|&;:?*])/y;
 
 /**
- * Reads the notation that the tables of shapes are written in. Throws `SyntaxError` for anything else.
+ * Parses the notation of the shape tables. Throws `SyntaxError` for anything else.
  *
- * It is close to TypeScript's types: `{ a: string; b?: Name[]; *: T }` is an object (`*` stands for all other members, which may
- * be anything where it is absent), `|` and `&` combine, `T[100]` is an array of at most 100 items, `number<0..1>` has limits, and
- * `uri`, `uriTemplate` and `base64` are strings of these forms.
+ * The notation resembles TypeScript types:
+ *
+ * - `{ a: string; b?: Name[]; *: T }` is an object. `*` is the type of all other members, which may be anything without it.
+ * - `|` and `&` combine types.
+ * - `T[100]` is an array of at most 100 items, and `number<0..1>` has limits.
+ * - `uri`, `uriTemplate` and `base64` are strings in these formats.
  */
 export function parseShape(text: string): Shape {
   const tokens = new Tokens(text);
   const shape = union(tokens);
-  tokens.end();
+  tokens.expectEnd();
   return shape;
 }
 
@@ -39,25 +42,25 @@ class Tokens {
     }
   }
 
-  take(token: string): boolean {
+  accept(token: string): boolean {
     if (this.#tokens[this.#at] !== token) return false;
     this.#at++;
     return true;
   }
 
   expect(token: string): void {
-    if (!this.take(token))
-      throw new SyntaxError(`${token} is expected in place of ${this.#tokens[this.#at] ?? "the end"}`);
+    if (!this.accept(token))
+      throw new SyntaxError(`expected ${token} instead of ${this.#tokens[this.#at] ?? "the end"}`);
   }
 
   next(): string {
     const token = this.#tokens[this.#at++];
-    if (token === undefined) throw new SyntaxError("the notation ends early");
+    if (token === undefined) throw new SyntaxError("unexpected end of the notation");
     return token;
   }
 
-  end(): void {
-    if (this.#at < this.#tokens.length) throw new SyntaxError(`${this.#tokens[this.#at]} is too much`);
+  expectEnd(): void {
+    if (this.#at < this.#tokens.length) throw new SyntaxError(`${this.#tokens[this.#at]} is unexpected`);
   }
 }
 
@@ -68,14 +71,14 @@ function union(tokens: Tokens): Shape {
 function combined(tokens: Tokens, kind: "union" | "both", sign: string, part: (tokens: Tokens) => Shape): Shape {
   const first = part(tokens);
   const parts = [first];
-  while (tokens.take(sign)) parts.push(part(tokens));
+  while (tokens.accept(sign)) parts.push(part(tokens));
   return parts.length === 1 ? first : { kind, parts };
 }
 
 function array(tokens: Tokens): Shape {
   let shape = single(tokens);
-  while (tokens.take("[")) {
-    if (tokens.take("]")) {
+  while (tokens.accept("[")) {
+    if (tokens.accept("]")) {
       shape = { kind: "array", items: shape };
       continue;
     }
@@ -99,7 +102,7 @@ function single(tokens: Tokens): Shape {
   if (token.startsWith('"')) return { kind: "literal", value: token.slice(1, -1) };
   if (/^-?\d/.test(token)) return { kind: "literal", value: Number(token) };
   if (/^\w/.test(token)) return { kind: "named", name: token };
-  throw new SyntaxError(`${token} begins no shape`);
+  throw new SyntaxError(`${token} does not begin a shape`);
 }
 
 function isSimpleType(token: string): token is SimpleType {
@@ -107,13 +110,13 @@ function isSimpleType(token: string): token is SimpleType {
 }
 
 function limits(tokens: Tokens): { least?: number; most?: number } {
-  if (!tokens.take("<")) return {};
+  if (!tokens.accept("<")) return {};
   const found: { least?: number; most?: number } = {};
-  if (!tokens.take("..")) {
+  if (!tokens.accept("..")) {
     found.least = Number(tokens.next());
     tokens.expect("..");
   }
-  if (tokens.take(">")) return found;
+  if (tokens.accept(">")) return found;
   found.most = Number(tokens.next());
   tokens.expect(">");
   return found;
@@ -124,12 +127,12 @@ function object(tokens: Tokens): Shape {
   let others: Shape | undefined;
   do {
     const token = tokens.next();
-    const optional = tokens.take("?");
+    const optional = tokens.accept("?");
     tokens.expect(":");
     const shape = union(tokens);
     if (token === "*") others = shape;
     else members.set(token.startsWith('"') ? token.slice(1, -1) : token, { shape, optional });
-  } while (tokens.take(";"));
+  } while (tokens.accept(";"));
   tokens.expect("}");
   return { kind: "object", members, ...(others === undefined ? {} : { others }) };
 }

@@ -1,29 +1,29 @@
 import type { SchemaDefinitions } from "./schema-definitions.js";
 import type { JsonKind, ObjectShape, Shape, ShapeMember } from "./shape.js";
 
-/** One thing that a union allows, and the definition that it comes from. */
+/** One alternative of a union, with the definition that it comes from. */
 export interface UnionChoice {
   readonly definition: string;
   /** Neither a name nor a union. */
   readonly shape: Shape;
   readonly kinds: ReadonlySet<JsonKind>;
-  /** The members that objects of this choice have, where it is one. */
+  /** The members of an object. Empty for other types. */
   readonly members: ReadonlyMap<string, ShapeMember>;
 }
 
-/** A union, taken apart. */
+/** The flattened alternatives of a union. */
 export interface UnionChoices {
   readonly choices: readonly UnionChoice[];
-  /** Members by which the objects of the union tell each other apart, with the values that each choice has for them. */
+  /** Members that distinguish the objects of the union, with the values that each choice allows. */
   readonly tags: ReadonlyMap<string, ReadonlyMap<UnionChoice, readonly (string | number)[]>>;
 }
 
 type Union = Extract<Shape, { kind: "union" }>;
 
-// Shapes belong to one revision, so that what their names lead to never changes.
+// Each shape belongs to one revision, so its names always resolve to the same definitions.
 const known = new WeakMap<Union, UnionChoices>();
 
-/** What a union of a definition allows; kept, since large lists ask for the same one again and again. */
+/** Returns the choices of a union. They are cached, because large lists use the same union many times. */
 export function choicesOf(definitions: SchemaDefinitions, definition: string, union: Union): UnionChoices {
   const kept = known.get(union);
   if (kept !== undefined) return kept;
@@ -64,7 +64,9 @@ function membersOf(definitions: SchemaDefinitions, shape: Shape): ReadonlyMap<st
   return new Map(resolved.parts.flatMap((part) => [...membersOf(definitions, part)]));
 }
 
-/** A tag is a member that every object of the union has, always with literal values, and not the same ones everywhere. */
+/**
+ * Finds the tags of a union: members that every object has, always with literal values that differ between the choices.
+ */
 function tagsOf(definitions: SchemaDefinitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
   const objects = choices.filter((choice) => choice.kinds.has("object"));
   const tags = new Map<string, Map<UnionChoice, readonly (string | number)[]>>();

@@ -2,8 +2,8 @@ import { printableLine } from "@parley/mcp/protocol";
 import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type Shape, type SimpleType } from "./shape.js";
 
-/** Characters of a value that a message shows. */
-const LONGEST_VALUE = 60;
+/** Maximum length of a value in a problem, in characters. */
+const MAX_VALUE_LENGTH = 60;
 
 const SIMPLE_WORDS: Readonly<Record<SimpleType, string>> = {
   string: "a string",
@@ -16,12 +16,12 @@ const SIMPLE_WORDS: Readonly<Record<SimpleType, string>> = {
   base64: "Base64 with its padding",
 };
 
-/** What a shape demands, as the end of a sentence: `a string or an integer`. */
+/** Describes the values that a shape allows, for the end of a sentence: `a string or an integer`. */
 export function shapeInWords(definitions: SchemaDefinitions, shape: Shape): string {
-  return listed([...new Set(demands(definitions, shape))]);
+  return joinWithOr([...new Set(demands(definitions, shape))]);
 }
 
-/** What a value is, as the beginning of a sentence: `is the string "yes"`. */
+/** Describes a value, for the beginning of a sentence: `is the string "yes"`. */
 export function describeValue(value: unknown): string {
   const kind = jsonKindOf(value);
   switch (kind) {
@@ -33,20 +33,20 @@ export function describeValue(value: unknown): string {
     case "null":
       return `is ${value}`;
     case "none":
-      return "is no JSON value";
+      return "is not a JSON value";
     default:
       return `is an ${kind}`;
   }
 }
 
-/** Text of a peer in quotation marks, cut and without characters that could disturb a display. */
+/** Quotes a text of a peer, truncated and without control characters. */
 export function quoted(text: string): string {
-  const shown = text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  const shown = text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
   return printableLine(JSON.stringify(shown));
 }
 
-/** `a`, `a or b`, `a, b or c`. */
-export function listed(words: readonly string[]): string {
+/** Joins words: `a`, `a or b`, `a, b or c`. */
+export function joinWithOr(words: readonly string[]): string {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }

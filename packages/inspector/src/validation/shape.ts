@@ -1,4 +1,4 @@
-/** What a JSON value must be, as one definition of a published schema says it. */
+/** The values that a definition of a published schema allows. */
 export type Shape =
   | { readonly kind: "unknown" }
   | { readonly kind: "simple"; readonly type: SimpleType; readonly least?: number; readonly most?: number }
@@ -9,11 +9,11 @@ export type Shape =
   | { readonly kind: "both"; readonly parts: readonly Shape[] }
   | { readonly kind: "named"; readonly name: string };
 
-/** An object with these members, of which others may be present too. */
+/** An object with these members. Other members are allowed. */
 export interface ObjectShape {
   readonly kind: "object";
   readonly members: ReadonlyMap<string, ShapeMember>;
-  /** What all members that are not named must be. */
+  /** The shape of all other members. */
   readonly others?: Shape;
 }
 
@@ -22,10 +22,10 @@ export interface ShapeMember {
   readonly optional: boolean;
 }
 
-/** The types of JSON that have no parts, and the formats of strings that the schemas name. */
+/** The primitive JSON types, and the string formats that the schemas use. */
 export type SimpleType = "string" | "number" | "integer" | "boolean" | "null" | "uri" | "uriTemplate" | "base64";
 
-/** What JSON calls a value; `none` for what JSON cannot hold. */
+/** The JSON type of a value. `none` for values that JSON cannot represent. */
 export type JsonKind = "string" | "number" | "boolean" | "null" | "array" | "object" | "none";
 
 export function jsonKindOf(value: unknown): JsonKind {

@@ -1,12 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Wrong tokens within a window, after which they are answered as too many. */
-const MOST_GUESSES = 20;
+/** Maximum number of wrong tokens within the window. Further ones are answered with 429. */
+const MAX_GUESSES = 20;
 const GUESS_WINDOW_MS = 60_000;
 
 /**
- * The two secrets that a request needs. The cookie alone is not enough, because a machine shares cookies between all of its ports:
- * another program that listens here is sent it. The token is in the storage of one tab, which ports do not share.
+ * The two secrets that a request needs. The cookie alone is not enough, because browsers share cookies between all
+ * ports of a host: another program that listens on this machine receives it. The token is in the storage of one tab,
+ * which is separate for each port.
  */
 export class Credentials {
   readonly token = randomBytes(32).toString("base64url");
@@ -18,7 +19,7 @@ export class Credentials {
     this.#cookieName = `parley-inspector-${port}`;
   }
 
-  /** The value of `set-cookie` for a browser that has the token. */
+  /** The `set-cookie` header for a browser that has the token. */
   get setCookie(): string {
     return `${this.#cookieName}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/`;
   }
@@ -27,21 +28,24 @@ export class Credentials {
     return isSame(given, this.token);
   }
 
-  /** Whether the header `cookie` of a request has the cookie. Others of its name may be beside it: any port can plant some. */
+  /**
+   * True if the `cookie` header contains the cookie. There may be others of the same name, because any port can set
+   * some.
+   */
   hasCookie(header: string | undefined): boolean {
     const [given, name] = [(header ?? "").split(";"), `${this.#cookieName}=`];
     const named = given.map((pair) => pair.trim()).filter((pair) => pair.startsWith(name));
     return named.some((pair) => isSame(pair.slice(name.length), this.#cookie));
   }
 
-  /** Counts a wrong token, and tells whether there were too many of late. */
+  /** Counts a wrong token. Returns true if there were too many within the window. */
   countGuess(now = performance.now()): boolean {
-    this.#guesses = [...this.#guesses, now].filter((at) => now - at < GUESS_WINDOW_MS).slice(-MOST_GUESSES - 1);
-    return this.#guesses.length > MOST_GUESSES;
+    this.#guesses = [...this.#guesses, now].filter((at) => now - at < GUESS_WINDOW_MS).slice(-MAX_GUESSES - 1);
+    return this.#guesses.length > MAX_GUESSES;
   }
 }
 
-/** Compares digests, so that neither the time nor the length tells how much of a guess was right. */
+/** Compares digests, so that neither the time nor the length reveals how much of a guess was right. */
 function isSame(given: string, wanted: string): boolean {
   const [a, b] = [given, wanted].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);

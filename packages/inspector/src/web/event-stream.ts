@@ -2,15 +2,15 @@ import type { ServerResponse } from "node:http";
 import type { InspectorEvent } from "../contract/inspector-state.js";
 import type { InspectorEngine } from "../engine/inspector-engine.js";
 
-const BATCH = 500;
-/** The state goes out as a whole, so it is not sent more often than a person can see. */
+const BATCH_SIZE = 500;
+/** Minimum interval between two states. Each one is sent as a whole, and faster updates are not visible. */
 const STATE_MS = 50;
-/** Keeps what is in between from taking the stream for dead. */
+/** Prevents intermediaries from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Tells one page what changes, as lines of JSON. What the page does not read in time is not queued: the stream waits until the page
- * has read, and goes on from the entries that the engine still has. Returns what ends it.
+ * Sends events to one page as lines of JSON. Nothing is queued for a slow page: the stream waits until the page has
+ * read and then continues with the entries that the engine still has. Returns a function that ends the stream.
  */
 export function streamEvents(engine: InspectorEngine, response: ServerResponse, from: number): () => void {
   const stream = new EventStream(engine, response, from);
@@ -21,39 +21,39 @@ export function streamEvents(engine: InspectorEngine, response: ServerResponse, 
 class EventStream {
   readonly #engine: InspectorEngine;
   readonly #response: ServerResponse;
-  readonly #silence: () => void;
+  readonly #unsubscribe: () => void;
   readonly #heartbeat: NodeJS.Timeout;
-  /** The entry to be sent next. */
+  /** The number of the next entry to send. */
   #next: number;
-  /** Set while the page has not read what was written. */
-  #waiting = false;
+  /** True while the page has not read what was written. */
+  #isBlocked = false;
   #timer: NodeJS.Timeout | undefined;
-  #statedAt = Number.NEGATIVE_INFINITY;
+  #stateSentAt = Number.NEGATIVE_INFINITY;
 
   constructor(engine: InspectorEngine, response: ServerResponse, from: number) {
     this.#engine = engine;
     this.#response = response;
     this.#next = from;
-    this.#silence = engine.onChange(() => this.#soon());
+    this.#unsubscribe = engine.onChange(() => this.#schedule());
     this.#heartbeat = setInterval(() => this.#write(""), HEARTBEAT_MS);
     response.on("drain", () => {
-      this.#waiting = false;
+      this.#isBlocked = false;
       this.#send();
     });
     this.#send();
   }
 
   end(): void {
-    this.#silence();
+    this.#unsubscribe();
     clearInterval(this.#heartbeat);
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#response.end();
   }
 
-  #soon(): void {
-    if (this.#timer !== undefined || this.#waiting) return;
-    const wait = Math.max(0, this.#statedAt + STATE_MS - performance.now());
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isBlocked) return;
+    const wait = Math.max(0, this.#stateSentAt + STATE_MS - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#send();
@@ -61,33 +61,33 @@ class EventStream {
   }
 
   #send(): void {
-    const late = performance.now() - this.#statedAt >= STATE_MS;
+    const late = performance.now() - this.#stateSentAt >= STATE_MS;
     if (late) this.#sendState();
-    while (!this.#waiting && this.#sendEntries());
-    // Another state may be due: the entries were sent without it.
-    if (!late) this.#soon();
+    while (!this.#isBlocked && this.#sendEntries());
+    // The entries were sent without the state, so schedule another send.
+    if (!late) this.#schedule();
   }
 
   #sendState(): void {
-    this.#statedAt = performance.now();
-    this.#tell({ type: "state", state: this.#engine.state() });
+    this.#stateSentAt = performance.now();
+    this.#sendEvent({ type: "state", state: this.#engine.state() });
   }
 
-  /** Whether there may be more. */
+  /** Sends a batch of entries. Returns false if there are none left. */
   #sendEntries(): boolean {
-    const entries = this.#engine.entries(this.#next, BATCH);
+    const entries = this.#engine.entries(this.#next, BATCH_SIZE);
     const [first, last] = [entries[0], entries.at(-1)];
     if (first === undefined || last === undefined) return false;
-    this.#tell({ type: "entries", entries, dropped: Math.max(0, first.seq - this.#next) });
+    this.#sendEvent({ type: "entries", entries, dropped: Math.max(0, first.seq - this.#next) });
     this.#next = last.seq + 1;
     return true;
   }
 
-  #tell(event: InspectorEvent): void {
+  #sendEvent(event: InspectorEvent): void {
     this.#write(JSON.stringify(event));
   }
 
   #write(line: string): void {
-    if (!this.#response.writableEnded && !this.#response.write(`${line}\n`)) this.#waiting = true;
+    if (!this.#response.writableEnded && !this.#response.write(`${line}\n`)) this.#isBlocked = true;
   }
 }

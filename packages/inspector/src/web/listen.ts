@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Bounds of a listener. */
+/** Limits of a listener. */
 export interface ListenLimits {
   /** Time for all headers of a request. */
   readonly headersMs: number;
@@ -12,7 +12,7 @@ export interface ListenLimits {
 
 const LIMITS: ListenLimits = { headersMs: 10_000, requestMs: 60_000, connections: 128 };
 
-/** Listens on this machine alone, whatever else it is connected to. Rejects if the port is taken. */
+/** Listens on the loopback interface only. Rejects if the port is taken. */
 export async function listenOnLoopback(
   port: number,
   answer: RequestListener,
@@ -23,7 +23,7 @@ export async function listenOnLoopback(
     {
       headersTimeout: Math.min(headersMs, requestMs),
       requestTimeout: requestMs,
-      // Requests that are too slow are looked for this often.
+      // Interval of the check for slow requests.
       connectionsCheckingInterval: Math.min(1_000, requestMs),
       insecureHTTPParser: false,
     },
@@ -40,13 +40,13 @@ export async function listenOnLoopback(
   return server;
 }
 
-/** The port that a server listens on. */
+/** Returns the port that a server listens on. */
 export function portOf(server: Server): number {
-  // A server that listens on an address, and not on a socket file, has an object.
+  // Safe: a server that listens on a port, not on a socket file, has an `AddressInfo`.
   return (server.address() as AddressInfo).port;
 }
 
-/** Stops listening, and ends every connection. */
+/** Stops listening and closes every connection. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

@@ -14,7 +14,10 @@ const FILES = [
   ["/inspector.css", "inspector.css", "text/css; charset=utf-8"],
 ] as const;
 
-/** Reads the page, by the paths at which it is served. They are all there is: no path of a request ever reaches a file system. */
+/**
+ * Reads the files of the page, by the paths at which they are served. Request paths are only looked up in this map and
+ * never reach the file system.
+ */
 export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   try {
     return new Map(
@@ -28,12 +31,12 @@ export function pageFiles(folder: string): ReadonlyMap<string, PageFile> {
   }
 }
 
-/** What is shown to a browser that has neither the token nor the cookie. */
+/** The page for a browser that has neither the token nor the cookie. */
 export const CLOSED_PAGE: PageFile = {
   mediaType: "text/html; charset=utf-8",
   bytes: Buffer.from(
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parley inspector</title><link rel="icon" href="data:,">
-<h1>This page needs its key</h1><p>Open the address that the terminal printed: the key is in it.
-Paste it into the address bar; links of other pages do not lead here.</p></html>\n`,
+<h1>This page needs its token</h1><p>Open the address that the terminal printed: it contains the token.
+Paste it into the address bar: links from other pages do not work.</p></html>\n`,
   ),
 };

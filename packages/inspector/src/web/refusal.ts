@@ -1,12 +1,12 @@
-import type { ShownProblem } from "../contract/connections.js";
+import type { ProblemInfo } from "../contract/connections.js";
 
-/** Why a request is not answered. */
+/** The reason why a request is refused. */
 export interface Refusal {
   readonly status: number;
-  readonly problem: ShownProblem;
+  readonly problem: ProblemInfo;
 }
 
-/** Makes a refusal. Its words never repeat what the request brought. */
+/** Creates a refusal. The message must not repeat content of the request. */
 export function refusal(status: number, message: string, fix: string): Refusal {
   return { status, problem: { message, fix, kind: "refused" } };
 }

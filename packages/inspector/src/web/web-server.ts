@@ -8,31 +8,34 @@ import { pageFiles } from "./page-files.js";
 import { RequestAnswers } from "./request-answers.js";
 import { isOwnHost, pathOf } from "./request-rules.js";
 
-/** What a web server is started with. */
+/** Options of `openWebServer`. */
 interface WebServerOptions {
   readonly port: number;
-  /** The folder with the built page. */
+  /** The folder of the built page. */
   readonly pageFolder: string;
-  /** Called whenever a page has begun to follow the events. */
-  readonly onFollowed?: (() => void) | undefined;
+  /** Called whenever a page opens a stream of events. */
+  readonly onStreamOpened?: (() => void) | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
 }
 
-/** A web server that listens. */
+/** A running web server. */
 export interface WebServer {
   /** The address of the page, with the token. */
   readonly url: string;
-  /** Stops to serve; streams of events end. */
+  /** Stops serving and ends the event streams. */
   close(): Promise<void>;
 }
 
-/** Serves an engine and its page to browsers of this machine. Rejects with an `McpError` if the port is taken or there is no page. */
+/**
+ * Serves an engine and its page to browsers on this machine. Rejects with an `McpError` if the port is taken or the
+ * page is missing.
+ */
 export async function openWebServer(engine: InspectorEngine, options: WebServerOptions): Promise<WebServer> {
   const page = pageFiles(options.pageFolder);
   const sandbox = await openSandboxListener();
   let answers: RequestAnswers | undefined;
   const server = await listen(options, (request, response) => {
-    // A connection that is lost in the middle of a request has nobody left to be told.
+    // The connection was lost during the request, so no response can be sent.
     answers?.answer(request, response).catch(() => response.destroy());
   }).catch(async (reason: unknown) => {
     await sandbox.close();
@@ -40,11 +43,11 @@ export async function openWebServer(engine: InspectorEngine, options: WebServerO
   });
   const port = portOf(server);
   const credentials = new Credentials(port);
-  sandbox.serveFor([`http://127.0.0.1:${port}`, `http://localhost:${port}`]);
-  engine.sandboxIs(sandbox.url);
-  const { onFollowed } = options;
+  sandbox.allowHosts([`http://127.0.0.1:${port}`, `http://localhost:${port}`]);
+  engine.setSandbox(sandbox.url);
+  const { onStreamOpened } = options;
   const headers = securityHeaders(sandbox.origin);
-  const serving = new RequestAnswers({ engine, page, credentials, port, headers, onFollowed });
+  const serving = new RequestAnswers({ engine, page, credentials, port, headers, onStreamOpened });
   answers = serving;
   return {
     url: `http://127.0.0.1:${port}/?token=${credentials.token}`,
@@ -62,17 +65,17 @@ async function listen(
   try {
     return await listenOnLoopback(port, answer, { limits });
   } catch (cause) {
-    throw new McpError("misuse", `port ${port} cannot be listened on (${String(cause)})`, {
+    throw new McpError("misuse", `cannot listen on port ${port} (${String(cause)})`, {
       fix: "Choose another port, or 0 for a free one.",
       cause,
     });
   }
 }
 
-/** What an app in the sandbox may ask the user for; the page's own frame must be allowed it to pass it on. */
-const FOR_APPS = ["camera", "microphone", "geolocation", "clipboard-write"];
+/** Features that an app in the sandbox may request. The page must have them itself to delegate them to the frame. */
+const APP_FEATURES = ["camera", "microphone", "geolocation", "clipboard-write"];
 
-const FOR_NOBODY = [
+const DENIED_FEATURES = [
   "accelerometer",
   "autoplay",
   "bluetooth",
@@ -95,7 +98,9 @@ const FOR_NOBODY = [
   "xr-spatial-tracking",
 ];
 
-/** Headers of every answer. A page of ours runs no script but its own, shows no resource but its own, and is framed by nobody. */
+/**
+ * Returns the headers of every response. They allow only the page's own scripts and resources, and forbid framing it.
+ */
 function securityHeaders(sandboxOrigin: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
@@ -113,8 +118,8 @@ function securityHeaders(sandboxOrigin: string): Readonly<Record<string, string>
     "trusted-types 'none'",
   ];
   const permissions = [
-    ...FOR_APPS.map((name) => `${name}=(self "${sandboxOrigin}")`),
-    ...FOR_NOBODY.map((name) => `${name}=()`),
+    ...APP_FEATURES.map((name) => `${name}=(self "${sandboxOrigin}")`),
+    ...DENIED_FEATURES.map((name) => `${name}=()`),
   ];
   return {
     "content-security-policy": policy.join("; "),
@@ -128,23 +133,23 @@ function securityHeaders(sandboxOrigin: string): Readonly<Record<string, string>
   };
 }
 
-/** Where apps run: an origin that has nothing but the page of the sandbox. */
+/** The origin for apps, which serves only the sandbox page. */
 interface SandboxListener {
   readonly origin: string;
   /** The address for `showApp`. */
   readonly url: string;
-  /** Tells which origins may frame it; before, it answers nobody. */
-  serveFor(hosts: readonly string[]): void;
+  /** Sets the origins that may frame the sandbox. Until then, every request gets a 404. */
+  allowHosts(hosts: readonly string[]): void;
   close(): Promise<void>;
 }
 
 const PATH = "/sandbox";
-/** Ports that are tried until one is free in both address families. */
-const MOST_TRIES = 8;
+/** Number of ports to try until one is free in both address families. */
+const MAX_TRIES = 8;
 
 /**
- * Listens for the sandbox. Its address has the name `localhost`, while the page's has a number: browsers take them for two sites,
- * so that apps get a process of their own and are sent no cookie of the page.
+ * Listens for the sandbox. Its address uses `localhost`, that of the page `127.0.0.1`. Browsers treat them as two
+ * sites: apps get their own process and receive no cookies of the page.
  */
 async function openSandboxListener(): Promise<SandboxListener> {
   let page: ReturnType<typeof sandboxPage> | undefined;
@@ -154,7 +159,7 @@ async function openSandboxListener(): Promise<SandboxListener> {
       response.writeHead(404, { "content-length": 0, "cache-control": "no-store" }).end();
       return;
     }
-    // The page is framed from another origin, which this header would forbid by default under some policies.
+    // The page is framed from another origin, which some policies forbid without this header.
     response.writeHead(200, { ...page.headers, "cross-origin-resource-policy": "cross-origin" }).end(page.html);
   };
   const servers = await listenOnBoth(answer);
@@ -163,7 +168,7 @@ async function openSandboxListener(): Promise<SandboxListener> {
   return {
     origin,
     url: `${origin}${PATH}`,
-    serveFor: (hosts) => {
+    allowHosts: (hosts) => {
       page = sandboxPage({ hosts, allowLoopback: true });
     },
     close: async () => {
@@ -172,7 +177,10 @@ async function openSandboxListener(): Promise<SandboxListener> {
   };
 }
 
-/** The same port in both families: `localhost` may mean either, and nobody else shall listen where a browser may look first. */
+/**
+ * Listens on the same port for IPv4 and IPv6. `localhost` may resolve to either, and another program must not answer
+ * instead.
+ */
 async function listenOnBoth(answer: RequestListener): Promise<[Server, ...Server[]]> {
   for (let tries = 1; ; tries++) {
     const first = await listenOnLoopback(0, answer);
@@ -180,10 +188,10 @@ async function listenOnBoth(answer: RequestListener): Promise<[Server, ...Server
       return [first, await listenOnLoopback(portOf(first), answer, { host: "::1" })];
     } catch (reason) {
       const taken = reason instanceof Error && "code" in reason && reason.code === "EADDRINUSE";
-      // A machine without IPv6 has nobody there either.
+      // A machine without IPv6 cannot have another listener there.
       if (!taken) return [first];
       await closeServer(first);
-      if (tries === MOST_TRIES) throw reason;
+      if (tries === MAX_TRIES) throw reason;
     }
   }
 }

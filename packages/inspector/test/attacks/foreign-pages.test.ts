@@ -234,7 +234,7 @@ describe.runIf(hasBrowser)("a page of somebody else, while the inspector is open
           const answered = page.waitForResponse((response) => response.url().startsWith(keys.origin));
           await attack(page, leave);
           expect((await answered).status()).toBe(403);
-          await page.getByText("links of other pages do not lead here").waitFor();
+          await page.getByText("links from other pages do not work").waitFor();
           expectUntouched();
         });
       }

@@ -10,7 +10,7 @@ import {
 import { skillsExtension } from "@parley/mcp/skills";
 import { tasks } from "@parley/mcp/tasks";
 import { onTestFinished } from "vitest";
-import type { CalledConnection } from "../../src/calls/called-connection.js";
+import type { CallableConnection } from "../../src/calls/callable-connection.js";
 import { type CallLimits, RunningCalls } from "../../src/calls/running-calls.js";
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
 import type { OfferKind } from "../../src/contract/connections.js";
@@ -32,7 +32,7 @@ interface RoomOptions {
 
 /** Calls, offers and questions of one connection to a real server, as the engine puts them together. */
 export interface OpenedRooms {
-  readonly connection: CalledConnection & { readonly client: Client };
+  readonly connection: CallableConnection & { readonly client: Client };
   readonly calls: RunningCalls;
   readonly offers: OfferLists;
   readonly questions: PendingQuestions;

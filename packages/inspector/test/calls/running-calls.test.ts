@@ -224,7 +224,7 @@ describe("running calls", () => {
     const id = calls.start(connection, tool("hold"));
     expect(() => calls.outcome(id)).toThrow("is still running");
     expect(() => calls.outcome("call-99")).toThrow(McpError);
-    expect(() => calls.cancel("call-99")).toThrow("not known, or was forgotten");
+    expect(() => calls.cancel("call-99")).toThrow("does not exist or is no longer stored");
   });
 
   it("are not started while there is no connection", async () => {
@@ -246,7 +246,7 @@ describe("results that were kept", () => {
     const ids: string[] = [];
     for (const length of [1, 2, 3, 4, 5]) ids.push((await rooms.call(tool("large", { length }))).call.id);
     expect(rooms.calls.list().map(({ id }) => id)).toEqual(ids.slice(2).reverse());
-    expect(() => rooms.calls.outcome(ids[0] ?? "")).toThrow("was forgotten");
+    expect(() => rooms.calls.outcome(ids[0] ?? "")).toThrow("no longer stored");
     expect(rooms.calls.outcome(ids[4] ?? "").result).toBeDefined();
   });
 
@@ -256,7 +256,7 @@ describe("results that were kept", () => {
     const second = await rooms.call(tool("large", { length: 4000 }));
     expect(rooms.calls.outcome(first.call.id).result).toBeDefined();
     await rooms.call(tool("large", { length: 4000 }));
-    expect(() => rooms.calls.outcome(first.call.id)).toThrow("was forgotten");
+    expect(() => rooms.calls.outcome(first.call.id)).toThrow("no longer stored");
     expect(rooms.calls.outcome(second.call.id).result).toBeDefined();
   });
 

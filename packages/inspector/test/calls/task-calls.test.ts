@@ -146,6 +146,6 @@ describe("a server that goes on with a cancelled task", () => {
     await rooms.when(() => rooms.calls.list()[0]?.task);
     rooms.calls.cancel(id);
     expect(await rooms.ended(id)).toMatchObject({ status: "cancelled", task: { id: "t1", status: "working" } });
-    expect(rooms.calls.outcome(id).problem?.message).toContain("its task goes on");
+    expect(rooms.calls.outcome(id).problem?.message).toContain("its task is still running");
   });
 });

@@ -1,6 +1,6 @@
 import { Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
-import { MOST_CONNECTIONS } from "../../src/connections/connections.js";
+import { MAX_CONNECTIONS } from "../../src/connections/connections.js";
 import { driveEngine, ERAS, serverTarget } from "../engine/opened-engine.js";
 
 const plain = new Server({ name: "plain", version: "1" }).tool("one", () => "1");
@@ -96,14 +96,14 @@ describe("actions about connections", () => {
 
   it("keep the number of connections bounded", async () => {
     const { engine, act, reaches } = driveEngine({ targets: [serverTarget(plain)] });
-    for (let at = 0; at < MOST_CONNECTIONS; at++) await act("connect", { target: "target-1" });
+    for (let at = 0; at < MAX_CONNECTIONS; at++) await act("connect", { target: "target-1" });
     await expect(act("connect", { target: "target-1" })).rejects.toMatchObject({ kind: "limit_exceeded" });
     await reaches("c1", "ready");
     await expect(act("forget", { connection: "c1" })).rejects.toMatchObject({ kind: "invalid_params" });
     await act("disconnect", { connection: "c1" });
     await act("forget", { connection: "c1" });
-    expect(await act("connect", { target: "target-1" })).toEqual({ connection: `c${MOST_CONNECTIONS + 1}` });
-    expect(engine.state().connections).toHaveLength(MOST_CONNECTIONS);
+    expect(await act("connect", { target: "target-1" })).toEqual({ connection: `c${MAX_CONNECTIONS + 1}` });
+    expect(engine.state().connections).toHaveLength(MAX_CONNECTIONS);
   });
 });
 

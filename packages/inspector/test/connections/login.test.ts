@@ -61,7 +61,7 @@ describe.each(ERAS)("a login in %s", (revision) => {
       "token true",
     ]);
     expect(login?.steps[0]?.outcome).toMatch(/HTTP 401: Bearer .*resource_metadata/);
-    expect(login?.steps[4]?.outcome).toBe("the user came back with a code");
+    expect(login?.steps[4]?.outcome).toBe("the login returned a code");
     expect(login?.steps[5]?.outcome).toMatch(/a token for shop:read/);
     for (const { step, seq } of login?.steps ?? []) {
       if (step === "login") continue;

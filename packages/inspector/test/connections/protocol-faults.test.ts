@@ -56,7 +56,7 @@ describe("what is no answer", () => {
       await reaches(connection, "ready");
       const { call } = await act("call", { connection, request: { kind: "tool", name, arguments: {} } });
       await when(({ calls }) => calls.find(({ id, status }) => id === call && status === "failed"));
-      const told = entries().filter(({ kind, label }) => kind === "event" && label.includes("broke the protocol"));
+      const told = entries().filter(({ kind, label }) => kind === "event" && label.includes("violated the protocol"));
       expect(told.length).toBeGreaterThan(0);
       expect(told.every(({ failed }) => failed)).toBe(true);
       const request = entries().find(({ label, direction }) => label === "tools/call" && direction === "sent");

@@ -7,7 +7,7 @@ import type { InspectorState } from "../../src/contract/inspector-state.js";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { type OpenedEngine, openEngine } from "../../src/engine/open-engine.js";
 import type { InspectorOptions } from "../../src/inspector-options.js";
-import { isWrittenFile } from "../../src/web/request-answers.js";
+import { isFileStream } from "../../src/web/request-answers.js";
 
 /** The newest revision of each era. */
 export const ERAS = ["2025-11-25", "2026-07-28"] as const;
@@ -50,7 +50,7 @@ export function driveEngine(options: InspectorOptions = {}, pageFolder = "nowher
 /** What the page gets of the work of an action: a file as a whole. */
 async function pageOutput<N extends ActionName>(given: HandlerOutput<N>): Promise<ActionOutput<N>> {
   // Both are of the same action, which the compiler cannot tell of a conditional type.
-  if (!isWrittenFile(given)) return given as unknown as ActionOutput<N>;
+  if (!isFileStream(given)) return given as unknown as ActionOutput<N>;
   const { parts, ...file } = given;
   let text = "";
   for await (const part of parts) text += part;

@@ -4,7 +4,7 @@ import {
   choiceOf,
   flagOf,
   listOf,
-  MOST_INPUT_ITEMS,
+  MAX_INPUT_ITEMS,
   numberOf,
   optionalChoiceOf,
   optionalFlagOf,
@@ -70,7 +70,7 @@ describe("inputs of actions", () => {
   });
 
   it("are refused when they are too large", () => {
-    const it = new Array(MOST_INPUT_ITEMS + 1).fill(0);
+    const it = new Array(MAX_INPUT_ITEMS + 1).fill(0);
     expect(refusal(() => listOf({ it }, "it"))).toMatch(/more than 10000 items/);
   });
 

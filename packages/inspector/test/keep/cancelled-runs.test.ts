@@ -1,7 +1,7 @@
 import { type Client, connect, Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import type { CallRequest } from "../../src/contract/calls.js";
-import type { RunInfo } from "../../src/contract/keep.js";
+import type { RunInfo } from "../../src/contract/sessions.js";
 import { type DrivenEngine, driveEngine, ERAS, serverTarget } from "../engine/opened-engine.js";
 
 const READ_ONLY = { annotations: { readOnlyHint: true } } as const;

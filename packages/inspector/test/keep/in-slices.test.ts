@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { inSlices, SLICE_CHARACTERS, SLICE_MS } from "../../src/keep/in-slices.js";
+import { inSlices, SLICE_CHARACTERS, SLICE_MS } from "../../src/sessions/in-slices.js";
 
 /** A clock that stands unless a part moves it. */
 function partsThatTake(ms: number, texts: readonly string[]) {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { parseRecording } from "@parley/mcp/recording";
 import { describe, expect, it } from "vitest";
-import type { WrittenFile } from "../../src/contract/keep.js";
+import type { FileStream } from "../../src/contract/sessions.js";
 import { type DrivenEngine, driveEngine } from "../engine/opened-engine.js";
 import { builtPage } from "../kit/built-page.js";
 
@@ -30,7 +30,7 @@ async function longSession(): Promise<[driven: DrivenEngine, connection: string]
 }
 
 /** Reads a file to its end, and counts its parts, and the actions that are answered between its first part and its last. */
-async function readAmongOthers(driven: DrivenEngine, making: WrittenFile | Promise<WrittenFile>) {
+async function readAmongOthers(driven: DrivenEngine, making: FileStream | Promise<FileStream>) {
   const read = { text: "", parts: 0, answered: 0, done: false };
   const others = (async () => {
     while (!read.done) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SessionRecorder } from "../../src/keep/session-recorder.js";
+import { SessionRecorder } from "../../src/sessions/session-recorder.js";
 import { Timeline } from "../../src/timeline/timeline.js";
 
 function recorded(maxBytes?: number) {

@@ -128,7 +128,7 @@ describe("a recording", () => {
     await called(driven, connection, "sum", { numbers: [2] });
     const { text } = await driven.act("exportSession", { connection });
     const { header, notes } = parseRecording(text, "kept");
-    expect(notes).toEqual([expect.stringContaining("had forgotten")]);
+    expect(notes).toEqual([expect.stringContaining("had dropped")]);
     // The handshake is forgotten too, but what came of it is known.
     expect(header).toMatchObject({ revision: "2026-07-28", server: { name: "everything" } });
   });

@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { SharedSession } from "../../src/contract/inspector-state.js";
 import type { HttpExchange } from "../../src/contract/timeline.js";
-import type { KeptConnection } from "../../src/keep/kept-connection.js";
-import { shareSession } from "../../src/keep/share-session.js";
+import type { SessionConnection } from "../../src/sessions/session-connection.js";
+import { shareSession } from "../../src/sessions/share-session.js";
 import { Timeline } from "../../src/timeline/timeline.js";
 
 function pageFolder(): string {
@@ -17,7 +17,7 @@ function pageFolder(): string {
   return folder;
 }
 
-function connectionOf(id: string, info: Partial<ConnectionInfo> = {}, secrets: string[] = []): KeptConnection {
+function connectionOf(id: string, info: Partial<ConnectionInfo> = {}, secrets: string[] = []): SessionConnection {
   const target = { id: "target-1", kind: "url", shown: "http://127.0.0.1/mcp?key=canary" } as const;
   const shown: ConnectionInfo = {
     id,
@@ -33,7 +33,7 @@ function connectionOf(id: string, info: Partial<ConnectionInfo> = {}, secrets: s
   return { id, info: shown, target: { secrets }, redactor, openAnother: () => Promise.reject(new Error("not opened")) };
 }
 
-async function shared(timeline: Timeline, connections: KeptConnection[], maxBytes?: number): Promise<SharedSession> {
+async function shared(timeline: Timeline, connections: SessionConnection[], maxBytes?: number): Promise<SharedSession> {
   const { parts } = await shareSession({ connections, timeline, pageFolder: pageFolder(), maxBytes });
   let text = "";
   for await (const part of parts) text += part;

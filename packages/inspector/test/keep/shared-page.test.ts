@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { inertJson, type SharedPageParts, sharedPage } from "../../src/keep/share-session.js";
+import { inertJson, type SharedPageAssets, sharedPage } from "../../src/sessions/share-session.js";
 
-function htmlOf(parts: SharedPageParts): string {
+function htmlOf(parts: SharedPageAssets): string {
   const { before, after } = sharedPage(parts);
   return `${before}{}${after}`;
 }

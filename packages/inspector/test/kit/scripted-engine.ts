@@ -47,7 +47,7 @@ export class ScriptedEngine implements InspectorEngine {
     return () => this.#changes.off("change", listener);
   }
 
-  sandboxIs(url: string): void {
+  setSandbox(url: string): void {
     this.sandbox = url;
   }
 

@@ -5,9 +5,9 @@ import { skillsExtension } from "@parley/mcp/skills";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
-import type { ConnectionFinder } from "../../src/calls/called-connection.js";
+import type { ConnectionFinder } from "../../src/calls/callable-connection.js";
 import { type ModelView, PROVIDERS, type Provider } from "../../src/contract/model-view.js";
-import { MOST_MODEL_TOOLS, modelActions } from "../../src/model/model-actions.js";
+import { MAX_MODEL_TOOLS, modelActions } from "../../src/model/model-actions.js";
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -141,13 +141,13 @@ describe("hostile lists of tools", () => {
   });
 
   it("reads no more tools than it can show", async () => {
-    const many = Array.from({ length: MOST_MODEL_TOOLS + 1 }, (_, at) => ({
+    const many = Array.from({ length: MAX_MODEL_TOOLS + 1 }, (_, at) => ({
       name: `tool_${at}`,
       description: "Does one of many things.",
       inputSchema: { type: "object" },
     }));
     const view = await viewOf(listing(many), "openai-strict");
-    expect(view.tools).toHaveLength(MOST_MODEL_TOOLS);
+    expect(view.tools).toHaveLength(MAX_MODEL_TOOLS);
     expect(view.cut).toBe(true);
   });
 

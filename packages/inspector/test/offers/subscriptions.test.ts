@@ -112,6 +112,8 @@ describe("a subscription", () => {
     await expect(subscriptions.subscribe(connection, long)).rejects.toThrow("more than 4096 characters");
     const uris = Array.from({ length: 200 }, (_, index) => `file:///a/${index}`);
     await Promise.all(uris.map((uri) => subscriptions.subscribe(connection, uri)));
-    await expect(subscriptions.subscribe(connection, "file:///b")).rejects.toThrow("200 resources are watched");
+    await expect(subscriptions.subscribe(connection, "file:///b")).rejects.toThrow(
+      "there are already 200 subscriptions",
+    );
   });
 });

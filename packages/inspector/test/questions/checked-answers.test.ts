@@ -30,7 +30,7 @@ describe("the content of a form", () => {
     const schema = form({ a: short, "a b": short, "a/b~c": short, __proto__x: short }, ["a"]);
     const content = { "a b": "x", "a/b~c": "x", __proto__x: "x" };
     expect(issuesOf(schema, content)).toEqual([
-      { path: "/a", message: "must be given" },
+      { path: "/a", message: "is required" },
       { path: "/a b", message: "must have at least 3 characters" },
       { path: "/a~1b~0c", message: "must have at least 3 characters" },
       { path: "/__proto__x", message: "must have at least 3 characters" },
@@ -49,7 +49,7 @@ describe("the content of a form", () => {
     const schema = { ...form({ a: text }), minProperties: 3, additionalProperties: false };
     expect(issuesOf(schema, { b: "x" })).toEqual([
       { path: "", message: "must have at least 3 properties" },
-      { path: "/b", message: "is not asked for" },
+      { path: "/b", message: "is not part of the form" },
     ]);
   });
 

@@ -53,7 +53,7 @@ for (const revision of ERAS) {
           kind: "invalid_params",
           data: {
             issues: expect.arrayContaining([
-              { path: "/colour", message: "must be given" },
+              { path: "/colour", message: "is required" },
               { path: "/amount", message: expect.stringContaining("9") },
               { path: "/mail", message: expect.stringContaining("email") },
               { path: "/extras/0", message: expect.any(String) },
@@ -107,7 +107,7 @@ for (const revision of ERAS) {
         rooms.calls.cancel(id);
         await rooms.ended(id);
         await rooms.when(() => rooms.questions.list().length === 0);
-        await expect(rooms.questions.answer(question, { action: "decline" })).rejects.toThrow("no longer waits");
+        await expect(rooms.questions.answer(question, { action: "decline" })).rejects.toThrow("no longer pending");
       });
 
       it("go with the connection", async () => {
@@ -171,7 +171,7 @@ describe("a question to a model", () => {
     const { id: question } = await rooms.asked();
     const running = rooms.questions.answer(question, { action: "run-command" });
     expect((await rooms.asked()).question).toMatchObject({ command: "running" });
-    await expect(rooms.questions.answer(question, { action: "run-command" })).rejects.toThrow("running already");
+    await expect(rooms.questions.answer(question, { action: "run-command" })).rejects.toThrow("already running");
     rooms.calls.cancel(id);
     await expect(running).rejects.toThrow("ended");
     expect(signals).toHaveLength(1);
@@ -182,7 +182,7 @@ describe("a question to a model", () => {
     const rooms = await openRooms(everything);
     rooms.calls.start(rooms.connection, askModel);
     const { id: question } = await rooms.asked();
-    await expect(rooms.questions.answer(question, { action: "accept" })).rejects.toThrow('"accept" is no answer');
+    await expect(rooms.questions.answer(question, { action: "accept" })).rejects.toThrow('"accept" cannot answer');
     await expect(rooms.questions.answer(question, { action: "run-command" })).rejects.toThrow("no command");
     for (const content of [undefined, [], { type: "text" }, { type: "tool" }, "text"]) {
       const result = { role: "assistant", model: "m", content } as never;
@@ -207,7 +207,7 @@ describe("questions of a server that asks too much", () => {
       const rooms = await openRooms(asking(["1", "2", "3"]), { revision, limits });
       const id = rooms.calls.start(rooms.connection, tool("asks"));
       expect(await rooms.ended(id)).toMatchObject({ status: "failed" });
-      expect(JSON.stringify(rooms.calls.outcome(id))).toContain("2 questions wait already");
+      expect(JSON.stringify(rooms.calls.outcome(id))).toContain("there are already 2 questions");
       await rooms.when(() => rooms.questions.list().length === 0);
     });
 
@@ -215,7 +215,7 @@ describe("questions of a server that asks too much", () => {
       const limits = { bytes: 64 * 1024 * 1024, totalBytes: 4 * 1024 * 1024 };
       const rooms = await openRooms(asking(["y".repeat(5 * 1024 * 1024)]), { revision, limits });
       const outcome = await rooms.call(tool("asks"));
-      expect(JSON.stringify(outcome)).toContain("those that wait have 4194304 bytes");
+      expect(JSON.stringify(outcome)).toContain("all questions together have more than 4194304 bytes");
       expect(rooms.questions.list()).toEqual([]);
     });
   }

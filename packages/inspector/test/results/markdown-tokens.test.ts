@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   looksLikeMarkdown,
-  MOST_MARKDOWN,
+  MAX_MARKDOWN_LENGTH,
   markdownTokens,
   withoutEntities,
 } from "../../page/results/markdown-tokens.js";
@@ -20,7 +20,7 @@ describe("the parts of a Markdown text", () => {
   });
 
   it("are not looked for in a text that is too long, or in lines that are", () => {
-    expect(markdownTokens("a ".repeat(MOST_MARKDOWN / 2 + 1))).toBeUndefined();
+    expect(markdownTokens("a ".repeat(MAX_MARKDOWN_LENGTH / 2 + 1))).toBeUndefined();
     expect(markdownTokens("a".repeat(20_001))).toBeUndefined();
     expect(markdownTokens("short lines\n\n".repeat(10_000))).toBeDefined();
   });

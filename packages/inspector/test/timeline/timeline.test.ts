@@ -3,7 +3,7 @@ import type { WireMessage } from "@parley/mcp/transport";
 import { describe, expect, it } from "vitest";
 import { boundedJson } from "../../src/timeline/bounded-json.js";
 import type { TimelineLimits } from "../../src/timeline/entry-ring.js";
-import { MOST_DETAIL, Timeline } from "../../src/timeline/timeline.js";
+import { MAX_DETAIL_LENGTH, Timeline } from "../../src/timeline/timeline.js";
 
 const REVISION = "2025-11-25";
 
@@ -14,7 +14,7 @@ function connected(limits?: Partial<TimelineLimits>) {
   const pass = (
     direction: WireMessage["direction"],
     message: Record<string, unknown>,
-    more: { about?: string | number; call?: string; otherwise?: () => string; on?: object } = {},
+    more: { about?: string | number; call?: string; fallbackCall?: () => string; on?: object } = {},
   ) => {
     const { about, on = wire, ...rest } = more;
     const passed = {
@@ -107,7 +107,7 @@ describe("a timeline", () => {
     const add = (message: Record<string, unknown>, revision?: typeof REVISION) =>
       timeline.addMessage({ connection: "c1", revision, wire: { direction: "received", message, connection: {} } });
     const early = add({ jsonrpc: "2.0", method: "notifications/message", params: {} });
-    expect(timeline.detail(early)).toMatchObject({ unchecked: "no revision was agreed on yet", problems: [] });
+    expect(timeline.detail(early)).toMatchObject({ unchecked: "no revision was negotiated yet", problems: [] });
   });
 
   it("holds a message of some megabytes to the schema as a whole", () => {
@@ -123,7 +123,7 @@ describe("a timeline", () => {
     const { text, cut, unchecked, definition, problems } = timeline.detail(large);
     expect({ cut, unchecked, definition }).toEqual({ cut: true, unchecked: undefined, definition: "CallToolResult" });
     expect(problems).toMatchObject([{ path: "/result/content/2/text" }]);
-    expect(text.length).toBeLessThanOrEqual(MOST_DETAIL);
+    expect(text.length).toBeLessThanOrEqual(MAX_DETAIL_LENGTH);
   });
 
   it("says that only the beginning of a message was held to the schema, with what is wrong there", () => {
@@ -134,7 +134,7 @@ describe("a timeline", () => {
       const content = [first, ...new Array(100_000).fill(right), { type: "text" }];
       return timeline.detail(pass("received", { id: 1, result: { content } }));
     };
-    const unchecked = "it is too large to be examined as a whole";
+    const unchecked = "it is too large to be checked completely";
     expect(examined(right)).toMatchObject({ unchecked, definition: "CallToolResult", problems: [] });
     expect(examined({ type: "text", text: 7 })).toMatchObject({
       unchecked,
@@ -156,11 +156,11 @@ describe("a timeline", () => {
     expect(call(pass("sent", { id: 9, result: { action: "decline" } }))).toBe("b");
     expect(call(pass("received", { id: 2, result: { task: { taskId: "job" } } }))).toBe("b");
     expect(call(pass("received", { method: "notifications/tasks/status", params: { taskId: "job" } }))).toBe("b");
-    expect(call(pass("received", { method: "notifications/message", params: {} }, { otherwise: () => "only" }))).toBe(
-      "only",
-    );
+    expect(
+      call(pass("received", { method: "notifications/message", params: {} }, { fallbackCall: () => "only" })),
+    ).toBe("only");
     expect(call(pass("received", { method: "notifications/message", params: {} }))).toBeUndefined();
-    expect(call(pass("received", { id: 1, result: { content: [] } }, { otherwise: () => "only" }))).toBe("a");
+    expect(call(pass("received", { id: 1, result: { content: [] } }, { fallbackCall: () => "only" }))).toBe("a");
   });
 
   it("adds what is known of the exchange of a message later", () => {
@@ -220,7 +220,11 @@ describe("the limits of a timeline", () => {
     expect(bytes).toBeLessThanOrEqual(10_000);
     expect(next - first).toBe(9);
     const huge = pass("sent", { id: 99, method: "x", params: { text: "y".repeat(10_001) } });
-    expect(timeline.detail(huge)).toMatchObject({ text: "", cut: true, unchecked: expect.stringMatching(/not kept/) });
+    expect(timeline.detail(huge)).toMatchObject({
+      text: "",
+      cut: true,
+      unchecked: expect.stringMatching(/not stored/),
+    });
     expect(timeline.range().bytes).toBeLessThanOrEqual(10_000);
   });
 
@@ -253,7 +257,7 @@ describe("the limits of a timeline", () => {
     let deep: unknown = [];
     for (let level = 0; level < 200_000; level++) deep = [deep];
     const seq = pass("received", { method: "notifications/message", params: { deep } });
-    expect(timeline.detail(seq).unchecked).toMatch(/not kept/);
+    expect(timeline.detail(seq).unchecked).toMatch(/not stored/);
   });
 });
 

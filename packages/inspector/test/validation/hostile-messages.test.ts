@@ -1,7 +1,7 @@
 import { REVISIONS } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { isBase64, isUri, isUriTemplate, MOST_PROBLEMS, MOST_STEPS } from "../../src/validation/check-shape.js";
-import { type JudgedMessage, messageProblems } from "../../src/validation/message-problems.js";
+import { isBase64, isUri, isUriTemplate, MAX_PROBLEMS, MAX_STEPS } from "../../src/validation/check-shape.js";
+import { type CheckedMessage, messageProblems } from "../../src/validation/message-problems.js";
 
 const DEPTH = 10_000;
 const ITEMS = 100_000;
@@ -15,7 +15,7 @@ function nested(depth: number): object {
   return value;
 }
 
-function result(value: unknown, answers = "tools/call"): Omit<JudgedMessage, "revision"> {
+function result(value: unknown, answers = "tools/call"): Omit<CheckedMessage, "revision"> {
   return { sender: "server", message: { jsonrpc: "2.0", id: 1, result: value }, answers };
 }
 
@@ -56,13 +56,13 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
       },
     }));
     expect(messageProblems({ revision, ...result({ resultType, content: broken }) }).problems).toHaveLength(
-      MOST_PROBLEMS,
+      MAX_PROBLEMS,
     );
     expect(read).toBeLessThan(ITEMS / 10);
     const capabilities = { experimental: Object.fromEntries(broken.map((_, index) => [`member ${index}`, 1])) };
     const [method, rest] = revision === "2026-07-28" ? ["server/discover", { resultType }] : ["initialize", {}];
     const { problems } = messageProblems({ revision, ...result({ ...rest, capabilities }, method) });
-    expect(problems).toHaveLength(MOST_PROBLEMS);
+    expect(problems).toHaveLength(MAX_PROBLEMS);
   });
 
   it("costs a bounded number of steps, and says so where it was not examined to its end", () => {
@@ -77,7 +77,7 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
     const many = new Array(10 * ITEMS).fill(counted);
     const verdict = messageProblems({ revision, ...result({ resultType, content: [{ type: "text" }, ...many] }) });
     expect(verdict).toMatchObject({ isPartial: true, problems: [{ path: "/result/content/0/text" }] });
-    expect(read).toBeLessThan(MOST_STEPS);
+    expect(read).toBeLessThan(MAX_STEPS);
     const templates = [{ name: "x", uriTemplate: "{a}".repeat(1_000_000) }];
     const hints = revision === "2026-07-28" ? { resultType, ttlMs: 0, cacheScope: "private" } : {};
     const list = result({ ...hints, resourceTemplates: templates }, "resources/templates/list");
@@ -104,7 +104,7 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
     const long = messageProblems({ revision, ...result({ resultType, content: [], isError: text }) }).problems[0];
     expect(long?.path).toBe("/result/isError");
     expect(long?.message.length).toBeLessThan(200);
-    expect(long?.message).toMatch(/^is the string "\\u001b\[2J\\u202ea+…"; CallToolResult demands a boolean$/);
+    expect(long?.message).toMatch(/^is the string "\\u001b\[2J\\u202ea+…"; CallToolResult requires a boolean$/);
     const method = messageProblems({ revision, sender: "client", message: { jsonrpc: "2.0", id: 1, method: text } });
     expect(method.problems[0]?.message.length).toBeLessThan(200);
     const members = { [text]: 1, "a/b~c": 1 };
@@ -132,7 +132,7 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
     ];
     for (const message of strange) {
       // Whatever a peer sent is judged, so that the type promises more than there is.
-      const verdict = messageProblems({ revision, sender: "server", message: message as JudgedMessage["message"] });
+      const verdict = messageProblems({ revision, sender: "server", message: message as CheckedMessage["message"] });
       expect(verdict).toMatchObject({ definition: "JSONRPCMessage", problems: [{ path: "" }] });
     }
     for (const value of strange) {

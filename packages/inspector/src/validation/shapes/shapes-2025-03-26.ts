@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** What 2025-03-26 adds to the definitions of 2024-11-05, changes in them, and removes (`-`). */
+/** The definitions that 2025-03-26 adds to those of 2024-11-05, changes or removes (`-`). */
 export const SHAPES_2025_03_26 = `
 Annotated -
 Annotations = { audience?: Role[]; priority?: number<0..1> }

@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** What 2025-06-18 adds to the definitions of 2025-03-26, changes in them, and removes (`-`). */
+/** The definitions that 2025-06-18 adds to those of 2025-03-26, changes or removes (`-`). */
 export const SHAPES_2025_06_18 = `
 JSONRPCBatchRequest -
 JSONRPCBatchResponse -

@@ -1,5 +1,5 @@
 // Written by scripts/message-shapes.mjs.
-/** What 2026-07-28 adds to the definitions of 2025-11-25, changes in them, and removes (`-`). */
+/** The definitions that 2026-07-28 adds to those of 2025-11-25, changes or removes (`-`). */
 export const SHAPES_2026_07_28 = `
 CancelTaskRequest -
 CancelTaskResult -

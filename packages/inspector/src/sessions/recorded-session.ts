@@ -8,48 +8,53 @@ import {
 import type { TargetInfo } from "../contract/connections.js";
 import type { StoredEntry } from "../timeline/entry-ring.js";
 
-/** Messages of one connection, as they are to be written down. Nothing is taken out of them. */
+/** The messages of one connection, not redacted yet. */
 export interface RecordedSession {
   readonly target: Pick<TargetInfo, "kind" | "shown">;
-  /** What came of the handshake, which may not be among the messages. */
+  /** The result of the handshake, which may not be among the messages. */
   readonly agreed: Pick<RecordingHeader, "revision" | "server">;
-  /** When the first of them passed. */
+  /** The time of the first message. */
   readonly began: Date;
   readonly entries: readonly StoredEntry[];
-  /** What a reader should know of the recording, such as that it is not complete. */
+  /** Remarks for readers of the recording, such as that it is not complete. */
   readonly notes: readonly string[];
 }
 
-/** The messages of a session, as recordings have them. */
+/** Yields the messages of a session in the format of a recording. */
 export function* recordedMessages({ entries }: Pick<RecordedSession, "entries">): Generator<RecordedMessage> {
   const first = entries.find(isMessage)?.summary.ms ?? 0;
   for (const entry of entries) if (isMessage(entry)) yield recordedMessage(entry, first);
 }
 
-/** The text of a recording without secrets, in the form of `parley record`: one part for each message, some of them empty. */
+/**
+ * Yields the text of a recording without secrets, in the format of `parley record`. There is one part for each message,
+ * which may be empty.
+ */
 export function* recordingParts(session: RecordedSession, redactor: Redactor): Generator<string> {
   const { target, agreed, began, notes } = session;
   let [lines, isBegun]: [string[], boolean] = [[], false];
   const writer = new RecordingWriter({ target: recordedTarget(target), began, redactor }, (line) => {
-    lines.push(isBegun ? line : completed(line, redactor.value(agreed)));
+    lines.push(isBegun ? line : completeHeader(line, redactor.value(agreed)));
     isBegun = true;
   });
-  const taken = () => {
+  const flush = () => {
     const text = lines.join("");
     lines = [];
     return text;
   };
   for (const message of recordedMessages(session)) {
     writer.add(message);
-    yield taken();
+    yield flush();
   }
   writer.established();
-  yield taken();
+  yield flush();
   for (const note of notes) yield `${JSON.stringify({ note })}\n`;
 }
 
-/** The first line of a recording, with what is known besides; what messages tell counts more. */
-function completed(header: string, known: unknown): string {
+/**
+ * Adds the result of the handshake to the first line of a recording. Values from the recorded messages take precedence.
+ */
+function completeHeader(header: string, known: unknown): string {
   return `${JSON.stringify(Object.assign({}, known, JSON.parse(header)))}\n`;
 }
 
@@ -69,7 +74,7 @@ function recordedMessage({ summary, message, about, connectionNumber }: MessageE
   };
 }
 
-/** A recording knows three kinds: what is given by a program or a file is code like a module. */
+/** Recordings distinguish URLs, commands and modules. Servers of a program and imported files count as modules. */
 function recordedTarget({ kind, shown }: RecordedSession["target"]): RecordedTarget {
   return { kind: kind === "url" || kind === "command" ? kind : "module", name: shown };
 }

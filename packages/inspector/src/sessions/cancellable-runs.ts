@@ -1,28 +1,31 @@
 import { McpError } from "@parley/mcp/protocol";
-import type { RunInfo } from "../contract/keep.js";
+import type { RunInfo } from "../contract/sessions.js";
 import { OneAtATime } from "../engine/one-at-a-time.js";
 
-/** Characters of the words for a call; they are part of the state. */
-const MOST_ABOUT = 200;
+/** Maximum length of a call's description, which is part of the state. */
+const MAX_ABOUT_LENGTH = 200;
 
-/** What the work of a run is given. */
+/** The handle that the work of a run receives. */
 export interface CancellableRun {
-  /** Aborted when the user cancels. */
+  /** Aborted when the user cancels the run. */
   readonly signal: AbortSignal;
-  /** Tells which call comes next. */
+  /** Reports which call is next. */
   begin(next: Pick<RunInfo, "call" | "calls" | "about">): void;
 }
 
-interface RunUnderWay {
+interface ActiveRun {
   info: RunInfo;
-  readonly ending: AbortController;
+  readonly controller: AbortController;
 }
 
-/** Replays and comparisons that are under way: one of each kind at a time, because they run tools. The user sees and cancels them. */
+/**
+ * The running replays and comparisons. There is at most one of each kind, because they run tools. The user can see and
+ * cancel them.
+ */
 export class CancellableRuns {
   readonly #changed: () => void;
   readonly #turns = { replay: new OneAtATime("another replay"), comparison: new OneAtATime("another comparison") };
-  readonly #runs = new Set<RunUnderWay>();
+  readonly #runs = new Set<ActiveRun>();
   #last = 0;
 
   /** `changed` is called after every change of `list()`. */
@@ -30,33 +33,33 @@ export class CancellableRuns {
     this.#changed = changed;
   }
 
-  /** Does the work, and gives what it gives. Rejects with `limit_exceeded` while another of its kind is under way. */
+  /** Runs the work and returns its result. Rejects with `limit_exceeded` while another run of this kind is active. */
   run<T>(kind: RunInfo["kind"], connection: string, work: (run: CancellableRun) => Promise<T>): Promise<T> {
     return this.#turns[kind].run(() => this.#run(kind, connection, work));
   }
 
-  /** Cancels a run. Nothing happens to one that has ended: it may have done so while the user decided. */
+  /** Cancels a run. Ignores an unknown id: the run may have ended in the meantime. */
   cancel(id: string): void {
     const run = [...this.#runs].find(({ info }) => info.id === id);
-    run?.ending.abort(new McpError("cancelled", `the user cancelled the ${run.info.kind}`));
+    run?.controller.abort(new McpError("cancelled", `the user cancelled the ${run.info.kind}`));
   }
 
-  /** Those that are under way. */
+  /** Returns the active runs. */
   list(): readonly RunInfo[] {
     return [...this.#runs].map(({ info }) => info);
   }
 
   async #run<T>(kind: RunInfo["kind"], connection: string, work: (run: CancellableRun) => Promise<T>): Promise<T> {
     const info: RunInfo = { id: `run-${++this.#last}`, kind, connection, call: 0, calls: 0, about: "" };
-    const run: RunUnderWay = { info, ending: new AbortController() };
+    const run: ActiveRun = { info, controller: new AbortController() };
     const begin: CancellableRun["begin"] = ({ call, calls, about }) => {
-      run.info = { ...info, call, calls, about: about.slice(0, MOST_ABOUT) };
+      run.info = { ...info, call, calls, about: about.slice(0, MAX_ABOUT_LENGTH) };
       this.#changed();
     };
     this.#runs.add(run);
     this.#changed();
     try {
-      return await work({ signal: run.ending.signal, begin });
+      return await work({ signal: run.controller.signal, begin });
     } finally {
       this.#runs.delete(run);
       this.#changed();

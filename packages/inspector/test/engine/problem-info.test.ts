@@ -1,6 +1,6 @@
 import { McpError } from "@parley/mcp/protocol";
 import { expect, it } from "vitest";
-import { shownProblem } from "../../src/engine/shown-problem.js";
+import { toProblemInfo } from "../../src/engine/problem-info.js";
 
 it.each([
   [
@@ -13,7 +13,7 @@ it.each([
   ],
   [
     "Pass API_KEY in `env`; a server inherits only a few variables.",
-    "Pass API_KEY by --env of `parley inspect`, or in `env` of its configuration; a server inherits only a few variables.",
+    "Pass API_KEY with --env of `parley inspect`, or in `env` of its configuration; a server inherits only a few variables.",
   ],
   [
     "Add one of these revisions to the `revisions` option, or update the client or the server.",
@@ -21,7 +21,7 @@ it.each([
   ],
   [
     "Register a client there and pass it as `client`, or publish a client metadata document and pass its address as `clientMetadataUrl`.",
-    "Register a client there and log in with it by `parley login --client-id`, whose tokens `parley inspect` uses.",
+    "Register a client there and log in with `parley login --client-id`, whose tokens `parley inspect` uses.",
   ],
   ["Pass credentials to `connect` in `headers`.", "Connect again, with credentials as a header."],
   ["Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.", "Ask for less at once."],
@@ -35,11 +35,11 @@ it.each([
   ],
   ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
 ])("advice of the library is given in words of the page: %s", (fix, expected) => {
-  expect(shownProblem(new McpError("internal_error", "wrong", { fix })).fix).toBe(expected ?? fix);
+  expect(toProblemInfo(new McpError("internal_error", "wrong", { fix })).fix).toBe(expected ?? fix);
 });
 
 it("the code of an error is shown where the server sent it", () => {
   const error = (remote: boolean) => new McpError("peer_error", "the database is down", { code: -32000, remote });
-  expect(shownProblem(error(true)).code).toBe(-32000);
-  expect(shownProblem(error(false))).not.toHaveProperty("code");
+  expect(toProblemInfo(error(true)).code).toBe(-32000);
+  expect(toProblemInfo(error(false))).not.toHaveProperty("code");
 });

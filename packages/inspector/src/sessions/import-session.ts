@@ -5,66 +5,69 @@ import type { Connections, ImportedSession } from "../connections/connections.js
 import { isRecord } from "../engine/read-input.js";
 import type { Timeline } from "../timeline/timeline.js";
 
-/** Where a recording is shown. */
-export interface ImportPlace {
+/** The stores that an imported recording is added to. */
+export interface ImportDestination {
   readonly connections: Pick<Connections, "addImported">;
   readonly timeline: Pick<Timeline, "addMessage" | "addEvent" | "now">;
-  /** Told when entries were added. */
+  /** Called after entries were added. */
   readonly changed: () => void;
 }
 
-/** Characters of what a server says of itself, and of its capabilities as JSON, that are shown. */
-const MOST_WORDS = 20_000;
-/** Messages of a file that are shown, so that most of the timeline stays for others. */
-const MOST_IMPORTED = 10_000;
-/** Notes of a file that are shown. */
-const MOST_NOTES = 20;
-/** Messages that are added before others get their turn. */
-const AT_ONCE = 200;
+/** Maximum length of the server's name, version and instructions, and of its capabilities as JSON. */
+const MAX_TEXT_LENGTH = 20_000;
+/** Maximum number of messages imported from a file, so that most of the timeline remains for other connections. */
+const MAX_MESSAGES = 10_000;
+/** Maximum number of notes shown from a file. */
+const MAX_NOTES = 20;
+/** Number of messages to add before yielding to the event loop. */
+const BATCH_SIZE = 200;
 
-/** Shows a recording beside the connections: its messages are measured and held to the schema like any others. Gives its id. */
+/**
+ * Shows a recording as a connection. Its messages are measured and validated like live ones. Returns the id of the
+ * connection.
+ */
 export async function importSession(
   recording: Recording,
   name: string,
-  { connections, timeline, changed }: ImportPlace,
+  { connections, timeline, changed }: ImportDestination,
 ): Promise<string> {
-  const facts = factsOf(recording, name);
-  const { id } = connections.addImported(facts);
+  const session = sessionInfo(recording, name);
+  const { id } = connections.addImported(session);
   const began = timeline.now();
   const wires = new Map<number, object>();
   const { messages, notes } = recording;
   for (const [at, { ms, direction, message, about, connection: number = 1 }] of messages
-    .slice(0, MOST_IMPORTED)
+    .slice(0, MAX_MESSAGES)
     .entries()) {
     const connection = wires.get(number) ?? {};
     wires.set(number, connection);
     const wire = { direction, message, connection, ...(about === undefined ? {} : { about }) };
-    timeline.addMessage({ connection: id, wire, revision: facts.revision, ms: began + ms });
-    if (at % AT_ONCE === AT_ONCE - 1) {
+    timeline.addMessage({ connection: id, wire, revision: session.revision, ms: began + ms });
+    if (at % BATCH_SIZE === BATCH_SIZE - 1) {
       changed();
       await setImmediate();
     }
   }
-  const left = messages.length - MOST_IMPORTED;
-  const told = left > 0 ? [...notes, `${left} further messages of the file are not shown`] : notes;
-  for (const note of told.slice(-MOST_NOTES)) timeline.addEvent({ connection: id, text: `note: ${note}` });
+  const left = messages.length - MAX_MESSAGES;
+  const shownNotes = left > 0 ? [...notes, `${left} further messages of the file are not shown`] : notes;
+  for (const note of shownNotes.slice(-MAX_NOTES)) timeline.addEvent({ connection: id, text: `note: ${note}` });
   changed();
   return id;
 }
 
-function factsOf({ header, messages }: Recording, name: string): ImportedSession {
+function sessionInfo({ header, messages }: Recording, name: string): ImportedSession {
   const revision: Revision | undefined = REVISIONS.find((one) => one === header.revision);
   const answers = messages.flatMap(({ direction, message: { result } }) =>
     direction === "received" && isRecord(result) && isRecord(result["capabilities"]) ? [result] : [],
   );
   const { capabilities, instructions } = answers[0] ?? {};
   const { server } = header;
-  const cut = (text: string) => text.slice(0, MOST_WORDS);
+  const cut = (text: string) => text.slice(0, MAX_TEXT_LENGTH);
   return {
     name,
     revision,
     server: server === undefined ? undefined : { name: cut(server.name), version: cut(server.version) },
-    ...(isRecord(capabilities) && JSON.stringify(capabilities).length <= MOST_WORDS ? { capabilities } : {}),
+    ...(isRecord(capabilities) && JSON.stringify(capabilities).length <= MAX_TEXT_LENGTH ? { capabilities } : {}),
     ...(typeof instructions === "string" ? { instructions: cut(instructions) } : {}),
   };
 }

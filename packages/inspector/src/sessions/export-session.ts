@@ -1,35 +1,35 @@
 import { McpError } from "@parley/mcp/protocol";
-import type { WrittenFile } from "../contract/keep.js";
+import type { FileStream } from "../contract/sessions.js";
 import type { Timeline } from "../timeline/timeline.js";
 import { inSlices } from "./in-slices.js";
-import type { KeptConnection } from "./kept-connection.js";
 import { type RecordedSession, recordingParts } from "./recorded-session.js";
+import type { SessionConnection } from "./session-connection.js";
 import type { SessionRecorder } from "./session-recorder.js";
 
-/** Where the messages of sessions are. */
+/** The stores that have the messages of sessions. */
 export interface SessionSource {
   readonly timeline: Pick<Timeline, "stored" | "range" | "now">;
   readonly recorder: Pick<SessionRecorder, "recorded">;
 }
 
 /**
- * The messages of a connection: those that were recorded, or all that the timeline has. Nothing is taken out. Throws
- * `invalid_params` where there is none.
+ * Returns the messages of a connection: the recorded ones, or all that are in the timeline. Nothing is redacted. Throws
+ * `invalid_params` if there are none.
  */
-export function sessionOf({ id, info }: KeptConnection, { timeline, recorder }: SessionSource): RecordedSession {
+export function sessionOf({ id, info }: SessionConnection, { timeline, recorder }: SessionSource): RecordedSession {
   const recorded = recorder.recorded(id);
   const entries = recorded?.entries ?? timeline.stored(id).filter(({ message }) => message !== undefined);
   const [first] = entries;
   if (first === undefined) {
-    throw new McpError("invalid_params", "there is no message of this connection to keep", {
-      fix: "Call something first; what was cleared or forgotten is gone.",
+    throw new McpError("invalid_params", "this connection has no stored messages", {
+      fix: "Make a call first. Cleared and dropped messages are lost.",
     });
   }
   const notes: string[] = [];
-  if (recorded?.full === true) notes.push("the recording was full, and later messages are not in it");
+  if (recorded?.full === true) notes.push("the recording reached its limit, and later messages are missing");
   const forgotten = timeline.range().first - 1;
   if (recorded === undefined && forgotten > 0) {
-    notes.push(`the inspector had forgotten ${forgotten} entries of all connections when this was written`);
+    notes.push(`the inspector had dropped ${forgotten} entries of all connections when this was written`);
   }
   const began = new Date(Date.now() - (timeline.now() - first.summary.ms));
   const { target, revision, server } = info;
@@ -40,20 +40,27 @@ export function sessionOf({ id, info }: KeptConnection, { timeline, recorder }: 
   return { target, agreed, began, entries, notes };
 }
 
-/** The recording of a connection as a file, without secrets. Throws as `sessionOf` does; the messages are those of this moment. */
-export function exportSession(connection: KeptConnection, source: SessionSource): WrittenFile {
+/**
+ * Returns the recording of a connection as a file, without secrets. The file has the messages up to now. Throws like
+ * `sessionOf`.
+ */
+export function exportSession(connection: SessionConnection, source: SessionSource): FileStream {
   const { redactor, info } = connection;
   const session = sessionOf(connection, source);
   const name = fileName(info.server?.name ?? info.target.shown, session.began);
-  return { name: `${name}.jsonl`, mediaType: "application/x-ndjson", parts: joined(recordingParts(session, redactor)) };
+  return {
+    name: `${name}.jsonl`,
+    mediaType: "application/x-ndjson",
+    parts: joinSlices(recordingParts(session, redactor)),
+  };
 }
 
-/** The parts of a text, those of a slice as one. */
-export async function* joined(parts: Iterable<string>): AsyncGenerator<string, void> {
+/** Joins the parts of each slice into one text. */
+export async function* joinSlices(parts: Iterable<string>): AsyncGenerator<string, void> {
   for await (const slice of inSlices(parts)) yield slice.join("");
 }
 
-/** A name of a file that every system takes, for a session of a server. */
+/** Returns a file name for a session that is valid on every system. */
 export function fileName(server: string, began: Date): string {
   const plain = server
     .toLowerCase()

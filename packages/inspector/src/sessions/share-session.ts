@@ -5,122 +5,132 @@ import { McpError } from "@parley/mcp/protocol";
 import { REDACTED, Redactor } from "@parley/mcp/recording";
 import type { ConnectionInfo } from "../contract/connections.js";
 import type { SharedSession } from "../contract/inspector-state.js";
-import type { WrittenFile } from "../contract/keep.js";
+import type { FileStream } from "../contract/sessions.js";
 import type { EntryDetail, EntrySummary, HttpExchange } from "../contract/timeline.js";
 import { boundedJson } from "../timeline/bounded-json.js";
 import type { StoredEntry } from "../timeline/entry-ring.js";
-import { MOST_DETAIL, type Timeline } from "../timeline/timeline.js";
-import { fileName, joined } from "./export-session.js";
+import { MAX_DETAIL_LENGTH, type Timeline } from "../timeline/timeline.js";
+import { fileName, joinSlices } from "./export-session.js";
 import { inSlices } from "./in-slices.js";
-import type { KeptConnection } from "./kept-connection.js";
+import type { SessionConnection } from "./session-connection.js";
 
-/** What is shared, and with which page. */
+/** Options of `shareSession`. */
 interface ShareOptions {
-  readonly connections: readonly KeptConnection[];
+  readonly connections: readonly SessionConnection[];
   readonly timeline: Pick<Timeline, "summaries" | "detail" | "entry" | "range">;
-  /** Where the built page is. */
+  /** The folder of the built page. */
   readonly pageFolder: string;
-  /** Bytes of the session in the file. Default 32 MiB: browsers open that at once. */
+  /** Maximum size of the session in the file, in bytes. Default: 32 MiB, which browsers open without delay. */
   readonly maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The timeline as one HTML file, without secrets. The newest entries are in it, as many as there is room for. */
-export async function shareSession(options: ShareOptions): Promise<WrittenFile> {
+/**
+ * Returns the timeline as one HTML file, without secrets. If it would be too large, the file omits the oldest entries.
+ */
+export async function shareSession(options: ShareOptions): Promise<FileStream> {
   const { connections, timeline, pageFolder } = options;
   const page = sharedPage({
     script: pageFile(pageFolder, "inspector.js"),
     style: pageFile(pageFolder, "inspector.css"),
   });
-  const shared = sharedBy(connections);
+  const redactors = entryRedactors(connections);
   const { first, next } = timeline.range();
   const summaries = timeline.summaries(first, next - first);
   const entries: string[] = [];
-  for await (const slice of inSlices(newestEntries(summaries.toReversed(), shared, options))) entries.push(...slice);
+  for await (const slice of inSlices(newestEntries(summaries.toReversed(), redactors, options))) entries.push(...slice);
   const exported = new Date();
-  const facts: Omit<SharedSession, "entries"> = {
+  const header: Omit<SharedSession, "entries"> = {
     format: "parley-shared-session",
     exported: exported.toISOString(),
-    connections: connections.flatMap(({ id, info }) => shared.get(id)?.connection(info) ?? []),
+    connections: connections.flatMap(({ id, info }) => redactors.get(id)?.connection(info) ?? []),
     leftOut: summaries.length - entries.length,
   };
   const name = fileName(connections[0]?.info.server?.name ?? "session", exported);
-  return { name: `${name}.html`, mediaType: "text/html", parts: joined(pageParts(page, facts, entries)) };
+  return { name: `${name}.html`, mediaType: "text/html", parts: joinSlices(pageParts(page, header, entries)) };
 }
 
-/** The newest entries as JSON, the newest first, for as long as there is room. */
+/** Yields the newest entries as JSON, newest first, until the size limit is reached. */
 function* newestEntries(
   summaries: readonly EntrySummary[],
-  shared: ReadonlyMap<string, SharedEntries>,
+  redactors: ReadonlyMap<string, EntryRedactor>,
   { timeline, maxBytes = MAX_BYTES }: ShareOptions,
 ): Generator<string> {
   let room = maxBytes;
   for (const { seq, connection } of summaries) {
-    // What a removed connection kept secret is no longer known.
-    const clean = shared.get(connection);
-    if (clean === undefined) continue;
-    // Others add entries meanwhile, and the oldest are forgotten.
+    // The secrets of a removed connection are no longer known, so its entries cannot be redacted.
+    const redactor = redactors.get(connection);
+    if (redactor === undefined) continue;
+    // The timeline may evict entries while this runs.
     if (seq < timeline.range().first) return;
-    const json = inertJson(JSON.stringify(clean.entry(timeline.detail(seq), timeline.entry(seq), MOST_DETAIL)));
+    const json = inertJson(
+      JSON.stringify(redactor.entry(timeline.detail(seq), timeline.entry(seq), MAX_DETAIL_LENGTH)),
+    );
     room -= Buffer.byteLength(json) + 1;
     if (room < 0) return;
     yield json;
   }
 }
 
-/** The text of the file; `entries` are the newest first, and are written in the order in which they happened. */
+/** Yields the text of the file. `entries` has the newest entry first. The file has them in chronological order. */
 function* pageParts(
   { before, after }: SharedPage,
-  facts: Omit<SharedSession, "entries">,
+  header: Omit<SharedSession, "entries">,
   entries: readonly string[],
 ): Generator<string> {
   yield before;
-  yield `${inertJson(JSON.stringify(facts).slice(0, -1))},"entries":[`;
+  yield `${inertJson(JSON.stringify(header).slice(0, -1))},"entries":[`;
   for (const [at, entry] of entries.toReversed().entries()) yield at === 0 ? entry : `,${entry}`;
   yield `]}${after}`;
 }
 
-/** What cleans the entries of each connection: it knows the secrets of all targets, because servers may repeat them. */
-function sharedBy(connections: readonly KeptConnection[]): ReadonlyMap<string, SharedEntries> {
+/**
+ * Creates the redactors of all connections. Each redacts the secrets of all targets, because one server may repeat
+ * those of another.
+ */
+function entryRedactors(connections: readonly SessionConnection[]): ReadonlyMap<string, EntryRedactor> {
   const all = new Redactor({ values: connections.flatMap(({ target }) => target.secrets ?? []) });
-  return new Map(connections.map(({ id, redactor }) => [id, new SharedEntries([all, redactor])]));
+  return new Map(connections.map(({ id, redactor }) => [id, new EntryRedactor([all, redactor])]));
 }
 
 function pageFile(folder: string, name: string): string {
   try {
     return readFileSync(join(folder, name), "utf8");
   } catch (cause) {
-    throw new McpError("invalid_definition", "the page of the inspector is not there to be shared", {
+    throw new McpError("invalid_definition", "the built page of the inspector is missing", {
       fix: "Install @parley/inspector again, or run `npm run build` in a checkout.",
       cause,
     });
   }
 }
 
-/** Headers whose values say how an exchange went; the values of all others are taken out. */
-const OPEN_HEADERS = new Set(
+/** Headers whose values are kept because they describe the exchange. All other values are redacted. */
+const SAFE_HEADERS = new Set(
   (
     "accept accept-encoding accept-language allow cache-control connection content-encoding content-length content-type date " +
     "host mcp-method mcp-name mcp-protocol-version retry-after server transfer-encoding user-agent vary www-authenticate"
   ).split(" "),
 );
 
-/** Queries of addresses: keys of services and signatures stand there under any name. Ends where a JSON text or a page would. */
+/**
+ * Matches the query of an address, which may contain keys and signatures under any name. Stops at the end of a JSON
+ * string or an HTML attribute.
+ */
 const QUERY = /\b((?:https?|wss?):\/\/[^\s"'<>`?#\\]{1,2000})\?[^\s"'<>`\\]*/gi;
 
-/** Takes out of entries what must not be shared: secrets, values of headers, queries of addresses, bodies of logins. */
-class SharedEntries {
+/** Redacts secrets, header values, queries of addresses and the bodies of logins. */
+class EntryRedactor {
   readonly #redactors: readonly Redactor[];
 
   constructor(redactors: readonly Redactor[]) {
     this.#redactors = redactors;
   }
 
-  /** An entry to share; `stored` has the message of it as a value. */
-  entry(detail: EntryDetail, { message }: Pick<StoredEntry, "message">, mostText: number): EntryDetail {
+  /** Returns an entry without secrets. The second argument has the message of the entry as a value. */
+  entry(detail: EntryDetail, { message }: Pick<StoredEntry, "message">, maxText: number): EntryDetail {
     const written =
-      message === undefined ? { text: detail.text, cut: detail.cut } : boundedJson(this.#value(message), mostText);
+      message === undefined ? { text: detail.text, cut: detail.cut } : boundedJson(this.#value(message), maxText);
     return {
       ...detail,
       summary: this.#summary(detail.summary),
@@ -135,7 +145,7 @@ class SharedEntries {
     };
   }
 
-  /** A connection to share, as of one that has ended. */
+  /** Returns a connection without secrets, with the status of an imported one. */
   connection(info: ConnectionInfo): ConnectionInfo {
     const { login, ...rest } = info;
     const steps = login?.steps.map((step) => ({
@@ -143,12 +153,12 @@ class SharedEntries {
       shown: this.text(step.shown),
       outcome: this.text(step.outcome),
     }));
-    // Redaction keeps the form: members stay, and only texts and numbers under names of secrets change.
+    // Redaction keeps the structure: it changes only strings, and numbers under the names of secrets.
     const clean = JSON.parse(this.text(JSON.stringify(this.#value(rest)))) as ConnectionInfo;
     return { ...clean, status: "imported", ...(steps === undefined ? {} : { login: { steps } }) };
   }
 
-  /** A text without secrets and without queries. */
+  /** Returns a text without secrets and without queries of addresses. */
   text(text: string): string {
     const clean = this.#redactors.reduce((rest, redactor) => redactor.text(rest), text);
     return clean.replace(QUERY, `$1?${REDACTED}`);
@@ -165,7 +175,7 @@ class SharedEntries {
 
   #exchange(http: HttpExchange): HttpExchange {
     const { responseBody, requestBody, responseHeaders, failure } = http;
-    // A metadata document is read by GET; what is posted in a login, and what answers it, are codes and tokens.
+    // Metadata documents are read by GET. The bodies of POST requests and of their responses contain codes and tokens.
     const answered = (text: string) => (http.method === "GET" ? this.text(text) : REDACTED);
     return {
       ...http,
@@ -179,34 +189,34 @@ class SharedEntries {
   }
 
   #headers(headers: Readonly<Record<string, string>>): Record<string, string> {
-    const clean = (name: string, value: string) => (OPEN_HEADERS.has(name.toLowerCase()) ? this.text(value) : REDACTED);
+    const clean = (name: string, value: string) => (SAFE_HEADERS.has(name.toLowerCase()) ? this.text(value) : REDACTED);
     return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, clean(name, value)]));
   }
 }
 
-/** What a shared file is made of. */
-export interface SharedPageParts {
+/** The assets that are embedded in a shared file. */
+export interface SharedPageAssets {
   /** The script of the page. */
   readonly script: string;
-  /** Its style sheet. */
+  /** The style sheet of the page. */
   readonly style: string;
 }
 
-/** A shared file without its session, whose JSON stands between the two and is made by `inertJson`. */
+/** A shared file without its session. The JSON of the session, escaped by `inertJson`, goes between the two parts. */
 interface SharedPage {
   readonly before: string;
   readonly after: string;
 }
 
-/** The id of the element that holds the session; the page looks for it. */
+/** The id of the element that contains the session. The page reads it. */
 const SHARED_SESSION_ID = "shared-session";
 
 /**
- * One HTML file that needs nothing else: the page with a session in it. Its policy lets this script and this style run and nothing
- * else, whatever a server managed to put into the session.
+ * Returns a self-contained HTML file, with a gap for the session. Its content security policy allows only this script
+ * and this style, whatever a server put into the session.
  */
-export function sharedPage(parts: SharedPageParts): SharedPage {
-  const [script, style] = [safeScript(parts.script), safeStyle(parts.style)];
+export function sharedPage(assets: SharedPageAssets): SharedPage {
+  const [script, style] = [safeScript(assets.script), safeStyle(assets.style)];
   const policy = [
     "default-src 'none'",
     `script-src '${digestOf(script)}'`,
@@ -242,12 +252,15 @@ export function sharedPage(parts: SharedPageParts): SharedPage {
   return { before, after };
 }
 
-/** JSON that no HTML parser takes for markup, and no reader of lines for an end of one. */
+/** Escapes JSON, so that an HTML parser finds no markup in it and no parser finds a line separator. */
 export function inertJson(json: string): string {
   return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-/** Inside a script, these letters would end it, or open another one; in strings and expressions, `\x3c` is the same sign. */
+/**
+ * Escapes sequences that would end the script element or open another. `\x3c` is the same character in strings and
+ * regular expressions.
+ */
 function safeScript(script: string): string {
   return plainLines(script).replaceAll(/<(?=\/?script)/gi, "\\x3c");
 }
@@ -256,7 +269,7 @@ function safeStyle(style: string): string {
   return plainLines(style).replaceAll(/<(?=\/style)/gi, "\\3c ");
 }
 
-/** Parsers of HTML change ends of lines, and a digest would no longer fit. */
+/** Normalizes line ends, as HTML parsers do. Otherwise the digest would not match. */
 function plainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }

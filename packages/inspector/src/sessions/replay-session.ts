@@ -1,38 +1,38 @@
 import type { ClientOptions } from "@parley/mcp";
 import { type ReplayedRequest, type ReplayVerdict, replayRecording, type SkipReason } from "@parley/mcp/recording";
-import type { ReplayedCall, ReplayReport } from "../contract/keep.js";
+import type { ReplayedCall, ReplayReport } from "../contract/sessions.js";
 import { isRecord } from "../engine/read-input.js";
 import { boundedValue } from "./bounded-value.js";
 import type { CancellableRun } from "./cancellable-runs.js";
-import type { KeptConnection } from "./kept-connection.js";
 import { openUntilCancelled } from "./open-until-cancelled.js";
 import { type RecordedSession, recordedMessages } from "./recorded-session.js";
+import type { SessionConnection } from "./session-connection.js";
 
-/** Characters of the name of what was asked for, and of its arguments. */
-const MOST_NAME = 200;
+/** Maximum length of a request's name, and of its arguments as JSON. */
+const MAX_TEXT_LENGTH = 200;
 
 const REASONS: Readonly<Record<SkipReason, string>> = {
-  redacted: "Its parameters were redacted.",
+  redacted: "The parameters were redacted.",
   may_change: "The tool may change something.",
 };
 
-/** Questions are answered as they were recorded, and not by the user. */
-const NOBODY: ClientOptions = { onElicit: undefined, onSample: undefined, roots: undefined };
+/** Disables the handlers for questions, because a replay answers them as recorded. */
+const NO_ANSWERERS: ClientOptions = { onElicit: undefined, onSample: undefined, roots: undefined };
 
-/** What is replayed, and against what. */
-export interface ReplayedSession {
+/** The session to replay, and the connection whose server it is replayed against. */
+export interface ReplayOptions {
   readonly session: RecordedSession;
-  readonly against: KeptConnection;
-  /** Also tools that may change something. */
+  readonly against: SessionConnection;
+  /** True to include tools that may change something. */
   readonly all: boolean;
 }
 
 /**
- * Sends the requests of a session to the server of a connection, over a client of its own, and compares the answers. Where it is
- * cancelled, the report has what was done until then.
+ * Sends the requests of a session to the server of a connection over a separate client and compares the responses. If
+ * the replay is cancelled, the report covers the requests made before.
  */
 export async function replaySession(
-  { session, against, all }: ReplayedSession,
+  { session, against, all }: ReplayOptions,
   { signal, begin }: CancellableRun,
 ): Promise<ReplayReport> {
   const calls: ReplayedCall[] = [];
@@ -43,7 +43,7 @@ export async function replaySession(
     begin({ call: request.number, calls: request.total, about: `${method} ${about}` });
   };
   const onVerdict = (verdict: ReplayVerdict) => void calls.push(shownVerdict(verdict));
-  const open = (given: ClientOptions) => openUntilCancelled(against, { ...NOBODY, ...given }, signal);
+  const open = (given: ClientOptions) => openUntilCancelled(against, { ...NO_ANSWERERS, ...given }, signal);
   try {
     const messages = [...recordedMessages(session)];
     await replayRecording({ messages }, open, { all, signal, onRequest, onVerdict });
@@ -54,7 +54,7 @@ export async function replaySession(
   }
 }
 
-/** `last` is the request that was begun last, and is under way where it has no verdict. */
+/** `last` is the request that started last. It is still running if it has no verdict. */
 function cancelledReport(done: readonly ReplayedCall[], last: ReplayedRequest | undefined): ReplayReport {
   if (last === undefined) return { ...reportOf(done), cancelled: true };
   const ended: ReplayedCall = { ...shownRequest(last), verdict: "cancelled", differences: [] };
@@ -85,11 +85,15 @@ function shownRequest({
   params,
 }: Pick<ReplayedRequest, "method" | "params">): Pick<ReplayedCall, "method" | "about" | "arguments"> {
   const about = params["name"] ?? params["uri"];
-  return { method, ...(typeof about === "string" ? { about: about.slice(0, MOST_NAME) } : {}), ...argumentsOf(params) };
+  return {
+    method,
+    ...(typeof about === "string" ? { about: about.slice(0, MAX_TEXT_LENGTH) } : {}),
+    ...argumentsOf(params),
+  };
 }
 
 function argumentsOf({ arguments: given }: ReplayedRequest["params"]): Pick<ReplayedCall, "arguments"> {
   if (!isRecord(given) || Object.keys(given).length === 0) return {};
   const text = JSON.stringify(given);
-  return { arguments: text.length > MOST_NAME ? `${text.slice(0, MOST_NAME)}…` : text };
+  return { arguments: text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text };
 }

@@ -1,11 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long others wait for their turn at most, unless a single part takes longer: redaction cannot stop within a message. */
+/**
+ * Time after which a slice yields to the event loop. A single part may take longer: redaction cannot stop within a
+ * message.
+ */
 export const SLICE_MS = 20;
-/** Characters of one slice, so that little is held for a reader who is slower than the writer. */
+/** Maximum number of characters in a slice, to limit what is buffered for a slow reader. */
 export const SLICE_CHARACTERS = 256 * 1024;
 
-/** Makes parts of a text, and lets all other work of the process have its turn after each slice of them. */
+/** Groups the parts of a text into slices and yields to the event loop after each of them. */
 export async function* inSlices(
   parts: Iterable<string>,
   now: () => number = () => performance.now(),

@@ -1,9 +1,9 @@
-/** A recording that is under way. */
+/** A running recording. */
 export interface RecordingInfo {
   readonly startedMs: number;
   readonly messages: number;
   readonly bytes: number;
-  /** It has reached its limit, and goes on without new messages. */
+  /** True if the recording has reached its limit. It ignores new messages. */
   readonly full: boolean;
 }
 
@@ -11,48 +11,51 @@ export interface RecordingInfo {
 export interface ReplayedCall {
   readonly method: string;
   readonly about?: string | undefined;
-  /** Its arguments as JSON, cut; absent where it has none. */
+  /** The arguments as JSON, truncated. Absent if there are none. */
   readonly arguments?: string | undefined;
-  /** `cancelled`: it was under way when the user cancelled the replay. */
+  /** `cancelled`: the request was running when the user cancelled the replay. */
   readonly verdict: "same" | "different" | "skipped" | "cancelled";
   readonly reason?: string | undefined;
   readonly differences: readonly { readonly path: string; readonly recorded: unknown; readonly now: unknown }[];
 }
 
-/** What a server answered differently from a recorded session. */
+/** The comparison of a server's responses with those of a recorded session. */
 export interface ReplayReport {
   readonly calls: readonly ReplayedCall[];
   readonly same: number;
   readonly different: number;
   readonly skipped: number;
-  /** The user cancelled the replay: the calls are those until then. */
+  /** True if the user cancelled the replay. `calls` then has those made before. */
   readonly cancelled?: boolean | undefined;
-  /** Requests that were left when it was cancelled; absent where that was before they were counted. */
+  /**
+   * Number of requests that were not sent because of the cancellation. Absent if the replay was cancelled before its
+   * first request.
+   */
   readonly notSent?: number | undefined;
 }
 
-/** A replay or a comparison that is under way. */
+/** A running replay or comparison. */
 export interface RunInfo {
   readonly id: string;
   readonly kind: "replay" | "comparison";
   /** The connection whose server is called. */
   readonly connection: string;
-  /** Which of its calls is under way, from 1; 0 while it connects. */
+  /** Number of the running call, from 1. 0 while connecting. */
   readonly call: number;
-  /** How many calls it has; 0 before that is known. */
+  /** Total number of calls. 0 until it is known. */
   readonly calls: number;
-  /** The call in words: a method with a name, or a revision. */
+  /** A description of the call: a method with a name, or a revision. */
   readonly about: string;
 }
 
-/** A text to be saved as a file, as the page gets it. */
-export interface KeptFile {
+/** A file to save, as the page receives it. */
+export interface FileDownload {
   readonly name: string;
   readonly mediaType: string;
   readonly text: string;
 }
 
-/** The same as it is written: part by part, each when the one before was taken. What is left unread is not written. */
-export interface WrittenFile extends Omit<KeptFile, "text"> {
+/** A file that is produced in parts, each one when the reader asks for it. */
+export interface FileStream extends Omit<FileDownload, "text"> {
   readonly parts: AsyncIterable<string>;
 }

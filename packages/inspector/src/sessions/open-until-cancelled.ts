@@ -1,12 +1,12 @@
 import type { Client, ClientOptions } from "@parley/mcp";
-import type { KeptConnection } from "./kept-connection.js";
+import type { SessionConnection } from "./session-connection.js";
 
 /**
- * Opens a further client of a connection. Rejects with the reason of the signal as soon as it aborts, also where the target does
- * not heed it: a module that is still loading. A client that comes too late is closed.
+ * Opens another client for a connection. Rejects with the reason of the signal as soon as it aborts, even if the target
+ * ignores the signal, such as a module that is still loading. Closes a client that opens after the abort.
  */
 export async function openUntilCancelled(
-  connection: Pick<KeptConnection, "openAnother">,
+  connection: Pick<SessionConnection, "openAnother">,
   options: ClientOptions,
   signal: AbortSignal,
 ): Promise<Client> {
@@ -18,7 +18,7 @@ export async function openUntilCancelled(
       opening.then((client) => client.close()).catch(() => undefined);
     };
     signal.addEventListener("abort", cancelled, { once: true });
-    const heed = () => signal.removeEventListener("abort", cancelled);
-    opening.then(resolve, reject).finally(heed);
+    const stopListening = () => signal.removeEventListener("abort", cancelled);
+    opening.then(resolve, reject).finally(stopListening);
   });
 }

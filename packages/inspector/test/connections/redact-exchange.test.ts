@@ -4,8 +4,13 @@ import { nodeSender } from "@parley/mcp/node";
 import { Redactor } from "@parley/mcp/recording";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { urlTarget } from "../../src/connections/connection-actions.js";
-import { MOST_BODY, type SendResponse, shownBody, shownHeaders } from "../../src/connections/shown-exchange.js";
-import { type ExchangeFollower, watchedSender } from "../../src/connections/watched-sender.js";
+import { type ExchangeFollower, followExchanges } from "../../src/connections/follow-exchanges.js";
+import {
+  MAX_BODY_LENGTH,
+  redactBody,
+  redactHeaders,
+  type SendResponse,
+} from "../../src/connections/redact-exchange.js";
 
 const redactor = new Redactor({ values: ["of-the-target"] });
 
@@ -24,12 +29,12 @@ async function serve(listener: RequestListener): Promise<string> {
 function send(url: string, withBody: boolean) {
   const told: string[] = [];
   const follower: ExchangeFollower = {
-    responded: ({ status }) => told.push(`responded ${status}`),
-    failed: () => told.push("failed"),
-    ...(withBody ? { body: (text) => told.push(`body ${text}`) } : {}),
+    onResponse: ({ status }) => told.push(`responded ${status}`),
+    onFailure: () => told.push("failed"),
+    ...(withBody ? { onBody: (text) => told.push(`body ${text}`) } : {}),
   };
   const response = new Promise<SendResponse>((resolve, reject) => {
-    const cancel = watchedSender(nodeSender(), () => follower)(
+    const cancel = followExchanges(nodeSender(), () => follower)(
       { method: "GET", url, headers: [] },
       resolve,
       (error) => {
@@ -55,7 +60,7 @@ describe("what is shown of an exchange", () => {
       ["x-plain", "it is of-the-target, that"],
       ["accept", "application/json"],
     ] as const;
-    expect(shownHeaders(headers, redactor)).toEqual({
+    expect(redactHeaders(headers, redactor)).toEqual({
       authorization: "Bearer [redacted]",
       "proxy-authorization": "Basic [redacted]",
       cookie: "[redacted]",
@@ -71,7 +76,7 @@ describe("what is shown of an exchange", () => {
 
   it("has bounded headers", () => {
     const many = Array.from({ length: 1_000 }, (_, at) => [`x-${at}`, "y".repeat(100_000)] as const);
-    expect(JSON.stringify(shownHeaders(many, redactor)).length).toBeLessThan(1_000_000);
+    expect(JSON.stringify(redactHeaders(many, redactor)).length).toBeLessThan(1_000_000);
   });
 
   it("has no secrets of OAuth in its forms and documents", () => {
@@ -85,7 +90,7 @@ describe("what is shown of an exchange", () => {
       device_code: "abc6",
       redirect_uri: "http://127.0.0.1:1/callback",
     });
-    const shown = shownBody(form.toString(), redactor);
+    const shown = redactBody(form.toString(), redactor);
     expect(shown).not.toMatch(/abc\d/);
     expect(shown).toContain("redirect_uri=http://127.0.0.1:1/callback");
     const document = {
@@ -95,14 +100,14 @@ describe("what is shown of an exchange", () => {
       id_token: "abc4",
       scope: "read",
     };
-    const read = shownBody(
+    const read = redactBody(
       JSON.stringify({ ...document, registration_access_token: "abc5", list: [document] }),
       redactor,
     );
     expect(read).not.toMatch(/abc\d/);
     expect(JSON.parse(read)).toMatchObject({ scope: "read" });
-    expect(shownBody("<html>of-the-target", redactor)).toBe("<html>[redacted]");
-    expect(shownBody("x".repeat(1_000_000), redactor).length).toBeLessThanOrEqual(MOST_BODY + 1);
+    expect(redactBody("<html>of-the-target", redactor)).toBe("<html>[redacted]");
+    expect(redactBody("x".repeat(1_000_000), redactor).length).toBeLessThanOrEqual(MAX_BODY_LENGTH + 1);
   });
 });
 
@@ -125,7 +130,7 @@ describe("a watched sender", () => {
     let length = 0;
     for await (const chunk of (await response).chunks()) length += chunk.length;
     expect(length).toBe(1_000_000);
-    expect(told[1]?.length).toBeLessThan(MOST_BODY * 3);
+    expect(told[1]?.length).toBeLessThan(MAX_BODY_LENGTH * 3);
   });
 
   it("tells of one failure, whatever follows it", async () => {

@@ -1,22 +1,22 @@
 import type { ClientOptions } from "@parley/mcp";
 import { isSecretName, REDACTED, type Redactor } from "@parley/mcp/recording";
 
-/** Sends HTTP requests for a client. */
+/** The function that sends HTTP requests for a client. */
 export type Sender = NonNullable<ClientOptions["sender"]>;
 export type SendRequest = Parameters<Sender>[0];
 export type SendResponse = Parameters<Parameters<Sender>[1]>[0];
 
-/** Characters of a body that are kept. */
-export const MOST_BODY = 64 * 1024;
-/** Characters of a JSON text that is read; the documents of a login are shorter. */
-const MOST_DOCUMENT = 512 * 1024;
-/** Headers of one exchange that are kept. */
-const MOST_HEADERS = 100;
-/** Characters of one header that are kept. */
-const MOST_HEADER = 8_192;
+/** Maximum length of a stored body, in characters. */
+export const MAX_BODY_LENGTH = 64 * 1024;
+/** Maximum length of a JSON text that is parsed. The documents of a login are shorter. */
+const MAX_DOCUMENT_LENGTH = 512 * 1024;
+/** Maximum number of stored headers per exchange. */
+const MAX_HEADERS = 100;
+/** Maximum length of a stored header value, in characters. */
+const MAX_HEADER_LENGTH = 8_192;
 
-/** What is a secret of OAuth or MCP although its name does not say so. */
-const MORE_SECRETS = new Set([
+/** Names of OAuth and MCP secrets that `isSecretName` does not recognize. */
+const EXTRA_SECRET_NAMES = new Set([
   "code",
   "code_verifier",
   "device_code",
@@ -26,39 +26,42 @@ const MORE_SECRETS = new Set([
   "dpop",
 ]);
 
-/** Headers as they are shown: the scheme of credentials stays, they themselves do not. */
-export function shownHeaders(
+/** Returns headers without secrets. The scheme of credentials remains. */
+export function redactHeaders(
   headers: Iterable<readonly [name: string, value: string]>,
   redactor: Redactor,
 ): Record<string, string> {
   const shown: [string, string][] = [];
   for (const [name, value] of headers) {
-    if (shown.length >= MOST_HEADERS) break;
-    const short = value.slice(0, MOST_HEADER);
+    if (shown.length >= MAX_HEADERS) break;
+    const short = value.slice(0, MAX_HEADER_LENGTH);
     shown.push([name, isSecret(name) ? withoutCredentials(short) : redactor.text(short)]);
   }
   return Object.fromEntries(shown);
 }
 
-/** The headers of a request, which are names and values in turn. */
+/** Yields the headers of a request, which is a flat list of names and values. */
 export function* headersOf({ headers }: SendRequest): IterableIterator<[string, string]> {
   for (let at = 0; at + 1 < headers.length; at += 2) yield [headers[at] ?? "", headers[at + 1] ?? ""];
 }
 
-/** A body of a login as it is shown: a form or JSON whose secrets are taken out, and the first `MOST_BODY` characters. */
-export function shownBody(body: string, redactor: Redactor): string {
+/**
+ * Returns the body of a login request or response without secrets, formatted as JSON or one form field per line.
+ * Truncated to `MAX_BODY_LENGTH` characters.
+ */
+export function redactBody(body: string, redactor: Redactor): string {
   const record = jsonRecord(body);
   if (record !== undefined) return bounded(JSON.stringify(redactor.value(withoutSecrets(record)), null, 2));
-  if (!FORM.test(body)) return bounded(redactor.text(body.slice(0, MOST_BODY)));
+  if (!FORM.test(body)) return bounded(redactor.text(body.slice(0, MAX_BODY_LENGTH)));
   const form = [...new URLSearchParams(body)].map(
     ([name, value]) => [name, isSecret(name) ? REDACTED : value] as const,
   );
   return bounded(redactor.text(form.map(([name, value]) => `${name}=${value}`).join("\n")));
 }
 
-/** A text that is an object of JSON. */
+/** Parses a text that is a JSON object. Undefined for other texts. */
 export function jsonRecord(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (text.length > MOST_DOCUMENT || !text.trimStart().startsWith("{")) return undefined;
+  if (text.length > MAX_DOCUMENT_LENGTH || !text.trimStart().startsWith("{")) return undefined;
   try {
     // Safe: a JSON text that begins with a brace is an object.
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -70,7 +73,7 @@ export function jsonRecord(text: string): Readonly<Record<string, unknown>> | un
 const FORM = /^[\w.~%+*-]+=[^\s]*$/;
 
 function isSecret(name: string): boolean {
-  return isSecretName(name) || MORE_SECRETS.has(name.toLowerCase());
+  return isSecretName(name) || EXTRA_SECRET_NAMES.has(name.toLowerCase());
 }
 
 function withoutCredentials(value: string): string {
@@ -84,5 +87,5 @@ function withoutSecrets(record: Readonly<Record<string, unknown>>): object {
 }
 
 function bounded(text: string): string {
-  return text.length > MOST_BODY ? `${text.slice(0, MOST_BODY)}…` : text;
+  return text.length > MAX_BODY_LENGTH ? `${text.slice(0, MAX_BODY_LENGTH)}…` : text;
 }

@@ -5,34 +5,34 @@ import { flagOf, textOf } from "../engine/read-input.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { CancellableRuns } from "./cancellable-runs.js";
 import { exportSession, sessionOf } from "./export-session.js";
-import { type ImportPlace, importSession } from "./import-session.js";
-import type { KeptConnections } from "./kept-connection.js";
+import { type ImportDestination, importSession } from "./import-session.js";
 import { replaySession } from "./replay-session.js";
+import type { SessionConnections } from "./session-connection.js";
 import type { SessionRecorder } from "./session-recorder.js";
 import { shareSession } from "./share-session.js";
 
-/** What the room needs of the others. */
-export interface KeepActionsOptions {
-  readonly connections: KeptConnections & ImportPlace["connections"];
+/** The components that the actions use. */
+export interface SessionActionsOptions {
+  readonly connections: SessionConnections & ImportDestination["connections"];
   readonly timeline: Timeline;
   readonly recorder: SessionRecorder;
   readonly runs: CancellableRuns;
-  /** Where the built page is. */
+  /** The folder of the built page. */
   readonly pageFolder: string;
-  /** Told when something was added to the timeline. */
+  /** Called after entries were added to the timeline. */
   readonly changed: () => void;
 }
 
-type KeepActions = Pick<
+type SessionActions = Pick<
   ActionHandlers,
   "startRecording" | "stopRecording" | "exportSession" | "importSession" | "replay" | "cancelRun" | "share"
 >;
 
-/** Characters of the name of an imported file that are shown. */
-const MOST_NAME = 100;
+/** Maximum length of the name of an imported file. */
+const MAX_NAME_LENGTH = 100;
 
-/** Records, exports, imports, replays and shares sessions. */
-export function keepActions(options: KeepActionsOptions): KeepActions {
+/** Creates the actions that record, export, import, replay and share sessions. */
+export function sessionActions(options: SessionActionsOptions): SessionActions {
   const { connections, timeline, recorder, runs, pageFolder, changed } = options;
   const source = { timeline, recorder };
   const imports = new OneAtATime("another import");
@@ -48,8 +48,8 @@ export function keepActions(options: KeepActionsOptions): KeepActions {
     },
     exportSession: (input) => exportSession(connections.get(textOf(input, "connection")), source),
     async importSession(input) {
-      const name = textOf(input, "name").slice(0, MOST_NAME);
-      // A recording may be longer than other texts, and its parser says how long.
+      const name = textOf(input, "name").slice(0, MAX_NAME_LENGTH);
+      // Recordings may be longer than other strings. `parseRecording` enforces its own limit.
       const text = typeof input.text === "string" ? input.text : textOf(input, "text");
       const recording = parseRecording(text, name);
       const connection = await imports.run(() => importSession(recording, name, { connections, timeline, changed }));

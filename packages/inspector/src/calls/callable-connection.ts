@@ -2,17 +2,17 @@ import type { Client } from "@parley/mcp";
 import type { InspectedExtensions } from "../connections/inspected-extensions.js";
 import type { ConnectionInfo } from "../contract/connections.js";
 
-/** A connection as far as those need it who ask something of its server. */
-export interface CalledConnection {
+/** The part of a connection that calls need. */
+export interface CallableConnection {
   readonly id: string;
-  /** Throws an `McpError` while the connection does not stand. */
+  /** Throws an `McpError` while the connection is not open. */
   readonly client: Client;
-  /** What the client was opened with. */
+  /** The extensions that the client was opened with. */
   readonly extensions: InspectedExtensions;
   readonly info: Pick<ConnectionInfo, "lists" | "era">;
 }
 
-/** Finds a connection by its id. Throws `invalid_params` where there is none. */
+/** Finds a connection by its id. Throws `invalid_params` for an unknown id. */
 export interface ConnectionFinder {
-  get(id: string): CalledConnection;
+  get(id: string): CallableConnection;
 }
