@@ -1,4 +1,4 @@
-import type { Id } from "./message.ts";
+import type { Id } from "./message.js";
 
 /** The two functions that settle a pending request. */
 interface PendingRequest {

@@ -118,7 +118,7 @@ function checkOne(name: string, secret: unknown): void {
     throw weakSecret(`\`${name}\` is ${secret === undefined ? "missing" : "not a string"}`);
   if (secret.trim() === "") throw weakSecret(`\`${name}\` is empty. Is an environment variable not set?`);
   if (secret.length < MIN_SECRET_LENGTH) {
-    throw weakSecret(`\`${name}\` has ${secret.length} characters, but needs at least ${MIN_SECRET_LENGTH} characters`);
+    throw weakSecret(`\`${name}\` has ${secret.length} characters, but needs at least ${MIN_SECRET_LENGTH}`);
   }
   if (PUBLISHED_SECRETS.includes(secret)) throw weakSecret(`\`${name}\` is a sample from the documentation`);
 }

@@ -285,7 +285,7 @@ describe("options that would accept too much", () => {
     ],
     ["no secret", { dpopNonce: { secret: undefined as never } }, /`secret` is missing/],
     ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is empty/],
-    ["a short secret", { dpopNonce: { secret: "short" } }, /`secret` has 5 characters, but needs at least 32 characters/],
+    ["a short secret", { dpopNonce: { secret: "short" } }, /`secret` has 5 characters, but needs at least 32/],
     ["scopes in one text", { scopes: "read" as never }, /`scopes` is not a list of strings/],
     ["a scope that is a number", { scopes: [5 as never] }, /`scopes` is not a list of strings/],
     ["metadata with scopes in one text", { scopesSupported: "read" as never }, /`scopesSupported` is not a list/],
