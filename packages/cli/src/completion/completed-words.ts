@@ -1,7 +1,7 @@
 import { connect } from "@parley/mcp";
 import { ALL_COMMANDS } from "../commands/all-commands.js";
 import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
-import { configuredNames, readConfigServers, usualPaths } from "../target/config-servers.js";
+import { configuredNames, knownFilePaths, readConfigServers } from "../target/config-servers.js";
 import { savedLogins } from "../target/saved-logins.js";
 import type { Io } from "../terminal/io.js";
 import type { Terminal } from "../terminal/terminal.js";
@@ -97,7 +97,7 @@ async function offersOf(target: string, place: string, io: Io): Promise<string[]
 
 function whereOf(target: string, io: Io): Parameters<typeof connect>[0] | undefined {
   if (/^https?:/i.test(target)) return URL.canParse(target) ? target : undefined;
-  for (const { path, scope } of usualPaths(io)) {
+  for (const { path, scope } of knownFilePaths(io)) {
     if (scope !== "user") continue;
     const entry = entryIn(path, target, io);
     if (entry?.url !== undefined) return entry.url;

@@ -1,7 +1,7 @@
 import { ALL_COMMANDS } from "../commands/all-commands.js";
 import type { CommandDeclaration, CommandRun, OptionDeclaration } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { Shown, show } from "../terminal/shown.js";
+import { show, TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { SHELLS } from "./completion-commands.js";
 
@@ -22,7 +22,7 @@ export const printCompletion: CommandRun = async (invocation) => {
     throw new UsageError(what, `Name one of ${SHELLS.join(", ")}.`);
   }
   // The script contains only texts of this program, so it needs no escaping.
-  terminal.print(new Shown(write(rows(ALL_COMMANDS))));
+  terminal.print(new TerminalText(write(rows(ALL_COMMANDS))));
   return EXIT.ok;
 };
 

@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { type AuthorizationStep, oauth } from "@parley/mcp/auth";
 import type { Invocation } from "../commands/command.js";
-import { grantedAccess, savedLogins } from "../target/saved-logins.js";
+import { grantCredentials, savedLogins } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { errorMessageIn } from "./browser-steps.js";
 import { CheckFailure, type Checkup, type Finding, type StepContext } from "./checkup.js";
@@ -38,7 +38,7 @@ export async function checkAuth(options: AuthCheckOptions): Promise<ExaminedConn
         const isGranted = invocation.options.text("grant") !== undefined;
         const kept = own ? undefined : savedLogins(headers, invocation.terminal.io);
         // Without a saved login, this does not start one. It reads the metadata and reports what it found.
-        const auth = isGranted ? grantedAccess(invocation) : (kept ?? oauth({ registration: false }));
+        const auth = isGranted ? grantCredentials(invocation) : (kept ?? oauth({ registration: false }));
         connection = await openExamined(found.url, checkup, invocation, { headers: rest, auth });
         return isGranted ? "the token of --grant is accepted" : "the saved login is accepted";
       } catch (error) {

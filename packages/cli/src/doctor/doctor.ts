@@ -2,11 +2,11 @@ import { McpError } from "@parley/mcp";
 import type { HostServer } from "@parley/mcp/host";
 import { shownRevision } from "@parley/mcp/protocol";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { type ServerTarget, takeTarget } from "../target/target.js";
+import { resolveTarget, type ServerTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { joinShown, Shown, show, showBlock } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { joinText, show, showBlock, TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { CheckFailure, Checkup, type Finding, type Step, type StepStatus } from "./checkup.js";
 import { connectionFinding, type ExaminedConnection, openExamined } from "./examined-connection.js";
@@ -17,7 +17,7 @@ const DEFAULT_MS = 30_000;
 /** `parley doctor`: checks the way to a server step by step, and shows the first failure. */
 export const doctor: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target, [extra]] = await takeTarget(invocation);
+  const [target, [extra]] = await resolveTarget(invocation);
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server.");
   const totalMs = options.duration("timeout") ?? DEFAULT_MS;
   const redact = queryRedactor(target);
@@ -202,7 +202,7 @@ class DoctorReport {
   }
 }
 
-const MARKS: Record<StepStatus, (style: Style) => Shown> = {
+const MARKS: Record<StepStatus, (style: Style) => TerminalText> = {
   ok: (style) => style.green("ok"),
   warning: (style) => style.yellow("warning"),
   failed: (style) => style.red("failed"),
@@ -213,7 +213,7 @@ const MARKS: Record<StepStatus, (style: Style) => Shown> = {
 const MARK_WIDTH = "skipped".length;
 const NAME_WIDTH = "handshake".length;
 
-function stepRow({ step, status, detail, ms }: Step, style: Style): Shown[] {
+function stepRow({ step, status, detail, ms }: Step, style: Style): TerminalText[] {
   const name =
     status === "failed" ? style.bold(style.red(step)) : status === "skipped" ? style.dim(step) : show`${step}`;
   const took = ms === undefined || ms < SLOW_MS ? "" : ` (${ms} ms)`;
@@ -222,7 +222,7 @@ function stepRow({ step, status, detail, ms }: Step, style: Style): Shown[] {
   return [show`  ${mark}`, padded(name, NAME_WIDTH), status === "skipped" ? style.dim(text) : show`${text}`];
 }
 
-function padded(shown: Shown, width: number): Shown {
+function padded(shown: TerminalText, width: number): TerminalText {
   return show`${shown}${" ".repeat(Math.max(0, width - shown.plain.length))}`;
 }
 
@@ -232,7 +232,7 @@ const SLOW_MS = 100;
 interface OtherFinding {
   readonly step: string;
   readonly finding: Finding;
-  mark(style: Style): Shown;
+  mark(style: Style): TerminalText;
 }
 
 /** Every finding except the first failure. */
@@ -251,8 +251,8 @@ function others(steps: readonly Step[], first: Finding | undefined): OtherFindin
 function printFinding(terminal: Terminal, { cause, fix, stderr = [], tried = [] }: Finding): void {
   const { dim } = terminal.style;
   const edge = terminal.io.stdout.isTTY === true ? Math.max(MIN_WRAP_WIDTH, terminal.width) : Number.POSITIVE_INFINITY;
-  terminal.print(joinShown([dim("cause: "), indented(cause, edge)]));
-  terminal.print(joinShown([dim("fix:   "), indented(fix, edge)]));
+  terminal.print(joinText([dim("cause: "), indented(cause, edge)]));
+  terminal.print(joinText([dim("fix:   "), indented(fix, edge)]));
   for (const [title, lines] of [["stderr:", stderr] as const, ["tried:", tried] as const]) {
     if (lines.length > 0) terminal.print(dim(title));
     for (const line of lines) terminal.print(show`       ${line.slice(0, MAX_DETAIL_LENGTH)}`);
@@ -264,10 +264,10 @@ const MIN_WRAP_WIDTH = 40;
 const INDENT = "\n       ";
 
 /** Wraps lines at `edge`, and indents further lines, so that none of them looks like output of this program. */
-function indented(text: string, edge: number): Shown {
+function indented(text: string, edge: number): TerminalText {
   const { text: inert } = showBlock(text.slice(0, MAX_TEXT_LENGTH));
   const lines = inert.split("\n").flatMap((line) => wrapped(line, edge - INDENT.length));
-  return new Shown(lines.join(INDENT));
+  return new TerminalText(lines.join(INDENT));
 }
 
 function wrapped(line: string, width: number): string[] {

@@ -9,7 +9,7 @@ import {
 } from "@parley/mcp";
 import { REVISIONS } from "@parley/mcp/protocol";
 import type { Invocation } from "../commands/command.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import type { Checkup, Finding } from "./checkup.js";
 
 /** An open connection and the warnings that the client collects. */

@@ -7,11 +7,11 @@ import { Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { answerByCommand, commandWords } from "../questions/model-command.js";
 import { tokenFile } from "../target/saved-logins.js";
-import { type ServerTarget, takeTargets } from "../target/target.js";
+import { resolveTargets, type ServerTarget } from "../target/target.js";
 import { targetSecrets } from "../target/target-secrets.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /** `parley inspect`: serves the inspector until a signal arrives. */
@@ -76,7 +76,7 @@ const MAX_TARGETS = 40;
 async function inspectorTargets(invocation: Invocation): Promise<InspectorTarget[]> {
   const { words, program, options } = invocation;
   const named = words.length > 0 || program.length > 0 || options.text("config") === undefined;
-  const targets = await takeTargets(named ? invocation : { ...invocation, words: await configNames(invocation) });
+  const targets = await resolveTargets(named ? invocation : { ...invocation, words: await configNames(invocation) });
   if (targets.length > MAX_TARGETS) {
     throw new UsageError(`the inspector cannot connect to ${targets.length} servers`, `Name at most ${MAX_TARGETS}.`);
   }

@@ -1,12 +1,12 @@
 import { McpError } from "@parley/mcp";
 import { type Finding, LINT_RULES, type LintOptions, lintTools, type Severity } from "@parley/mcp/lint";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { DECLINING } from "../target/declining.js";
+import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { type Shown, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, type TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { loadTokenizer } from "../tokens/token-counter.js";
 
@@ -15,9 +15,9 @@ export const lint: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   if (options.flag("rules")) return printRules(terminal);
   const chosen = await lintOptions(invocation);
-  const [target, [extra]] = await takeTarget(invocation);
+  const [target, [extra]] = await resolveTarget(invocation);
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server.");
-  await using client = await openTarget(target, invocation, DECLINING);
+  await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   const tools = client.serverCapabilities.tools === undefined ? [] : await client.allTools();
   const findings = lintTools(tools, chosen);
   const counts = countsOf(findings);
@@ -79,7 +79,7 @@ function printFindings(terminal: Terminal, findings: readonly Finding[], tools: 
   terminal.print(error + warning === 0 ? green(sum) : bold(sum));
 }
 
-function styled({ style }: Terminal, severity: Severity): Shown {
+function styled({ style }: Terminal, severity: Severity): TerminalText {
   return severity === "error"
     ? style.red(severity)
     : severity === "warning"

@@ -12,13 +12,13 @@ import {
   writeLock,
 } from "@parley/mcp/lock";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { readConfigServers, usualFiles } from "../target/config-servers.js";
-import { DECLINING } from "../target/declining.js";
+import { readConfigServers, readKnownFiles } from "../target/config-servers.js";
+import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { type ServerTarget, takeTarget } from "../target/target.js";
+import { resolveTarget, type ServerTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
-import { type Shown, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, type TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /** `parley lock`: pins the offers of servers, or shows how they differ from their pins. */
@@ -40,10 +40,10 @@ export const lock: CommandRun = async (invocation) => {
 };
 
 async function lockOne(invocation: Invocation, store: LockStore): Promise<LockOutcome> {
-  const [target, rest] = await takeTarget(invocation);
+  const [target, rest] = await resolveTarget(invocation);
   const [extra] = rest;
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`, "Name one server, or use --all.");
-  await using client = await openTarget(target, invocation, DECLINING);
+  await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   const name = invocation.options.text("name") ?? nameOf(target, client);
   return compareOrPin(invocation, store, name, await lockOf(client));
 }
@@ -63,7 +63,9 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
   }
   const config = options.text("config");
   const [file] =
-    config === undefined ? usualFiles(terminal.io) : [readConfigServers(resolve(terminal.io.cwd, config), terminal.io)];
+    config === undefined
+      ? readKnownFiles(terminal.io)
+      : [readConfigServers(resolve(terminal.io.cwd, config), terminal.io)];
   const names = Object.entries(file?.servers ?? {}).flatMap(([name, { disabled }]) =>
     disabled === true ? [] : [name],
   );
@@ -74,8 +76,8 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
   for (const name of names) {
     if (terminal.io.signal.aborted) break;
     try {
-      const [target] = await takeTarget({ ...invocation, words: [name] });
-      await using client = await openTarget(target, invocation, DECLINING);
+      const [target] = await resolveTarget({ ...invocation, words: [name] });
+      await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
       outcomes.push(compareOrPin(invocation, store, name, await lockOf(client)));
     } catch (error) {
       outcomes.push({ name, state: "failed", error, drift: [] });
@@ -214,7 +216,7 @@ function countsOf({ tools, prompts, resourceTemplates }: ServerLock) {
   return { tools: count(tools), prompts: count(prompts), resourceTemplates: count(resourceTemplates) };
 }
 
-function headline(terminal: Terminal, file: string, { name, state, current, error }: LockOutcome): Shown {
+function headline(terminal: Terminal, file: string, { name, state, current, error }: LockOutcome): TerminalText {
   const { bold, green, red, yellow, dim } = terminal.style;
   const offered = current === undefined ? "" : sizeOf(current);
   switch (state) {
@@ -255,7 +257,7 @@ function printDrift(terminal: Terminal, drift: readonly LockDifference[]): void 
 }
 
 /** Colours removed lines red and added lines green. */
-function styled({ style }: Terminal, line: string): Shown {
+function styled({ style }: Terminal, line: string): TerminalText {
   if (line.startsWith("    - ")) return show`  ${style.red(line)}`;
   if (line.startsWith("    + ")) return show`  ${style.green(line)}`;
   return line.startsWith(" ") ? show`  ${style.dim(line)}` : show`  ${style.bold(line)}`;

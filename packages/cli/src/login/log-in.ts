@@ -2,11 +2,11 @@ import { connect } from "@parley/mcp";
 import { deviceLogin, type Login, oauth, type TokenStore } from "@parley/mcp/auth";
 import { browserLogin, fileTokenStore, openInBrowser, terminalLogin } from "@parley/mcp/login";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { knownClient, tokenFile } from "../target/saved-logins.js";
-import { takeTarget } from "../target/target.js";
+import { clientFromOptions, tokenFile } from "../target/saved-logins.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /** `parley login`: connects once with a way to log in, and stores the tokens. */
@@ -15,7 +15,7 @@ export const logIn: CommandRun = async (invocation) => {
   const url = await loginAddress(invocation);
   const store = countingStore(fileTokenStore(tokenFile(terminal.io)));
   const scopes = options.many("scope");
-  const client = knownClient(invocation);
+  const client = clientFromOptions(invocation);
   const auth = oauth({
     login: await loginOf(invocation),
     store,
@@ -35,7 +35,7 @@ export const logIn: CommandRun = async (invocation) => {
 
 /** Returns the URL of the server to log in to or out of. Throws a `UsageError` for other targets. */
 export async function loginAddress(invocation: Invocation): Promise<string> {
-  const [target] = await takeTarget(invocation, { logsIn: true });
+  const [target] = await resolveTarget(invocation, { logsIn: true });
   if (target.kind === "url") return target.entry.url;
   throw new UsageError(
     `${target.name} is not a URL`,

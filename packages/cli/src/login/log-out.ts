@@ -5,7 +5,7 @@ import { fileTokenStore } from "@parley/mcp/login";
 import type { CommandRun } from "../commands/command.js";
 import { tokenFile } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { countingStore, loginAddress } from "./log-in.js";
 
 /** Time for reaching the server. The tokens are deleted in any case. */

@@ -15,12 +15,12 @@ import { type ConfigDialect, writeServers } from "@parley/mcp/config";
 import type { HostServer } from "@parley/mcp/host";
 import { isSecretName, looksSecret, Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { usualPaths } from "../target/config-servers.js";
+import { knownFilePaths } from "../target/config-servers.js";
 import { settingsFolder } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { entryIn, isEmptyConfig, type ServerList, withEntry, withoutEntry } from "./server-entry-edit.js";
 import { targetEntry } from "./target-entry.js";
@@ -190,7 +190,7 @@ function hostApplication(name: string | undefined, project: boolean, option: str
     );
   }
   const scope = project ? "project" : "user";
-  const files = usualPaths(io).filter((file) => file.application === known.title && file.scope === scope);
+  const files = knownFilePaths(io).filter((file) => file.application === known.title && file.scope === scope);
   const file = files.find(({ path }) => existsSync(path)) ?? files[0];
   if (file === undefined) {
     throw new UsageError(`${known.title} has no configuration file for projects`, "Remove --project.");

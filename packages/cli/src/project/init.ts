@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { isPackageName, packageName } from "./package-name.js";
 import { type ProjectOptions, type ProjectTransport, projectFiles } from "./project-files.js";

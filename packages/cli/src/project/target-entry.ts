@@ -2,8 +2,8 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
-import { readConfigServers, usualFiles } from "../target/config-servers.js";
-import { type ServerTarget, takeTarget, variablesOf } from "../target/target.js";
+import { readConfigServers, readKnownFiles } from "../target/config-servers.js";
+import { resolveTarget, type ServerTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 
 /** A server entry for the file of an application. */
@@ -15,7 +15,7 @@ export interface NamedEntry {
 /** Builds the entry for the target of a command line. It can be started from any folder. */
 export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   const { io } = invocation.terminal;
-  const [target] = await takeTarget(invocation, { startsModules: true });
+  const [target] = await resolveTarget(invocation, { startsModules: true });
   if (target.kind === "module")
     return { name: moduleName(target.path), entry: { ...moduleEntry(target.path, io), ...programOptions(invocation) } };
   const [word] = invocation.words;
@@ -63,7 +63,7 @@ function configuredEntry(name: string, { options, terminal: { io } }: Invocation
   const file = options.text("config");
   const path =
     file === undefined
-      ? usualFiles(io).find(({ servers }) => Object.hasOwn(servers, name))?.path
+      ? readKnownFiles(io).find(({ servers }) => Object.hasOwn(servers, name))?.path
       : resolve(io.cwd, file);
   return path === undefined ? {} : (readConfigServers(path, io, { expand: false }).servers[name] ?? {});
 }

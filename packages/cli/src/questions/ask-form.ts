@@ -1,35 +1,35 @@
 import { McpError } from "@parley/mcp";
 import { formIssues } from "@parley/mcp/host";
 import type { ElicitRequestFormParams, ElicitResult, ElicitValue } from "@parley/mcp/protocol";
-import { joinShown, type Shown, show, showIndented, shownLine } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { clipped, type FormField, formFields } from "./form-field.js";
+import { joinText, show, showIndented, showLine, type TerminalText } from "../terminal/terminal-text.js";
+import { clip, type FormField, formFields } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 import { memberOf, nameOfType, typedValue, typesOf } from "./typed-value.js";
 
 /** What a form is and who wants it answered. */
-interface AskedForm {
+interface FormQuestion {
   readonly question: ElicitRequestFormParams;
   readonly server: string;
   /** Fields that the command line has answered. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-const LONGEST_MESSAGE = 2_000;
+const MAX_MESSAGE_LENGTH = 2_000;
 
 /** Says who asks what: the words are the server's, indented so that they look like nobody else's. */
 export function noteQuestion(terminal: Terminal, server: string, verb: string, message: string): void {
   const { bold, cyan } = terminal.noteStyle;
-  terminal.note(show`${cyan("?")} ${bold(clipped(server, 80))} ${verb}`);
-  terminal.note(showIndented(clipped(message, LONGEST_MESSAGE)));
+  terminal.note(show`${cyan("?")} ${bold(clip(server, 80))} ${verb}`);
+  terminal.note(showIndented(clip(message, MAX_MESSAGE_LENGTH)));
 }
 
 /** Asks for the fields of a form, shows them once more, and lets the person send, change or decline them. */
 export async function askForm(
   terminal: Terminal,
   prompter: Prompter,
-  { question, server, given }: AskedForm,
+  { question, server, given }: FormQuestion,
 ): Promise<ElicitResult> {
   noteQuestion(terminal, server, "asks:", question.message);
   const fields = formFields(question.requestedSchema);
@@ -86,7 +86,7 @@ async function askField(prompter: Prompter, field: FormField, style: Style): Pro
   const message = messageOf(field, style);
   if (field.kind === "text") return askText(prompter, field, message);
   if (field.kind === "choices") {
-    const options = field.choices.map(({ value, label }) => ({ value, label: shownLine(label) }));
+    const options = field.choices.map(({ value, label }) => ({ value, label: showLine(label) }));
     const initial = Array.isArray(field.preset) ? field.preset : [];
     return askChoices(prompter, field, message, options, initial);
   }
@@ -97,7 +97,7 @@ async function askField(prompter: Prompter, field: FormField, style: Style): Pro
           { value: false, label: "no" },
         ]
       : field.choices;
-  const options = known.map(({ value, label }) => ({ value: { value } as FieldAnswer, label: shownLine(label) }));
+  const options = known.map(({ value, label }) => ({ value: { value } as FieldAnswer, label: showLine(label) }));
   const skip = { value: {}, label: show`${style.dim("leave it out")}` };
   const all = field.required || field.preset !== undefined ? options : [...options, skip];
   const preset = all.find(({ value }) => "value" in value && value.value === field.preset);
@@ -109,14 +109,14 @@ async function askField(prompter: Prompter, field: FormField, style: Style): Pro
 async function askChoices(
   prompter: Prompter,
   field: FormField,
-  message: Shown,
-  options: readonly { value: string | number | boolean; label: Shown }[],
+  message: TerminalText,
+  options: readonly { value: string | number | boolean; label: TerminalText }[],
   initial: readonly (string | number | boolean)[],
 ): Promise<FieldAnswer | undefined> {
   let problem: string | undefined;
   // Bounded: a person who cannot please the schema leaves the form.
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    const asked = problem === undefined ? message : joinShown([message, show`\n${problem}`]);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const asked = problem === undefined ? message : joinText([message, show`\n${problem}`]);
     const value = await prompter.chooseSome(asked, options, initial, field.required);
     if (value === undefined) return undefined;
     if (value.length === 0 && !field.required) return {};
@@ -126,16 +126,16 @@ async function askChoices(
   return undefined;
 }
 
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
-async function askText(prompter: Prompter, field: FormField, message: Shown): Promise<FieldAnswer | undefined> {
+async function askText(prompter: Prompter, field: FormField, message: TerminalText): Promise<FieldAnswer | undefined> {
   const optional = !field.required || field.preset !== undefined;
   const spelled = typeof field.preset === "string" ? field.preset : JSON.stringify(field.preset);
-  const preset = spelled === undefined ? undefined : shownLine(spelled);
+  const preset = spelled === undefined ? undefined : showLine(spelled);
   const text = await prompter.write(message, preset, (written) => {
     if (written === "" && optional) return undefined;
     const typed = typedValue(written, field.schema);
-    return "problem" in typed ? wanted(field) : issueOf(field, typed.value);
+    return "problem" in typed ? expectedType(field) : issueOf(field, typed.value);
   });
   if (text === undefined) return undefined;
   // The default is shown with its control characters spelled; what is sent is the default itself.
@@ -145,15 +145,15 @@ async function askText(prompter: Prompter, field: FormField, message: Shown): Pr
   return "value" in typed ? { value: typed.value } : {};
 }
 
-function messageOf({ label, description, required, preset, name }: FormField, style: Style): Shown {
+function messageOf({ label, description, required, preset, name }: FormField, style: Style): TerminalText {
   const parts = [style.bold(label)];
   if (label !== name) parts.push(show` ${style.dim(`(${name})`)}`);
   if (!required && preset === undefined) parts.push(show` ${style.dim("(optional)")}`);
   if (description !== "") parts.push(show`  ${style.dim(description)}`);
-  return joinShown(parts);
+  return joinText(parts);
 }
 
-function wanted({ schema }: FormField): string {
+function expectedType({ schema }: FormField): string {
   const types = [...typesOf(schema, schema)];
   return `Write ${types.map(nameOfType).join(" or ")}.`;
 }

@@ -1,8 +1,8 @@
 import type { ConfigInput } from "@parley/mcp/config";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { type Prompter, QuestionDesk } from "./prompter.js";
+import { type Prompter, QuestionQueue } from "./prompter.js";
 
 /** Asks the person for inputs of a configuration, which are its words and not the server's. Throws a `UsageError` if they leave. */
 export async function askInputs(
@@ -10,7 +10,7 @@ export async function askInputs(
   server: string,
   needed: readonly ConfigInput[],
 ): Promise<[string, string][]> {
-  const desk = new QuestionDesk(terminal);
+  const desk = new QuestionQueue(terminal);
   return desk.ask(terminal.io.signal, async (prompter) => {
     const values: [string, string][] = [];
     for (const input of needed) {

@@ -1,14 +1,14 @@
 import { McpError } from "@parley/mcp";
 import type { CreateMessageRequestParams, CreateMessageResult, SamplingMessage } from "@parley/mcp/protocol";
-import { show, showIndented } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, showIndented } from "../terminal/terminal-text.js";
 import { noteQuestion } from "./ask-form.js";
-import { clipped } from "./form-field.js";
+import { clip } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 
-const LONGEST_TEXT = 4_000;
+const MAX_TEXT_LENGTH = 4_000;
 /** Messages that are shown; of a longer conversation the last ones matter. */
-const MOST_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 
 /** Shows what a server would ask a model, and lets a person write the answer. Throws `declined` if they refuse. */
 export async function askModel(
@@ -18,9 +18,9 @@ export async function askModel(
   server: string,
 ): Promise<CreateMessageResult> {
   noteQuestion(terminal, server, "asks a model:", question.systemPrompt ?? "");
-  const left = question.messages.length - MOST_MESSAGES;
+  const left = question.messages.length - MAX_MESSAGES;
   if (left > 0) terminal.note(show`  … ${left} earlier messages`);
-  for (const message of question.messages.slice(-MOST_MESSAGES)) noteMessage(terminal, message);
+  for (const message of question.messages.slice(-MAX_MESSAGES)) noteMessage(terminal, message);
   const chosen = await prompter.choose(show`Do you want to answer in place of a model?`, [
     { value: true, label: show`Answer` },
     { value: false, label: show`Decline` },
@@ -38,6 +38,6 @@ function noteMessage(terminal: Terminal, { role, content }: SamplingMessage): vo
   terminal.note(show`  ${terminal.noteStyle.dim(`${role}:`)}`);
   for (const block of Array.isArray(content) ? content : [content]) {
     const text = block.type === "text" ? block.text : `(${block.type})`;
-    terminal.note(showIndented(clipped(text, LONGEST_TEXT), "    "));
+    terminal.note(showIndented(clip(text, MAX_TEXT_LENGTH), "    "));
   }
 }

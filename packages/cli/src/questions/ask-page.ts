@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import type { ElicitRequestURLParams, ElicitResult } from "@parley/mcp/protocol";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { noteQuestion } from "./ask-form.js";
 import type { Prompter } from "./prompter.js";
 

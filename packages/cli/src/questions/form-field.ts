@@ -20,15 +20,15 @@ export interface FormField {
 }
 
 /** Fields of one form, and answers of one list: nobody reads more. */
-const MOST_FIELDS = 100;
-const MOST_CHOICES = 500;
-const LONGEST_LABEL = 120;
-const LONGEST_DESCRIPTION = 500;
+const MAX_FIELDS = 100;
+const MAX_CHOICES = 500;
+const MAX_LABEL_LENGTH = 120;
+const MAX_DESCRIPTION_LENGTH = 500;
 
 /** The fields that a schema of an object asks for, in its order; undefined if they are too many to ask. */
 export function formFields(schema: unknown): readonly FormField[] | undefined {
   const properties = Object.entries((memberOf(schema, "properties") ?? {}) as object);
-  if (properties.length > MOST_FIELDS) return undefined;
+  if (properties.length > MAX_FIELDS) return undefined;
   const required = new Set(listOf(memberOf(schema, "required")));
   return properties.map(([name, property]) => fieldOf(name, property, schema, required.has(name)));
 }
@@ -43,8 +43,8 @@ function fieldOf(name: string, property: unknown, root: unknown, required: boole
   return {
     name,
     schema,
-    label: clipped(textOf(memberOf(schema, "title")) || name, LONGEST_LABEL),
-    description: clipped(textOf(memberOf(schema, "description")), LONGEST_DESCRIPTION),
+    label: clip(textOf(memberOf(schema, "title")) || name, MAX_LABEL_LENGTH),
+    description: clip(textOf(memberOf(schema, "description")), MAX_DESCRIPTION_LENGTH),
     required,
     kind,
     choices,
@@ -60,9 +60,9 @@ function choicesOf(schema: unknown): readonly Choice[] {
     (one) => [memberOf(one, "const"), memberOf(one, "title")] as const,
   );
   const all = plain.length > 0 ? plain : titled;
-  if (all.length > MOST_CHOICES || !all.every(([value]) => isPlain(value))) return [];
+  if (all.length > MAX_CHOICES || !all.every(([value]) => isPlain(value))) return [];
   return all.flatMap(([value, title]) =>
-    isPlain(value) ? [{ value, label: clipped(textOf(title) || String(value), LONGEST_LABEL) }] : [],
+    isPlain(value) ? [{ value, label: clip(textOf(title) || String(value), MAX_LABEL_LENGTH) }] : [],
   );
 }
 
@@ -75,6 +75,6 @@ function textOf(value: unknown): string {
 }
 
 /** A text of a server, short enough to stand in a form. */
-export function clipped(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+export function clip(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }

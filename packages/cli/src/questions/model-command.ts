@@ -3,12 +3,12 @@ import { McpError } from "@parley/mcp";
 import { type CreateMessageRequestParams, type CreateMessageResult, isSamplingContent } from "@parley/mcp/protocol";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { memberOf, parsedJson } from "./typed-value.js";
+import { memberOf, parseJson } from "./typed-value.js";
 
 /** How long a model may think, and how much it may say. */
-const LONGEST_MS = 10 * 60_000;
-const MOST_BYTES = 4 * 1024 * 1024;
-const LAST_WORDS = 500;
+const MAX_RUN_MS = 10 * 60_000;
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MAX_STDERR_LENGTH = 500;
 
 /**
  * Answers a question to a model by a program: the request goes to its stdin as JSON, and its stdout is the answer, either text or
@@ -20,9 +20,9 @@ export async function answerByCommand(
   { env, cwd }: Pick<Io, "env" | "cwd">,
   signal: AbortSignal,
 ): Promise<CreateMessageResult> {
-  const printed = await outputOf(words, `${JSON.stringify(question)}\n`, { env, cwd }, signal);
+  const printed = await runProgram(words, `${JSON.stringify(question)}\n`, { env, cwd }, signal);
   const text = printed.trim();
-  const parsed = text.startsWith("{") ? parsedJson(text) : { problem: "text" };
+  const parsed = text.startsWith("{") ? parseJson(text) : { problem: "text" };
   const content = "value" in parsed ? memberOf(parsed.value, "content") : undefined;
   const rest = { role: "assistant", model: words[0] ?? "", stopReason: "endTurn" } as const;
   if (content === undefined) return { ...rest, content: { type: "text", text } };
@@ -39,7 +39,7 @@ export async function answerByCommand(
   };
 }
 
-function outputOf(
+function runProgram(
   [command = "", ...args]: readonly string[],
   input: string,
   { env, cwd }: Pick<Io, "env" | "cwd">,
@@ -52,17 +52,17 @@ function outputOf(
     const timer = setTimeout(() => {
       late = true;
       child.kill("SIGKILL");
-    }, LONGEST_MS);
+    }, MAX_RUN_MS);
     const chunks: Buffer[] = [];
-    let [bytes, lastWords] = [0, ""];
+    let [bytes, stderr] = [0, ""];
     child.stdout.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= MOST_BYTES) return chunks.push(chunk);
+      if (bytes <= MAX_OUTPUT_BYTES) return chunks.push(chunk);
       child.kill("SIGKILL");
-      return reject(failed(`said more than ${MOST_BYTES} bytes`));
+      return reject(failed(`said more than ${MAX_OUTPUT_BYTES} bytes`));
     });
     child.stderr.on("data", (chunk: Buffer) => {
-      lastWords = (lastWords + chunk.toString()).slice(-LAST_WORDS);
+      stderr = (stderr + chunk.toString()).slice(-MAX_STDERR_LENGTH);
     });
     child.on("error", (error) => {
       clearTimeout(timer);
@@ -70,9 +70,9 @@ function outputOf(
     });
     child.on("close", (code) => {
       clearTimeout(timer);
-      if (late) reject(failed(`took more than ${LONGEST_MS / 60_000} minutes`));
+      if (late) reject(failed(`took more than ${MAX_RUN_MS / 60_000} minutes`));
       else if (code === 0) resolve(Buffer.concat(chunks).toString());
-      else reject(failed(`ended with exit code ${code}${lastWords === "" ? "" : `: ${lastWords.trim()}`}`));
+      else reject(failed(`ended with exit code ${code}${stderr === "" ? "" : `: ${stderr.trim()}`}`));
     });
     // A program that does not read its input is free to.
     child.stdin.on("error", () => {});

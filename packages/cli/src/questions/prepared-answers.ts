@@ -1,6 +1,6 @@
 import type { OptionReader } from "../commands/option-reader.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { parsedJson } from "./typed-value.js";
+import { parseJson } from "./typed-value.js";
 
 /** Answers of the command line to forms: by name, as texts still to be typed or as values. */
 export type PreparedAnswers = ReadonlyMap<string, { readonly texts: readonly string[] } | { readonly value: unknown }>;
@@ -12,7 +12,7 @@ export function preparedAnswers(options: OptionReader): PreparedAnswers | undefi
   if (json === undefined && pairs.length === 0) return undefined;
   const answers = new Map<string, { texts: readonly string[] } | { value: unknown }>();
   if (json !== undefined) {
-    const parsed = parsedJson(json);
+    const parsed = parseJson(json);
     const value = "value" in parsed ? parsed.value : undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       const why = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "not a JSON object";

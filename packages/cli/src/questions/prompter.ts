@@ -1,11 +1,11 @@
-import { type Shown, shownLine } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { showLine, type TerminalText } from "../terminal/terminal-text.js";
 
 /** One answer to choose. */
-export interface Offered<T> {
+export interface SelectOption<T> {
   readonly value: T;
-  readonly label: Shown;
-  readonly hint?: Shown | undefined;
+  readonly label: TerminalText;
+  readonly hint?: TerminalText | undefined;
 }
 
 /**
@@ -13,24 +13,24 @@ export interface Offered<T> {
  * undefined when the person leaves the question (Escape, Ctrl-C) or when it is withdrawn.
  */
 export interface Prompter {
-  choose<T>(message: Shown, options: readonly Offered<T>[], initial?: T): Promise<T | undefined>;
+  choose<T>(message: TerminalText, options: readonly SelectOption<T>[], initial?: T): Promise<T | undefined>;
   chooseSome<T>(
-    message: Shown,
-    options: readonly Offered<T>[],
+    message: TerminalText,
+    options: readonly SelectOption<T>[],
     initial: readonly T[],
     required: boolean,
   ): Promise<T[] | undefined>;
   /** `preset` is the answer of a person who writes nothing; `problem` says why another one cannot be taken. A secret is not shown. */
   write(
-    message: Shown,
-    preset: Shown | undefined,
+    message: TerminalText,
+    preset: TerminalText | undefined,
     problem: (text: string) => string | undefined,
     isSecret?: boolean,
   ): Promise<string | undefined>;
 }
 
 /** Asks one after the other: what a server asks meanwhile waits until the terminal is free. */
-export class QuestionDesk {
+export class QuestionQueue {
   readonly #terminal: Terminal;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -42,7 +42,7 @@ export class QuestionDesk {
   ask<T>(signal: AbortSignal, ask: (prompter: Prompter) => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
       const prompter = await openPrompter(this.#terminal, signal);
-      return this.#terminal.status.without(() => ask(prompter));
+      return this.#terminal.status.hideWhile(() => ask(prompter));
     });
     this.#last = turn.catch(() => {});
     return turn;
@@ -55,21 +55,26 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
   const common = { input: io.stdin, output: io.stderr, signal };
   const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
   // The library stands for any value by an index, which is a primitive whatever the value is.
-  const rows = <T>(options: readonly Offered<T>[]) =>
+  const rows = <T>(options: readonly SelectOption<T>[]) =>
     options.map(({ label, hint }, value) => ({
       value,
       label: label.text,
       ...(hint === undefined ? {} : { hint: hint.text }),
     }));
   return {
-    async choose<T>(message: Shown, options: readonly Offered<T>[], initial?: T) {
+    async choose<T>(message: TerminalText, options: readonly SelectOption<T>[], initial?: T) {
       const at = options.findIndex(({ value }) => value === initial);
       const chosen = given<number>(
         await select({ ...common, message: message.text, options: rows(options), initialValue: Math.max(0, at) }),
       );
       return chosen === undefined ? undefined : options[chosen]?.value;
     },
-    async chooseSome<T>(message: Shown, options: readonly Offered<T>[], initial: readonly T[], required: boolean) {
+    async chooseSome<T>(
+      message: TerminalText,
+      options: readonly SelectOption<T>[],
+      initial: readonly T[],
+      required: boolean,
+    ) {
       const initialValues = options.flatMap(({ value }, at) => (initial.includes(value) ? [at] : []));
       const chosen = given<number[]>(
         await multiselect({ ...common, message: message.text, options: rows(options), initialValues, required }),
@@ -80,7 +85,7 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
       const validate = (written: string | undefined) => {
         const found = problem(written ?? "");
         // A problem may repeat a word of the server's schema.
-        return found === undefined ? undefined : shownLine(found).text;
+        return found === undefined ? undefined : showLine(found).text;
       };
       if (isSecret) return given<string>(await password({ ...common, message: message.text, validate }));
       const presets = preset === undefined ? {} : { placeholder: preset.text, defaultValue: preset.text };

@@ -1,12 +1,12 @@
 import { McpError } from "@parley/mcp";
 import type { ElicitRequestURLParams } from "@parley/mcp/protocol";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { QuestionDesk } from "./prompter.js";
+import { show } from "../terminal/terminal-text.js";
+import { QuestionQueue } from "./prompter.js";
 import { listOf, memberOf } from "./typed-value.js";
 
 /** Pages of one refusal; nobody visits more. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 /**
  * Runs a request; where the server refuses it until pages are visited, shows them, lets a person visit them, and runs it once more.
@@ -17,12 +17,16 @@ export async function withRequiredPages<T>(terminal: Terminal, server: string, r
     return await run();
   } catch (reason) {
     if (!McpError.is(reason) || reason.kind !== "url_elicitation_required") throw reason;
-    if (!(await visited(terminal, pagesOf(reason), server))) throw reason;
+    if (!(await visitPages(terminal, pagesOf(reason), server))) throw reason;
     return run();
   }
 }
 
-async function visited(terminal: Terminal, pages: readonly ElicitRequestURLParams[], server: string): Promise<boolean> {
+async function visitPages(
+  terminal: Terminal,
+  pages: readonly ElicitRequestURLParams[],
+  server: string,
+): Promise<boolean> {
   const [{ noteQuestion }, { askPage, notePage }] = await Promise.all([
     import("./ask-form.js"),
     import("./ask-page.js"),
@@ -34,7 +38,7 @@ async function visited(terminal: Terminal, pages: readonly ElicitRequestURLParam
     }
     return false;
   }
-  return new QuestionDesk(terminal).ask(terminal.io.signal, async (prompter) => {
+  return new QuestionQueue(terminal).ask(terminal.io.signal, async (prompter) => {
     for (const page of pages) {
       const { action } = await askPage(terminal, prompter, page, server);
       if (action !== "accept") return false;
@@ -50,7 +54,7 @@ async function visited(terminal: Terminal, pages: readonly ElicitRequestURLParam
 /** The pages of a refusal. The client has left out those whose address may deceive. */
 function pagesOf({ data }: McpError): readonly ElicitRequestURLParams[] {
   return listOf(memberOf(data, "elicitations"))
-    .slice(0, MOST_PAGES)
+    .slice(0, MAX_PAGES)
     .flatMap((one) => {
       const [message, url] = [memberOf(one, "message"), memberOf(one, "url")];
       if (typeof url !== "string" || !URL.canParse(url)) return [];

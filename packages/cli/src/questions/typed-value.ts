@@ -1,14 +1,14 @@
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 
 /** A value of the type that a schema wants, or why the text is none. */
-export type Typed = { readonly value: unknown } | { readonly problem: string };
+export type ParsedValue = { readonly value: unknown } | { readonly problem: string };
 
 /** How often a reference is followed; a schema may refer to itself. */
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Reads a text as what `schema` wants: a number, a boolean, JSON for lists and objects, otherwise the text itself. */
-export function typedValue(text: string, schema: unknown, root: unknown = schema): Typed {
+export function typedValue(text: string, schema: unknown, root: unknown = schema): ParsedValue {
   const types = typesOf(schema, root);
   const trimmed = text.trim();
   if (types.has("null") && trimmed === "null") return { value: null };
@@ -19,7 +19,7 @@ export function typedValue(text: string, schema: unknown, root: unknown = schema
   }
   const wantsList = types.has("array");
   if ((types.has("object") && trimmed.startsWith("{")) || (wantsList && trimmed.startsWith("["))) {
-    const parsed = parsedJson(text);
+    const parsed = parseJson(text);
     if ("value" in parsed || !types.has("string")) return parsed;
   }
   if (types.size === 0 || types.has("string")) return { value: text };
@@ -31,7 +31,7 @@ export function typedValue(text: string, schema: unknown, root: unknown = schema
 }
 
 /** Reads JSON; the problem says where it is, and does not repeat the text. */
-export function parsedJson(text: string): Typed {
+export function parseJson(text: string): ParsedValue {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
@@ -52,7 +52,7 @@ function jsonProblem(text: string): string {
 /** The types that a schema allows; empty if it names none. */
 export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<string> {
   const found = new Set<string>();
-  if (depth > DEEPEST) return found;
+  if (depth > MAX_DEPTH) return found;
   const own = resolveSchema(schema, root);
   const type = memberOf(own, "type");
   for (const one of Array.isArray(type) ? type : [type]) if (typeof one === "string") found.add(one);
@@ -68,7 +68,7 @@ export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<
 /** The schema behind a reference into its own document. Others stay as they are. */
 export function resolveSchema(schema: unknown, root: unknown): unknown {
   let at = schema;
-  for (let depth = 0; depth < DEEPEST; depth++) {
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const reference = memberOf(at, "$ref");
     if (typeof reference !== "string" || !reference.startsWith("#/")) return at;
     at = reference

@@ -3,7 +3,7 @@ import { type RecordedTarget, Redactor } from "@parley/mcp/recording";
 import type { Invocation } from "../commands/command.js";
 import type { ServerTarget } from "../target/target.js";
 import { targetSecrets } from "../target/target-secrets.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { Recorder } from "./recorder.js";
 

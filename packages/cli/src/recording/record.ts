@@ -1,11 +1,11 @@
 import type { Revision } from "@parley/mcp";
 import { type HostEntry, remoteServer } from "@parley/mcp/host";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { servingPlace, withStdoutGuarded, wordsBesidePort } from "../serving/serving-place.js";
+import { servingPlace, withStdoutGuarded, wordsWithoutPort } from "../serving/serving-place.js";
 import { savedLogins } from "../target/saved-logins.js";
-import { type ServerTarget, takeTarget } from "../target/target.js";
+import { resolveTarget, type ServerTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { recordTarget } from "./record-target.js";
 import type { Recorder } from "./recorder.js";
@@ -14,7 +14,7 @@ import { serveRecording } from "./serve-recording.js";
 /** `parley record`: stands between clients and a server, and writes down what the server is asked and answers. */
 export const record: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target] = await takeTarget({ ...invocation, words: wordsBesidePort(invocation) });
+  const [target] = await resolveTarget({ ...invocation, words: wordsWithoutPort(invocation) });
   const file = options.text("output");
   if (file === undefined) throw new UsageError("no file is named", "Name the file of the recording: -o session.jsonl.");
   const place = servingPlace(invocation);

@@ -19,7 +19,7 @@ export class Recorder {
 
   /** Makes the file, which only its owner can read. Throws a `UsageError` for one that is there, or cannot be written. */
   constructor(path: string, { force = false, ...options }: RecorderOptions) {
-    this.#file = create(path, force);
+    this.#file = createFile(path, force);
     const onNote = (note: string) => {
       this.#end();
       options.onNote?.(`${path}: ${note}`);
@@ -69,7 +69,7 @@ export class Recorder {
   }
 }
 
-function create(path: string, force: boolean): number {
+function createFile(path: string, force: boolean): number {
   try {
     const file = openSync(path, force ? "w" : "wx", 0o600);
     if (fstatSync(file).isFile()) {

@@ -7,17 +7,17 @@ import {
 } from "@parley/mcp/recording";
 import type { Invocation } from "../commands/command.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { recordingUsage } from "./recording-usage.js";
 
 /** Sends the requests of a recording to a server, in order, and tells what is answered differently. */
 export async function replayAgainstTarget(recording: Recording, invocation: Invocation): Promise<ExitCode> {
   const { options, terminal } = invocation;
   const against = options.text("against");
-  const [target] = await takeTarget({ ...invocation, words: against === undefined ? [] : [against] });
+  const [target] = await resolveTarget({ ...invocation, words: against === undefined ? [] : [against] });
   const verdicts = await recordingUsage(() =>
     replayRecording(recording, (more) => openTarget(target, invocation, more), {
       all: options.flag("all"),

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { MAX_RECORDING_BYTES, parseRecording, type Recording, replayedServer } from "@parley/mcp/recording";
 import type { CommandRun } from "../commands/command.js";
-import { servingPlace, wordsBesidePort } from "../serving/serving-place.js";
+import { servingPlace, wordsWithoutPort } from "../serving/serving-place.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { recordingUsage } from "./recording-usage.js";
 import { serveRecording } from "./serve-recording.js";
@@ -12,7 +12,7 @@ import { serveRecording } from "./serve-recording.js";
 /** `parley replay`: serves a recording as a server, or sends its requests to another one. */
 export const replay: CommandRun = async (invocation) => {
   const { options, terminal, program } = invocation;
-  const [file] = wordsBesidePort(invocation);
+  const [file] = wordsWithoutPort(invocation);
   if (file === undefined) throw new UsageError("no recording is named", "Name the file that was recorded.");
   const recording = await readRecording(file, terminal.io.cwd);
   for (const note of recording.notes) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${file}: ${note}`);

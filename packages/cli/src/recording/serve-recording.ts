@@ -2,7 +2,7 @@ import type { Server } from "@parley/mcp";
 import { serveHttp, serveStdio } from "@parley/mcp/node";
 import type { Invocation } from "../commands/command.js";
 import { type ServingPlace, serveUntilEnded } from "../serving/serving-place.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 
 /** Serves until the client leaves stdin or the user interrupts, then closes the server. Without a port any free one is taken. */
 export async function serveRecording(

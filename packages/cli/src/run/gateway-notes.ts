@@ -1,8 +1,8 @@
 import type { Host, HostedState, ServerStatus } from "@parley/mcp/host";
 import { shellAdvice } from "../terminal/shell-advice.js";
-import { joinShown, type Shown, show } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { joinText, show, type TerminalText } from "../terminal/terminal-text.js";
 import type { GatewayServers } from "./gateway-servers.js";
 
 /** Prints the problems of the files before anything is started. */
@@ -30,9 +30,9 @@ export function noteStatus(terminal: Terminal, host: Host): () => void {
   });
 }
 
-function statusLines(style: Style, server: string, status: ServerStatus): Shown[] {
+function statusLines(style: Style, server: string, status: ServerStatus): TerminalText[] {
   const { state, lastError, tools, protocolVersion, serverInfo } = status;
-  const head = joinShown([stateShown(style, state), show` ${server}`]);
+  const head = joinText([stateShown(style, state), show` ${server}`]);
   if (state === "ready") {
     const who = serverInfo === undefined ? "" : `${serverInfo.name} ${serverInfo.version}, `;
     return [show`${head}: ${who}${protocolVersion ?? ""}, ${tools} ${tools === 1 ? "tool" : "tools"}`];
@@ -44,7 +44,7 @@ function statusLines(style: Style, server: string, status: ServerStatus): Shown[
 }
 
 /** A state in its colour, padded to the longest one. */
-export function stateShown(style: Style, state: HostedState): Shown {
+export function stateShown(style: Style, state: HostedState): TerminalText {
   const text = state.padEnd(10);
   if (state === "ready") return style.green(text);
   if (state === "failed") return style.red(text);

@@ -4,7 +4,12 @@ import { McpError } from "@parley/mcp";
 import type { ConfigProblem, LoadedConfig } from "@parley/mcp/config";
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
-import { type ConfigFileServers, type InputValues, readConfigServers, usualPaths } from "../target/config-servers.js";
+import {
+  type ConfigFileServers,
+  type InputValues,
+  knownFilePaths,
+  readConfigServers,
+} from "../target/config-servers.js";
 import { pairsOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
@@ -53,7 +58,7 @@ function ofProgram(
   const files = [file ?? "parley.config"];
   if (Object.keys(servers).length > 0) return { servers, problems, files, doubled: [] };
   if (file !== undefined) throw new UsageError(`${file} has no servers`, "Add them as an object under `servers`.");
-  const found = usualPaths(io).filter(({ path }) => existsSync(path));
+  const found = knownFilePaths(io).filter(({ path }) => existsSync(path));
   const ofFolder = found.filter(({ scope }) => scope === "project");
   if (ofFolder.length > 0) return merged(ofFolder.map(({ path }) => readable(path, io, inputs)));
   const words = [...new Set(found.map(({ application }) => wordOf(application)))];
@@ -75,7 +80,7 @@ function wordOf(application: string): string {
  * Code.
  */
 function filesOf(word: string, io: Io, inputs: InputValues): ConfigFileServers[] {
-  const meant = usualPaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
+  const meant = knownFilePaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
   const found = meant.filter(({ path }) => existsSync(path));
   if (found.length > 0) return found.map(({ path }) => readable(path, io, inputs));
   const paths = meant.map(({ path }) => path).join(", ");

@@ -4,8 +4,8 @@ import { type Binding, ServerRegistry } from "@parley/mcp/registry";
 import { fileState, ModuleGraph, thrownFailure } from "../modules/module-graph.js";
 import { loadServerModule, type ServedModule } from "../target/load-module.js";
 import { reportFailure } from "../terminal/failure.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 
 const NAME = "module";
 /** Events that would end the process, and every connection with it. */

@@ -2,11 +2,11 @@ import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { ModuleGraph } from "../modules/module-graph.js";
-import { serveUntilEnded, withStdoutGuarded, wordsBesidePort } from "../serving/serving-place.js";
+import { serveUntilEnded, withStdoutGuarded, wordsWithoutPort } from "../serving/serving-place.js";
 import { loadServerModule } from "../target/load-module.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { programConfig } from "./program-config.js";
 import { ReloadingModule } from "./reloading-module.js";
@@ -37,7 +37,7 @@ export const runModule: CommandRun = async (invocation) => {
 };
 
 function modulePath(invocation: Invocation): string {
-  const [word, ...others] = wordsBesidePort(invocation);
+  const [word, ...others] = wordsWithoutPort(invocation);
   if (word === undefined) throw new UsageError("which module?", "Name its path, such as ./server.ts.");
   if (others.length > 0) {
     throw new UsageError(`unexpected argument "${others[0]}"`, "Name one module, such as ./server.ts.");

@@ -4,15 +4,15 @@ import type { ServerStatus } from "@parley/mcp/host";
 import { printTree } from "@parley/mcp/supervision";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { Shown, show, showBlock } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, showBlock, TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { stateShown } from "./gateway-notes.js";
 import { type GatewayReport, gatewayReports } from "./tree-socket.js";
 
 const POLL_MS = 1_000;
 /** Moves the terminal's cursor to the first line, and clears the screen. */
-const CLEAR = new Shown("\u001b[H\u001b[2J", "");
+const CLEAR = new TerminalText("\u001b[H\u001b[2J", "");
 
 /** `parley tree`: shows the servers of a running gateway. */
 export const tree: CommandRun = async ({ words, options, terminal }) => {
@@ -92,7 +92,7 @@ function printGateway(terminal: Terminal, report: GatewayReport): void {
   }
 }
 
-function rowOf({ style }: Terminal, name: string, status: ServerStatus): (Shown | string | number)[] {
+function rowOf({ style }: Terminal, name: string, status: ServerStatus): (TerminalText | string | number)[] {
   const { state, restarts, calls, tools, protocolVersion, stale, circuit } = status;
   const counts = [`${calls.running} running`];
   if (calls.waiting > 0) counts.push(`${calls.waiting} waiting`);

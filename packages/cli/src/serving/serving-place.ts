@@ -26,7 +26,7 @@ export function servingPlace(
 }
 
 /** The words of the command line. What follows `--http` and is no port is the only one: `--http session.jsonl`. */
-export function wordsBesidePort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
+export function wordsWithoutPort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
   const text = options.text("http");
   if (text === undefined || PORT.test(text)) return words;
   if (words.length > 0)

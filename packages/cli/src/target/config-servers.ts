@@ -27,7 +27,7 @@ export type InputValues = ReadonlyMap<string, string>;
 /** The server of this name in the named file, or in the first of the usual files that has it. Throws a `UsageError`. */
 export function findConfigServer(name: string, file: string | undefined, io: Io, inputs?: InputValues): HostServer {
   const files =
-    file === undefined ? usualFiles(io, { inputs }) : [readConfigServers(resolve(io.cwd, file), io, { inputs })];
+    file === undefined ? readKnownFiles(io, { inputs }) : [readConfigServers(resolve(io.cwd, file), io, { inputs })];
   const found = files.find(({ servers }) => Object.hasOwn(servers, name));
   const entry = found?.servers[name];
   if (found === undefined || entry === undefined) throw unknownName(name, files, file);
@@ -40,17 +40,18 @@ export function findConfigServer(name: string, file: string | undefined, io: Io,
 export function neededInputs(name: string, file: string | undefined, io: Io): ConfigInput[] {
   const files =
     file === undefined
-      ? usualFiles(io, { expand: false })
+      ? readKnownFiles(io, { expand: false })
       : [readConfigServers(resolve(io.cwd, file), io, { expand: false })];
   const found = files.find(({ servers }) => Object.hasOwn(servers, name));
   const ids = inputsIn(found?.servers[name] ?? {});
-  return ids.slice(0, MOST_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
+  return ids.slice(0, MAX_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
 }
 
 /** The inputs that entries of the named file, or of the usual ones, refer to. */
 export function knownInputs(file: string | undefined, io: Io): string[] {
   const reading = { expand: false };
-  const files = file === undefined ? usualFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
+  const files =
+    file === undefined ? readKnownFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
   return inputsIn(files.map(({ servers }) => servers));
 }
 
@@ -60,11 +61,11 @@ function inputsIn(entries: unknown): string[] {
 }
 
 /** Inputs of one server that a person is asked for. */
-const MOST_INPUTS = 50;
+const MAX_INPUTS = 50;
 
 /** Every usual file of the known applications that exists and can be read: those of the project first. */
-export function usualFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServers[] {
-  return usualPaths(io).flatMap(({ application, path }) => {
+export function readKnownFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServers[] {
+  return knownFilePaths(io).flatMap(({ application, path }) => {
     try {
       return existsSync(path) ? [{ ...readConfigServers(path, io, reading), application }] : [];
     } catch {
@@ -75,7 +76,7 @@ export function usualFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServ
 }
 
 /** Where the known applications keep their servers, for this user and this folder. */
-export function usualPaths({ platform, home, env, cwd }: Io): KnownConfigFile[] {
+export function knownFilePaths({ platform, home, env, cwd }: Io): KnownConfigFile[] {
   const system = platform === "darwin" || platform === "win32" ? platform : "linux";
   const known = knownConfigFiles(system, home, env);
   const complete = known.map((file) => (isAbsolute(file.path) ? file : { ...file, path: join(cwd, file.path) }));
@@ -95,7 +96,7 @@ export function readConfigServers(
   io: Io,
   { expand = true, inputs }: ReadingOptions = {},
 ): ConfigFileServers {
-  const config = parsed(path, readText(path));
+  const config = parseConfig(path, readText(path));
   const options = { env: io.env, files: fs, baseFolder: dirname(path), userHome: io.home, workspaceFolder: io.cwd };
   const input = (id: string, declared: ConfigInput | undefined) => inputs?.get(id) ?? declared?.default;
   try {
@@ -111,7 +112,7 @@ export function configuredNames(file: string | undefined, io: Io): string[] {
   try {
     const reading = { expand: false };
     const files =
-      file === undefined ? usualFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
+      file === undefined ? readKnownFiles(io, reading) : [readConfigServers(resolve(io.cwd, file), io, reading)];
     return [...new Set(files.flatMap(({ servers }) => Object.keys(servers)))];
   } catch {
     return [];
@@ -127,7 +128,7 @@ function readText(path: string): string {
   }
 }
 
-function parsed(path: string, text: string): unknown {
+function parseConfig(path: string, text: string): unknown {
   if (!path.endsWith(".toml")) return text;
   try {
     return parseToml(text);

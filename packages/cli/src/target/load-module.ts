@@ -20,14 +20,14 @@ export async function loadServerModule(path: string, graph = new ModuleGraph(pat
   const servers = Object.entries(exported).filter(([, value]) => isServer(value));
   const [only, ...others] = servers;
   if (only !== undefined && others.length === 0) return only[1] as ServedModule;
-  if (only !== undefined) throw several(path, servers);
-  return made(path, exported, graph);
+  if (only !== undefined) throw ambiguousServers(path, servers);
+  return serverFromFactory(path, exported, graph);
 }
 
 /** The server of the only function that is named for making one. */
-async function made(path: string, exported: Exports, graph: ModuleGraph): Promise<ServedModule> {
+async function serverFromFactory(path: string, exported: Exports, graph: ModuleGraph): Promise<ServedModule> {
   const makers = Object.entries(exported).filter(([name, value]) => /server/i.test(name) && isFunction(value));
-  if (makers.length > 1) throw several(path, makers);
+  if (makers.length > 1) throw ambiguousServers(path, makers);
   const found = await serverOf(makers[0]?.[1], graph);
   if (found !== undefined) return found;
   throw new UsageError(
@@ -36,7 +36,7 @@ async function made(path: string, exported: Exports, graph: ModuleGraph): Promis
   );
 }
 
-function several(path: string, named: readonly (readonly [string, unknown])[]): UsageError {
+function ambiguousServers(path: string, named: readonly (readonly [string, unknown])[]): UsageError {
   const names = named.map(([name]) => name).slice(0, 10);
   return new UsageError(
     `${path} exports several servers: ${names.join(", ")}`,

@@ -18,14 +18,14 @@ interface OpenModuleOptions {
  * by `console` goes to stderr, and errors of its tools are reported by their place alone unless `debug` is set.
  */
 export async function openModule(path: string, io: Io, options: OpenModuleOptions): Promise<Client> {
-  const restoreConsole = consoleTo(io);
+  const restoreConsole = redirectConsole(io);
   const { stackTraceLimit } = Error;
   const restore = () => {
     restoreConsole();
     Error.stackTraceLimit = stackTraceLimit;
   };
   try {
-    const server = await loadedInTime(path, io.signal, options.timeoutMs);
+    const server = await loadWithTimeout(path, io.signal, options.timeoutMs);
     // The module may have a copy of the library that is older than this program's.
     if (options.tracer !== undefined) (server as Partial<Server>).observe?.(options.tracer);
     // Set after loading, which finds the place of a failure by its whole stack.
@@ -42,19 +42,19 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
 }
 
 /** Methods of `console` that write to stdout. */
-const PRINTING = ["log", "info", "debug", "dir", "dirxml", "table", "group", "groupCollapsed", "count"] as const;
+const STDOUT_METHODS = ["log", "info", "debug", "dir", "dirxml", "table", "group", "groupCollapsed", "count"] as const;
 
 /** Sends what is printed to stderr: stdout has the answer. Returns what undoes it. */
-function consoleTo({ stderr }: Io): () => void {
+function redirectConsole({ stderr }: Io): () => void {
   const own = globalThis.console;
-  const before = Object.fromEntries(PRINTING.map((name) => [name, own[name]]));
+  const before = Object.fromEntries(STDOUT_METHODS.map((name) => [name, own[name]]));
   const other = new Console(stderr);
-  Object.assign(own, Object.fromEntries(PRINTING.map((name) => [name, other[name].bind(other)])));
+  Object.assign(own, Object.fromEntries(STDOUT_METHODS.map((name) => [name, other[name].bind(other)])));
   return () => void Object.assign(own, before);
 }
 
 /** A module can wait at its top level for something that never comes. */
-function loadedInTime(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServedModule> {
+function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServedModule> {
   let stop = () => {};
   const ended = new Promise<never>((_, reject) => {
     const late = new McpError("timeout", `${path} was not loaded within ${timeoutMs} ms`, {

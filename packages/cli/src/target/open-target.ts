@@ -4,8 +4,8 @@ import type { CallTracer } from "@parley/mcp/telemetry";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import type { OptionReader } from "../commands/option-reader.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { tokenFile } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
 
@@ -27,7 +27,7 @@ export async function openTarget(
 ): Promise<Client> {
   const timeoutMs = options.duration("timeout");
   const revision = options.text("revision") as Revision | undefined;
-  const recorder = await recorderOf(target, { options, terminal });
+  const recorder = await startRecorder(target, { options, terminal });
   const debug = options.flag("debug") ? debugWatcher(terminal) : undefined;
   const watchers = [more.onMessage, debug, recorder?.watch, tracer?.onMessage].filter((one) => one !== undefined);
   const common: ClientOptions = {
@@ -38,7 +38,7 @@ export async function openTarget(
     ...(revision === undefined ? {} : { revisions: [revision] }),
     ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
     ...(tracer === undefined ? {} : { observe: tracer }),
-    ...(watchers.length === 0 ? {} : { onMessage: (message) => tell(watchers, message) }),
+    ...(watchers.length === 0 ? {} : { onMessage: (message) => notifyWatchers(watchers, message) }),
   };
   if (recorder === undefined) return open(target, common, terminal, { reader: options, tracer });
   try {
@@ -55,31 +55,31 @@ export async function openTarget(
 }
 
 /** Begins the recording of `--record`, if it is given. */
-async function recorderOf(target: ServerTarget, invocation: Pick<Invocation, "options" | "terminal">) {
+async function startRecorder(target: ServerTarget, invocation: Pick<Invocation, "options" | "terminal">) {
   const file = invocation.options.text("record");
   if (file === undefined) return undefined;
   const { recordTarget } = await import("../recording/record-target.js");
   return recordTarget(target, file, invocation);
 }
 
-function tell(watchers: readonly ((message: WireMessage) => void)[], message: WireMessage): void {
+function notifyWatchers(watchers: readonly ((message: WireMessage) => void)[], message: WireMessage): void {
   for (const watch of watchers) watch(message);
 }
 
 /** Members that are not options of the client. */
-interface Opening {
+interface OpenContext {
   readonly reader: OptionReader;
   readonly tracer: CallTracer | undefined;
 }
 
-function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, opening: Opening): Promise<Client> {
-  return begin(target, options, terminal, opening).catch((reason: unknown) => {
-    throw unreached(reason);
+function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, context: OpenContext): Promise<Client> {
+  return connectTarget(target, options, terminal, context).catch((reason: unknown) => {
+    throw asConnectFailure(reason);
   });
 }
 
 /** What answers, or is loaded, and turns out to be no server was not reached; it did not answer with a failure. */
-function unreached(reason: unknown): unknown {
+function asConnectFailure(reason: unknown): unknown {
   if (!McpError.is(reason) || (reason.kind !== "invalid_response" && reason.kind !== "invalid_definition"))
     return reason;
   const { message, fix, data, stack } = reason;
@@ -88,7 +88,12 @@ function unreached(reason: unknown): unknown {
   return error;
 }
 
-async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, { reader, tracer }: Opening) {
+async function connectTarget(
+  target: ServerTarget,
+  options: ClientOptions,
+  terminal: Terminal,
+  { reader, tracer }: OpenContext,
+) {
   const debug = reader.flag("debug");
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
@@ -115,8 +120,8 @@ async function credentialsOf(
 ) {
   const isGranted = options.text("grant") !== undefined;
   if (!isGranted && !existsSync(tokenFile(terminal.io))) return undefined;
-  const { grantedAccess, savedLogins } = await import("./saved-logins.js");
-  return isGranted ? grantedAccess({ options, terminal }) : savedLogins(headers, terminal.io);
+  const { grantCredentials, savedLogins } = await import("./saved-logins.js");
+  return isGranted ? grantCredentials({ options, terminal }) : savedLogins(headers, terminal.io);
 }
 
 function stderrLine(terminal: Terminal): (line: string) => void {

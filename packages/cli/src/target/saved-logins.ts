@@ -18,8 +18,11 @@ export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): 
 }
 
 /** The credentials of `--grant`, which are kept nowhere. Throws a `UsageError` if its client is not named. */
-export function grantedAccess({ options, terminal }: Pick<Invocation, "options" | "terminal">): RequestAuthorization {
-  const client = knownClient({ options, terminal });
+export function grantCredentials({
+  options,
+  terminal,
+}: Pick<Invocation, "options" | "terminal">): RequestAuthorization {
+  const client = clientFromOptions({ options, terminal });
   if (client?.clientSecret === undefined) {
     throw new UsageError(
       "--grant client-credentials has no client",
@@ -34,7 +37,10 @@ export function grantedAccess({ options, terminal }: Pick<Invocation, "options" 
 }
 
 /** The client of `--client-id` and `--client-secret-env`, if they are given. */
-export function knownClient({ options, terminal }: Pick<Invocation, "options" | "terminal">): OAuthClient | undefined {
+export function clientFromOptions({
+  options,
+  terminal,
+}: Pick<Invocation, "options" | "terminal">): OAuthClient | undefined {
   const clientId = options.text("clientId");
   const variable = options.text("clientSecretEnv");
   if (clientId === undefined) {

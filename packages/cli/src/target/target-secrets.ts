@@ -4,8 +4,8 @@ import { isSecretName } from "@parley/mcp/recording";
 import type { ServerTarget } from "./target.js";
 
 /** Shorter values of variables are words such as `true` or `prod`, which messages must keep. */
-const SHORTEST_VALUE = 8;
-const SHORTEST_SECRET = 4;
+const MIN_VALUE_LENGTH = 8;
+const MIN_SECRET_LENGTH = 4;
 /** Settings of variables with names such as `USE_TOKEN`, which stand in many a message. */
 const SETTING = /^(?:true|false|none|null|undefined|auto|always|never|default|enabled|disabled|required|optional)$/i;
 
@@ -17,16 +17,16 @@ export function targetSecrets(
   const { env = {}, headers = {} } = target.kind === "module" ? {} : target.entry;
   const given = Object.entries(env).filter(
     ([name, value]) =>
-      value.length >= (isSecretName(name, value) ? SHORTEST_SECRET : SHORTEST_VALUE) && !isSettingOrPath(value),
+      value.length >= (isSecretName(name, value) ? MIN_SECRET_LENGTH : MIN_VALUE_LENGTH) && !isSettingOrPath(value),
   );
   const ofShell = Object.entries(inherited).flatMap(([name, value]) =>
-    value !== undefined && value.length >= SHORTEST_VALUE && isSecretName(name, value) && !isSettingOrPath(value)
+    value !== undefined && value.length >= MIN_VALUE_LENGTH && isSecretName(name, value) && !isSettingOrPath(value)
       ? [value]
       : [],
   );
   const ofHeaders = Object.entries(headers)
     .flatMap(credentialsOf)
-    .filter((value) => value.length >= SHORTEST_SECRET);
+    .filter((value) => value.length >= MIN_SECRET_LENGTH);
   return [...given.map(([, value]) => value), ...ofHeaders, ...ofShell];
 }
 

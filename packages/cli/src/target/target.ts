@@ -21,30 +21,30 @@ const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
  * grant. Rejects with a `UsageError` where there is no
  * such server.
  */
-export async function takeTarget(
+export async function resolveTarget(
   invocation: Invocation,
   { startsModules = false, logsIn = false } = {},
 ): Promise<[ServerTarget, readonly string[]]> {
-  const [target, rest] = await namedTarget(invocation);
+  const [target, rest] = await firstTarget(invocation);
   if (!logsIn) checkGrant(invocation);
   await checkInputs([target], invocation);
-  if (!startsModules || target.kind !== "module") checkFitting([target], invocation);
-  else checkFitting([{ ...target, kind: "command" }], invocation);
+  if (!startsModules || target.kind !== "module") checkTargetOptions([target], invocation);
+  else checkTargetOptions([{ ...target, kind: "command" }], invocation);
   return [target, rest];
 }
 
 /** Finds every target of a command line: each word, and what is behind `--`. Rejects with a `UsageError` as `takeTarget` does. */
-export async function takeTargets(invocation: Invocation): Promise<ServerTarget[]> {
+export async function resolveTargets(invocation: Invocation): Promise<ServerTarget[]> {
   const targets: ServerTarget[] = [];
   for (const word of invocation.words) targets.push(await targetOf(word, invocation));
-  if (invocation.program.length > 0) targets.push((await namedTarget({ ...invocation, words: [] }))[0]);
+  if (invocation.program.length > 0) targets.push((await firstTarget({ ...invocation, words: [] }))[0]);
   checkGrant(invocation);
   await checkInputs(targets, invocation);
-  checkFitting(targets, invocation);
+  checkTargetOptions(targets, invocation);
   return targets;
 }
 
-async function namedTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
+async function firstTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
   const { words, program, options, terminal } = invocation;
   const { cwd } = terminal.io;
   const [command, ...args] = program;
@@ -55,11 +55,11 @@ async function namedTarget(invocation: Invocation): Promise<[ServerTarget, reado
     return [{ kind: "command", name: command, entry }, words];
   }
   const [first, ...rest] = words;
-  if (first === undefined) throw await nothingNamed(invocation);
+  if (first === undefined) throw await missingTarget(invocation);
   return [await targetOf(first, invocation), rest];
 }
 
-async function nothingNamed({ options, terminal: { io } }: Invocation): Promise<UsageError> {
+async function missingTarget({ options, terminal: { io } }: Invocation): Promise<UsageError> {
   const { configuredNames } = await import("./config-servers.js");
   const names = configuredNames(options.text("config"), io);
   const known = names.length === 0 ? "" : `${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
@@ -103,15 +103,15 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
 }
 
 /** Which targets an option is for; given for another it would do nothing, and nobody would notice. */
-const MEANT_FOR = [
+const OPTION_TARGETS = [
   ["header", "url", "a server at a URL"],
   ["env", "command", "a program"],
   ["cwd", "command", "a program"],
   ["grant", "url", "a server at a URL"],
 ] as const;
 
-function checkFitting(targets: readonly Pick<ServerTarget, "kind" | "name">[], { options }: Invocation): void {
-  for (const [option, meant, words] of MEANT_FOR) {
+function checkTargetOptions(targets: readonly Pick<ServerTarget, "kind" | "name">[], { options }: Invocation): void {
+  for (const [option, meant, words] of OPTION_TARGETS) {
     const given = options.text(option) !== undefined || options.many(option).length > 0;
     if (!given || targets.some(({ kind }) => kind === meant)) continue;
     const [first] = targets;

@@ -1,8 +1,8 @@
 import { type ErrorKind, McpError } from "@parley/mcp";
 import { EXIT, type ExitCode } from "./exit-code.js";
 import { loginAdvice, shellAdvice } from "./shell-advice.js";
-import { joinShown, Shown, show, showBlock } from "./shown.js";
 import type { Terminal } from "./terminal.js";
+import { joinText, show, showBlock, TerminalText } from "./terminal-text.js";
 import { UsageError } from "./usage-error.js";
 
 /** Kinds of errors after which there is, or was, no connection. */
@@ -32,18 +32,18 @@ export function reportFailure(terminal: Terminal, reason: unknown, debug: boolea
     else terminal.note("interrupted");
     return EXIT.interrupted;
   }
-  const { kind, message, fix, data, code } = describe(reason, target);
+  const { kind, message, fix, data, code } = describeFailure(reason, target);
   if (terminal.json) terminal.printJson({ error: { kind, message, fix, ...(data === undefined ? {} : { data }) } });
   else {
     const { red, dim } = terminal.noteStyle;
-    terminal.note(joinShown([red("error: "), indented(message)]));
-    if (fix !== "") terminal.note(joinShown([dim("fix:   "), indented(fix)]));
+    terminal.note(joinText([red("error: "), indented(message)]));
+    if (fix !== "") terminal.note(joinText([dim("fix:   "), indented(fix)]));
   }
   if (debug && reason instanceof Error) terminal.note(indented(reason.stack ?? ""));
   return code;
 }
 
-interface Described {
+interface FailureReport {
   readonly kind: string;
   readonly message: string;
   readonly fix: string;
@@ -51,9 +51,9 @@ interface Described {
   readonly code: ExitCode;
 }
 
-function describe(reason: unknown, target: FailedTarget | undefined): Described {
+function describeFailure(reason: unknown, target: FailedTarget | undefined): FailureReport {
   // A wrong `--answer` ends the call that it was for.
-  if (McpError.is(reason) && reason.cause instanceof UsageError) return describe(reason.cause, target);
+  if (McpError.is(reason) && reason.cause instanceof UsageError) return describeFailure(reason.cause, target);
   if (reason instanceof UsageError) {
     return { kind: "usage", message: reason.message, fix: shellAdvice(reason.fix), code: EXIT.usage };
   }
@@ -69,7 +69,7 @@ function describe(reason: unknown, target: FailedTarget | undefined): Described 
 }
 
 /** Further lines are indented, so that none of them looks like a line of this program. */
-function indented(text: string): Shown {
+function indented(text: string): TerminalText {
   const { text: inert } = showBlock(text);
-  return show`${new Shown(inert.replaceAll("\n", "\n       "))}`;
+  return show`${new TerminalText(inert.replaceAll("\n", "\n       "))}`;
 }

@@ -2,7 +2,7 @@ import type { McpError } from "@parley/mcp";
 import { memberOf } from "../questions/typed-value.js";
 
 /** What the library tells programs to change, and the same for a person at a shell. The first that is found is replaced. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
+const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.\w+`(?:, for this call or in `connect`| of `\w+`)?/, "--timeout"],
   [/; `data\.(?:stderr|result)` has [\w ]+\.$/, "; --debug shows every message and its stderr."],
   [/pass its full path as `command`, or set `PATH` in `env`/, "give its full path, or set PATH by --env"],
@@ -40,7 +40,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 
 /** Advice of the library in words of the command line. */
 export function shellAdvice(fix: string): string {
-  return WORDS.reduce((text, [api, words]) => text.replace(api, words), fix);
+  return REPLACEMENTS.reduce((text, [api, words]) => text.replace(api, words), fix);
 }
 
 /**
@@ -58,7 +58,7 @@ export function loginAdvice(
     const wanted = scopes.length === 0 ? "--scope <scope>" : scopes.map((scope) => `--scope ${scope}`).join(" ");
     const fix = isGranted ? `Give ${wanted} with --grant.` : `Run \`parley login ${target} ${wanted}\`.`;
     if (scopes.length === 0) return { message, fix };
-    return { message: `${whatNeeds(error)} needs ${scopes.join(" and ")}`, fix };
+    return { message: `${operationName(error)} needs ${scopes.join(" and ")}`, fix };
   }
   if (isGranted) return undefined;
   if (kind !== "auth_required" && !(kind === "authorization_failed" && memberOf(data, "reason") === "login_needed"))
@@ -75,7 +75,7 @@ function wantedScopes(data: unknown): string[] {
   return all.filter((scope) => /^[\w.:/@+-]+$/.test(scope)).slice(0, 20);
 }
 
-function whatNeeds({ operation }: McpError): string {
+function operationName({ operation }: McpError): string {
   if (operation === undefined) return "the server";
   const { method, target } = operation;
   return target === undefined ? method : `${KINDS.get(method) ?? method} ${JSON.stringify(target)}`;

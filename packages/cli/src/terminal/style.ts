@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { Io, Output } from "./io.js";
-import { type Showable, Shown, shownLine } from "./shown.js";
+import { type Showable, showLine, TerminalText } from "./terminal-text.js";
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -19,16 +19,16 @@ export class Style {
     return new Style(stream.isTTY === true && env["TERM"] !== "dumb");
   }
 
-  bold = (value: Showable): Shown => this.#apply("bold", value);
-  dim = (value: Showable): Shown => this.#apply("dim", value);
-  red = (value: Showable): Shown => this.#apply("red", value);
-  green = (value: Showable): Shown => this.#apply("green", value);
-  yellow = (value: Showable): Shown => this.#apply("yellow", value);
-  cyan = (value: Showable): Shown => this.#apply("cyan", value);
+  bold = (value: Showable): TerminalText => this.#apply("bold", value);
+  dim = (value: Showable): TerminalText => this.#apply("dim", value);
+  red = (value: Showable): TerminalText => this.#apply("red", value);
+  green = (value: Showable): TerminalText => this.#apply("green", value);
+  yellow = (value: Showable): TerminalText => this.#apply("yellow", value);
+  cyan = (value: Showable): TerminalText => this.#apply("cyan", value);
 
-  #apply(format: Format, value: Showable): Shown {
-    const { text, plain } = shownLine(value);
+  #apply(format: Format, value: Showable): TerminalText {
+    const { text, plain } = showLine(value);
     // The decision about colours was made above; Node would ask its own streams.
-    return new Shown(this.#on ? styleText(format, text, { validateStream: false }) : text, plain);
+    return new TerminalText(this.#on ? styleText(format, text, { validateStream: false }) : text, plain);
   }
 }

@@ -1,6 +1,6 @@
 import type { Io, Output } from "./io.js";
-import { type Showable, Shown, shownLine } from "./shown.js";
 import { Style } from "./style.js";
+import { type Showable, showLine, TerminalText } from "./terminal-text.js";
 
 /** Where a command writes: answers to stdout, everything about them to stderr. */
 export class Terminal {
@@ -33,8 +33,8 @@ export class Terminal {
   }
 
   /** Writes a line of the answer. */
-  print(line: Shown | string = ""): void {
-    this.status.above(() => this.io.stdout.write(`${shownOrBlock(line).text}\n`));
+  print(line: TerminalText | string = ""): void {
+    this.status.writeAbove(() => this.io.stdout.write(`${toTerminalText(line).text}\n`));
   }
 
   /** Writes the answer for programs: one JSON document, in which no character can act on a terminal. */
@@ -51,20 +51,20 @@ export class Terminal {
   printTable(rows: readonly (readonly Showable[])[]): void {
     const edge = this.io.stdout.isTTY === true ? this.width : Number.POSITIVE_INFINITY;
     for (const line of tableLines(
-      rows.map((row) => row.map(shownLine)),
+      rows.map((row) => row.map(showLine)),
       edge,
     ))
       this.print(line);
   }
 
   /** Tells the user something that is not part of the answer. */
-  note(line: Shown | string): void {
-    this.status.above(() => this.io.stderr.write(`${shownOrBlock(line).text}\n`));
+  note(line: TerminalText | string): void {
+    this.status.writeAbove(() => this.io.stderr.write(`${toTerminalText(line).text}\n`));
   }
 }
 
-function shownOrBlock(line: Shown | string): Shown {
-  return line instanceof Shown ? line : shownLine(line);
+function toTerminalText(line: TerminalText | string): TerminalText {
+  return line instanceof TerminalText ? line : showLine(line);
 }
 
 /** JSON leaves DEL, C1 and characters that turn lines as they are; terminals act on them. */
@@ -75,15 +75,15 @@ function inertJson(text: string): string {
 }
 
 /** How often the line is drawn at most; a server may report thousands of steps in a second. */
-const SHORTEST_PAUSE_MS = 50;
+const MIN_REDRAW_MS = 50;
 const ERASE = "\r\u001b[2K";
 
 /** One line at the bottom of a terminal that is drawn again and again. Where stderr is no terminal, nothing is drawn. */
 class StatusLine {
   readonly #stream: Output;
-  #line: Shown | undefined;
+  #line: TerminalText | undefined;
   #drawn = false;
-  #held = 0;
+  #hidden = 0;
   #lastMs = Number.NEGATIVE_INFINITY;
 
   constructor(stream: Output) {
@@ -96,37 +96,37 @@ class StatusLine {
   }
 
   /** Shows this line in place of the one before; `undefined` takes it away. */
-  set(line: Shown | undefined): void {
+  set(line: TerminalText | undefined): void {
     this.#line = line;
     if (line === undefined) return this.#erase();
     const now = performance.now();
-    if (now - this.#lastMs < SHORTEST_PAUSE_MS) return;
+    if (now - this.#lastMs < MIN_REDRAW_MS) return;
     this.#lastMs = now;
     this.#draw();
   }
 
   /** Writes something that stays above the line. */
-  above(write: () => void): void {
+  writeAbove(write: () => void): void {
     this.#erase();
     write();
     this.#draw();
   }
 
   /** Keeps the line away while a question is asked. */
-  async without<T>(ask: () => Promise<T>): Promise<T> {
-    this.#held++;
+  async hideWhile<T>(ask: () => Promise<T>): Promise<T> {
+    this.#hidden++;
     this.#erase();
     try {
       return await ask();
     } finally {
-      this.#held--;
+      this.#hidden--;
       this.#draw();
     }
   }
 
   #draw(): void {
-    if (!this.visible || this.#line === undefined || this.#held > 0) return;
-    this.#stream.write(`${ERASE}${cutShown(this.#line, (this.#stream.columns ?? 80) - 1).text}`);
+    if (!this.visible || this.#line === undefined || this.#hidden > 0) return;
+    this.#stream.write(`${ERASE}${truncateText(this.#line, (this.#stream.columns ?? 80) - 1).text}`);
     this.#drawn = true;
   }
 
@@ -137,7 +137,7 @@ class StatusLine {
 }
 
 /** The lines of a table: columns as wide as their widest cell, two spaces between them, nothing beyond `edge`. */
-function tableLines(rows: readonly (readonly Shown[])[], edge: number): Shown[] {
+function tableLines(rows: readonly (readonly TerminalText[])[], edge: number): TerminalText[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
     Math.max(0, ...rows.map((row) => columnsOf(row[at]?.plain ?? ""))),
@@ -147,19 +147,19 @@ function tableLines(rows: readonly (readonly Shown[])[], edge: number): Shown[] 
     let plain = "";
     row.forEach((cell, at) => {
       const room = edge - columnsOf(plain);
-      const shown = cutShown(cell, room);
+      const shown = truncateText(cell, room);
       const gap = at === row.length - 1 ? "" : " ".repeat((widths[at] ?? 0) - columnsOf(cell.plain) + 2);
       text += shown.text + gap;
       plain += shown.plain + gap;
     });
-    return new Shown(text.trimEnd(), plain.trimEnd());
+    return new TerminalText(text.trimEnd(), plain.trimEnd());
   });
 }
 
 /** The text as far as it fits into so many columns. One that does not fit loses its colours with its end. */
-function cutShown(cell: Shown, room: number): Shown {
+function truncateText(cell: TerminalText, room: number): TerminalText {
   if (columnsOf(cell.plain) <= room) return cell;
-  if (room < 1) return new Shown("");
+  if (room < 1) return new TerminalText("");
   let kept = "";
   let used = 0;
   for (const char of cell.plain) {
@@ -167,7 +167,7 @@ function cutShown(cell: Shown, room: number): Shown {
     if (used > room - 1) break;
     kept += char;
   }
-  return new Shown(`${kept}…`);
+  return new TerminalText(`${kept}…`);
 }
 
 /** Characters that take two columns: scripts of East Asia and most emoji. */

@@ -1,6 +1,6 @@
 import { MetaTools } from "@parley/mcp/host";
 import { printableLine, type Tool } from "@parley/mcp/protocol";
-import { declaredFunction, declaredOpening } from "../typed-code/module-text.js";
+import { declarationHeader, functionDeclaration } from "../typed-code/module-text.js";
 import { typedModule } from "../typed-code/typed-module.js";
 import { toolCosts } from "./server-costs.js";
 import type { CountTokens } from "./token-counter.js";
@@ -35,7 +35,7 @@ export interface PatternOptions {
 }
 
 /** Searches and definitions that a median is taken of. */
-const MOST_SAMPLES = 100;
+const MAX_SAMPLES = 100;
 
 /** Measures direct definitions, generated code and search on the same tools. */
 export async function patternCosts(
@@ -45,7 +45,7 @@ export async function patternCosts(
 ): Promise<PatternCosts> {
   const { sum: direct } = await toolCosts(tools, count);
   const module = typedModule({ server: "", tools, prompts: [], templates: [] });
-  const opening = count(declaredOpening());
+  const opening = count(declarationHeader());
   const names = new Map<string, string[]>();
   for (const { source, name } of module.functions) {
     const server = serverOf(source);
@@ -54,7 +54,7 @@ export async function patternCosts(
   const listed = (list: readonly string[]) => count(list.join("\n"));
   const allNames = listed([...names.values()].flat());
   const someNames = names.size < 2 ? allNames : listed([...names.keys()]) + median([...names.values()].map(listed));
-  const declaration = median(samples(module.functions).map((one) => count(declaredFunction(one))));
+  const declaration = median(samples(module.functions).map((one) => count(functionDeclaration(one))));
   const search = await searchCosts(tools, count, queries ?? samples(tools).map(({ name }) => inWords(name)));
   return {
     tools: tools.length,
@@ -101,7 +101,7 @@ function inWords(name: string): string {
 
 /** Some of a long list, evenly spread. */
 function samples<T>(list: readonly T[]): T[] {
-  const step = Math.max(1, list.length / MOST_SAMPLES);
+  const step = Math.max(1, list.length / MAX_SAMPLES);
   return list.filter((_, at) => at === 0 || Math.floor(at / step) > Math.floor((at - 1) / step));
 }
 

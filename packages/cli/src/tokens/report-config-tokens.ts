@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { McpError } from "@parley/mcp";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { readConfigServers } from "../target/config-servers.js";
-import { DECLINING } from "../target/declining.js";
+import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { type Showable, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { type Showable, show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { type CountTokens, loadTokenizer, TOKENIZERS } from "./token-counter.js";
@@ -21,7 +21,7 @@ interface ConfiguredCosts {
 }
 
 /** Servers of one file that are measured. */
-const MOST_SERVERS = 100;
+const MAX_SERVERS = 100;
 
 /** `parley tokens --config file`: what all servers of a file cost together, as a host that starts them all pays. */
 export const reportConfigTokens: CommandRun = async (invocation) => {
@@ -30,10 +30,10 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
   if (options.flag("compare")) throw new UsageError("--compare measures one server", "Name a server of the file.");
   const names = Object.keys(readConfigServers(resolve(terminal.io.cwd, file), terminal.io).servers);
   if (names.length === 0) throw new UsageError(`${file} has no servers`, "Name a file with `mcpServers`.");
-  if (names.length > MOST_SERVERS) {
+  if (names.length > MAX_SERVERS) {
     throw new UsageError(
       `${file} has ${names.length} servers`,
-      `Name one of them; at most ${MOST_SERVERS} are measured at once.`,
+      `Name one of them; at most ${MAX_SERVERS} are measured at once.`,
     );
   }
   const budget = options.count("budget", 1);
@@ -61,8 +61,8 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
 async function measure(server: string, invocation: Invocation, count: CountTokens): Promise<ConfiguredCosts> {
   const { signal } = invocation.terminal.io;
   try {
-    const [target] = await takeTarget({ ...invocation, words: [server] });
-    await using client = await openTarget(target, invocation, DECLINING);
+    const [target] = await resolveTarget({ ...invocation, words: [server] });
+    await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
     return { server, costs: await serverCosts(client, count, signal) };
   } catch (reason) {
     if (signal.aborted || !(McpError.is(reason) || reason instanceof UsageError)) throw reason;

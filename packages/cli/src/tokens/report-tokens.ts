@@ -1,10 +1,10 @@
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { DECLINING } from "../target/declining.js";
+import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
-import { type Showable, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { type Showable, show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { readOffers } from "../typed-code/server-offers.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
@@ -12,9 +12,9 @@ import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
 /** Tools that are shown unless `--top` says otherwise. */
-const MOST_SHOWN = 50;
+const DEFAULT_TOP = 50;
 /** A task with more has seen most of a catalogue. */
-const MOST_USES = 1_000;
+const MAX_USES = 1_000;
 
 /** `parley tokens`: what the definitions of a server cost a model, against a budget. */
 export const reportTokens: CommandRun = async (invocation) => {
@@ -23,14 +23,14 @@ export const reportTokens: CommandRun = async (invocation) => {
     const { reportConfigTokens } = await import("./report-config-tokens.js");
     return reportConfigTokens(invocation);
   }
-  const [target, rest] = await takeTarget(invocation);
+  const [target, rest] = await resolveTarget(invocation);
   if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name one server.");
   const budget = options.count("budget", 1);
-  const top = options.count("top", 1) ?? MOST_SHOWN;
+  const top = options.count("top", 1) ?? DEFAULT_TOP;
   const compares = options.flag("compare");
   if (compares && budget !== undefined)
     throw new UsageError("--compare has no budget", "Give --budget without --compare.");
-  await using client = await openTarget(target, invocation, DECLINING);
+  await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   if (compares) {
     const { tools } = await readOffers(client, terminal.io.signal);
     return await compare(tools, invocation);
@@ -82,7 +82,7 @@ async function compare(
   { options, terminal }: Invocation,
 ): Promise<ExitCode> {
   const uses = options.count("uses", 1) ?? 1;
-  if (uses > MOST_USES) throw new UsageError(`--uses is ${uses}`, `Give at most ${MOST_USES}.`);
+  if (uses > MAX_USES) throw new UsageError(`--uses is ${uses}`, `Give at most ${MAX_USES}.`);
   // Loaded only here: it brings the search of a host.
   const { patternCosts, savedPercent } = await import("./pattern-costs.js");
   const costs = await patternCosts(tools, await loadTokenizer(), { uses });

@@ -20,17 +20,17 @@ export interface ServerCosts {
 }
 
 /** Entries of one list that are read. */
-const MOST_OFFERS = 5_000;
+const MAX_OFFERS = 5_000;
 
 /** Measures everything that a server would put before a model. */
 export async function serverCosts(client: Client, count: CountTokens, signal: AbortSignal): Promise<ServerCosts> {
   const { tools: hasTools, prompts, resources } = client.serverCapabilities;
   const options = { signal };
-  const tools = hasTools === undefined ? [] : await firstOf(client.tools(options));
+  const tools = hasTools === undefined ? [] : await collect(client.tools(options));
   const { instructions = "" } = client;
   const lists = {
-    prompts: prompts === undefined ? [] : await firstOf(client.prompts(options)),
-    resources: resources === undefined ? [] : await firstOf(client.resources(options)),
+    prompts: prompts === undefined ? [] : await collect(client.prompts(options)),
+    resources: resources === undefined ? [] : await collect(client.resources(options)),
   };
   const guidance = instructions === "" ? [] : [{ what: "instructions", count: 1, tokens: count(instructions) }];
   const listed = Object.entries(lists).map(([what, list]) => ({
@@ -64,10 +64,10 @@ function shownOffer({ name, description, ...more }: Prompt | Resource | Resource
   return JSON.stringify({ name, ...address, description, ...args });
 }
 
-async function firstOf<T>(list: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const one of list) {
-    if (found.push(one) >= MOST_OFFERS) break;
+    if (found.push(one) >= MAX_OFFERS) break;
   }
   return found;
 }

@@ -29,14 +29,14 @@ const OWN_TYPES = [
 ];
 
 /** Characters of a name that stay in an identifier. */
-const LONGEST = 80;
+const MAX_NAME_LENGTH = 80;
 
 /**
  * Gives every thing of a server a name of its own in one module. Names depend on the server's names alone: where several become
  * the same, the one that is written like its identifier keeps it, and the others get digits of their own.
  */
 export class ModuleNames {
-  readonly #taken = new Set<string>([...RESERVED, ...OWN_TYPES]);
+  readonly #used = new Set<string>([...RESERVED, ...OWN_TYPES]);
 
   /** Names of functions, by names of the server; `ending` tells apart what is no tool. */
   functions(names: readonly string[], ending = ""): Map<string, string> {
@@ -48,20 +48,20 @@ export class ModuleNames {
       plainFirst.map((name) => {
         const identifier = wanted.get(name) ?? "";
         const alone = uses.get(identifier) === 1 || identifier === name;
-        return [name, this.take(alone ? identifier : numbered(identifier, name), name)];
+        return [name, this.reserve(alone ? identifier : withDigest(identifier, name), name)];
       }),
     );
   }
 
   /** Takes a name, or one like it if it is taken. `source` is what it stands for. */
-  take(identifier: string, source: string): string {
-    const tries = [RESERVED.has(identifier) ? `${identifier}_` : identifier, numbered(identifier, source)];
-    let name = tries.find((one) => !this.#taken.has(one));
+  reserve(identifier: string, source: string): string {
+    const tries = [RESERVED.has(identifier) ? `${identifier}_` : identifier, withDigest(identifier, source)];
+    let name = tries.find((one) => !this.#used.has(one));
     for (let at = 2; name === undefined; at++) {
-      const next = `${numbered(identifier, source)}_${at}`;
-      if (!this.#taken.has(next)) name = next;
+      const next = `${withDigest(identifier, source)}_${at}`;
+      if (!this.#used.has(next)) name = next;
     }
-    this.#taken.add(name);
+    this.#used.add(name);
     return name;
   }
 }
@@ -77,9 +77,9 @@ function words(name: string): string {
   const [first = "", ...rest] = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const joined = [first, ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))]
     .join("")
-    .slice(0, LONGEST);
+    .slice(0, MAX_NAME_LENGTH);
   // Names without a Latin letter have nothing else to be told apart by.
-  if (joined === "") return `unnamed${digits(name)}`;
+  if (joined === "") return `unnamed${shortDigest(name)}`;
   return /^\d/.test(joined) ? `_${joined}` : joined;
 }
 
@@ -88,10 +88,10 @@ function lowerFirst(name: string): string {
   return name.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]+(?=\d|$)|^[A-Z]/, (head) => head.toLowerCase());
 }
 
-function numbered(identifier: string, source: string): string {
-  return `${identifier}_${digits(source)}`;
+function withDigest(identifier: string, source: string): string {
+  return `${identifier}_${shortDigest(source)}`;
 }
 
-function digits(name: string): string {
+function shortDigest(name: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 8);
 }

@@ -7,19 +7,19 @@ export type ModuleLanguage = "ts" | "js" | "d.ts";
 
 /** Writes a module. The same offers give the same text, whatever order the server lists them in. */
 export function moduleText(module: TypedModule, language: ModuleLanguage): string {
-  const write = { ts: typedFunction, js: plainFunction, "d.ts": declaredFunction }[language];
+  const write = { ts: typedFunction, js: plainFunction, "d.ts": functionDeclaration }[language];
   const head = language === "js" ? "" : `${IMPORTS}\n${clientTypes(module)}`;
   const functions = module.functions.map((one) => `\n${write(one)}`).join("");
-  return `${opening(module)}${head}${functions}${helpers(module, language)}`;
+  return `${header(module)}${head}${functions}${helpers(module, language)}`;
 }
 
 /** What somebody reads once of a module in order to call its functions. */
-export function declaredOpening(): string {
+export function declarationHeader(): string {
   return `${IMPORTS}\n${ANY_CLIENT}`;
 }
 
 /** What somebody reads of one function in order to call it: its types, its comment and its head. */
-export function declaredFunction(one: TypedFunction): string {
+export function functionDeclaration(one: TypedFunction): string {
   return `${one.types}${one.comment}export declare function ${one.name}(${signature(one)};\n`;
 }
 
@@ -52,7 +52,7 @@ function signature({ parameter: { name, optional, type }, result }: TypedFunctio
   return `client: AnyClient, ${name}${optional ? "?" : ""}: ${type}, options?: CallOptions): Promise<${result}>`;
 }
 
-function opening({ server }: TypedModule): string {
+function header({ server }: TypedModule): string {
   const named = stringLiteral(printableLine(server).slice(0, 100));
   return `// Typed calls of the server ${named}, written by \`parley types\`. Run it again when the server changes.\n/* eslint-disable */\n`;
 }

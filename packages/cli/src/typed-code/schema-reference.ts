@@ -6,7 +6,7 @@ export function isSchemaObject(value: unknown): value is SchemaObject {
 }
 
 /** A part of a schema that others refer to. */
-export interface Referred {
+export interface ReferencedSchema {
   /** The place in the root, which is the same however it was written. */
   readonly pointer: string;
   /** A word for its name: the last part of the place. */
@@ -15,14 +15,14 @@ export interface Referred {
 }
 
 /** Steps of one reference; nobody writes as many. */
-const LONGEST_POINTER = 32;
+const MAX_POINTER_STEPS = 32;
 
 /** What `$ref` names inside `root`; undefined for references to elsewhere, to anchors, and to nothing. */
-export function referred(root: unknown, reference: unknown): Referred | undefined {
+export function resolveReference(root: unknown, reference: unknown): ReferencedSchema | undefined {
   if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
   const parts = reference
     .split("/")
-    .slice(1, LONGEST_POINTER + 1)
+    .slice(1, MAX_POINTER_STEPS + 1)
     .map(pointerPart);
   let schema = root;
   for (const part of parts) {
@@ -31,7 +31,7 @@ export function referred(root: unknown, reference: unknown): Referred | undefine
     // An own member of an object or an array, as checked above.
     schema = (schema as Record<string, unknown>)[part];
   }
-  if (reference.split("/").length > LONGEST_POINTER + 1) return undefined;
+  if (reference.split("/").length > MAX_POINTER_STEPS + 1) return undefined;
   return { pointer: JSON.stringify(parts), word: parts.at(-1) ?? "", schema };
 }
 

@@ -1,5 +1,5 @@
 import { type ModuleNames, typeName } from "./module-names.js";
-import { isSchemaObject, referred, type SchemaObject } from "./schema-reference.js";
+import { isSchemaObject, resolveReference, type SchemaObject } from "./schema-reference.js";
 import { docComment, memberName, stringLiteral } from "./source-literal.js";
 import {
   arrayOf,
@@ -13,16 +13,16 @@ import {
 } from "./type-expression.js";
 
 /** Schemas inside each other; what is deeper is `unknown`. */
-const DEEPEST = 24;
+const MAX_DEPTH = 24;
 /** Schemas inside one schema of a tool; further ones are `unknown`. */
-const MOST_SCHEMAS = 4_000;
+const MAX_SCHEMAS = 4_000;
 /** Declarations that are written while another one is; further ones come after it. */
-const DEEPEST_NESTING = 8;
-const LONGEST_DEFAULT = 80;
+const MAX_NESTING = 8;
+const MAX_DEFAULT_LENGTH = 80;
 const OPEN = unit("{ [key: string]: unknown }");
 
 /** Where a type stands. */
-interface Place {
+interface TypePosition {
   /** The declaration that it is part of. */
   readonly owner: string;
   readonly depth: number;
@@ -43,7 +43,7 @@ class SchemaDeclaration {
   /** Names of referred parts, by their places; the root has the empty one. */
   readonly #named = new Map<string, string>();
   readonly #bodies = new Map<string, TypeExpression>();
-  readonly #waiting: [name: string, schema: unknown][] = [];
+  readonly #queue: [name: string, schema: unknown][] = [];
   /** Which declarations are, without anything between them, an alternative of which. It has no circle. */
   readonly #alternatives = new Map<string, Set<string>>();
   #schemas = 0;
@@ -57,15 +57,15 @@ class SchemaDeclaration {
   }
 
   text(): string {
-    this.#waiting.push([this.#rootName, this.#root]);
+    this.#queue.push([this.#rootName, this.#root]);
     // Bodies name further parts, which join the list while it is gone through; a schema has no more parts than places.
-    for (const [name, schema] of this.#waiting) this.#declare(name, schema);
+    for (const [name, schema] of this.#queue) this.#declare(name, schema);
     return [...this.#bodies].map(([name, { text }]) => `export type ${name} = ${text};\n`).join("");
   }
 
   #declare(name: string, schema: unknown): void {
     if (this.#bodies.has(name)) return;
-    if (this.#nesting >= DEEPEST_NESTING) return void this.#waiting.push([name, schema]);
+    if (this.#nesting >= MAX_NESTING) return void this.#queue.push([name, schema]);
     this.#nesting++;
     // Stands for the body while it is written: what refers back to it has to know how many alternatives it has.
     this.#bodies.set(name, unit("unknown", widthOf(schema)));
@@ -73,9 +73,9 @@ class SchemaDeclaration {
     this.#nesting--;
   }
 
-  #type(schema: unknown, place: Place): TypeExpression {
+  #type(schema: unknown, place: TypePosition): TypeExpression {
     if (schema === false) return NEVER;
-    if (!isSchemaObject(schema) || place.depth > DEEPEST || ++this.#schemas > MOST_SCHEMAS) return UNKNOWN;
+    if (!isSchemaObject(schema) || place.depth > MAX_DEPTH || ++this.#schemas > MAX_SCHEMAS) return UNKNOWN;
     const inner = { ...place, depth: place.depth + 1 };
     const alternatives = (list: unknown) =>
       Array.isArray(list) ? list.map((one) => this.#type(one, inner)) : undefined;
@@ -92,7 +92,7 @@ class SchemaDeclaration {
   }
 
   /** What a schema says itself, without references and alternatives. */
-  #own(schema: SchemaObject, place: Place): TypeExpression {
+  #own(schema: SchemaObject, place: TypePosition): TypeExpression {
     if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
     if (Array.isArray(schema["enum"])) return enumType(schema["enum"]);
     const types = typeof schema["type"] === "string" ? [schema["type"]] : schema["type"];
@@ -102,14 +102,14 @@ class SchemaDeclaration {
     return UNKNOWN;
   }
 
-  #ofType(type: unknown, schema: SchemaObject, place: Place): TypeExpression {
+  #ofType(type: unknown, schema: SchemaObject, place: TypePosition): TypeExpression {
     if (type === "object") return this.#object(schema, place);
     if (type === "array") return this.#array(schema, place);
     const simple: Readonly<Record<string, string>> = SIMPLE_TYPES;
     return typeof type === "string" && Object.hasOwn(simple, type) ? unit(simple[type] ?? "unknown") : UNKNOWN;
   }
 
-  #object(schema: SchemaObject, place: Place): TypeExpression {
+  #object(schema: SchemaObject, place: TypePosition): TypeExpression {
     const { required: wanted, properties: given } = schema;
     const properties = isSchemaObject(given) ? given : {};
     const required = new Set(Array.isArray(wanted) ? wanted.filter((name) => typeof name === "string") : []);
@@ -129,7 +129,7 @@ class SchemaDeclaration {
   }
 
   /** The type of members without a name of their own; undefined if nothing is said about them. */
-  #index(schema: SchemaObject, named: boolean, place: Place): TypeExpression | undefined {
+  #index(schema: SchemaObject, named: boolean, place: TypePosition): TypeExpression | undefined {
     const { additionalProperties: more, patternProperties: patterns } = schema;
     const schemas = [
       ...(isSchemaObject(patterns) ? Object.values(patterns) : []),
@@ -142,7 +142,7 @@ class SchemaDeclaration {
     return named && type !== NEVER ? UNKNOWN : type;
   }
 
-  #array(schema: SchemaObject, place: Place): TypeExpression {
+  #array(schema: SchemaObject, place: TypePosition): TypeExpression {
     const { prefixItems, items, additionalItems, minItems } = schema;
     const inside = { ...place, depth: place.depth + 1, bare: false };
     // Before 2020-12, `items` was the list, and `additionalItems` what follows it.
@@ -159,23 +159,23 @@ class SchemaDeclaration {
     return unit(`[${[...types, ...(tail === NEVER ? [] : [`...${arrayOf(tail).text}`])].join(", ")}]`);
   }
 
-  #reference(reference: unknown, { owner, bare }: Place): TypeExpression {
-    const found = referred(this.#root, reference);
+  #reference(reference: unknown, { owner, bare }: TypePosition): TypeExpression {
+    const found = resolveReference(this.#root, reference);
     if (found === undefined) return UNKNOWN;
     const { pointer, word, schema } = found;
     let name = this.#named.get(pointer);
     if (name === undefined) {
-      name = this.#names.take(this.#rootName + typeName(word), this.#rootName + pointer);
+      name = this.#names.reserve(this.#rootName + typeName(word), this.#rootName + pointer);
       this.#named.set(pointer, name);
     }
-    if (bare && this.#leadsTo(name, owner)) return UNKNOWN;
+    if (bare && this.#reaches(name, owner)) return UNKNOWN;
     if (bare) this.#alternatives.set(owner, (this.#alternatives.get(owner) ?? new Set()).add(name));
     this.#declare(name, schema);
     return unit(name, this.#bodies.get(name)?.width ?? widthOf(schema));
   }
 
   /** Whether a declaration is an alternative of another, over however many steps. */
-  #leadsTo(from: string, to: string): boolean {
+  #reaches(from: string, to: string): boolean {
     const seen = new Set([from]);
     for (const name of seen) {
       if (name === to) return true;
@@ -203,18 +203,18 @@ function memberComment(property: unknown, indent: string): string {
   const text = [description, title].find((one) => typeof one === "string" && one !== "");
   const written = typeof standard === "object" && standard !== null ? "" : JSON.stringify(standard);
   const value =
-    written === undefined || written === "" || written.length > LONGEST_DEFAULT ? "" : `Default: ${written}.`;
+    written === undefined || written === "" || written.length > MAX_DEFAULT_LENGTH ? "" : `Default: ${written}.`;
   return docComment([text, value].filter((one) => one !== undefined && one !== "").join(" "), indent);
 }
 
 /** Alternatives of one `enum` that are written out; a longer one is only its kinds of values. */
-const MOST_VALUES = 400;
-const DEEPEST_VALUE = 6;
-const MOST_ELEMENTS = 50;
+const MAX_ENUM_VALUES = 400;
+const MAX_VALUE_DEPTH = 6;
+const MAX_ELEMENTS = 50;
 
 /** The type of the values of an `enum`. */
 function enumType(values: readonly unknown[]): TypeExpression {
-  return unionOf(values.map((value) => (values.length > MOST_VALUES ? kindOf(value) : literalType(value))));
+  return unionOf(values.map((value) => (values.length > MAX_ENUM_VALUES ? kindOf(value) : literalType(value))));
 }
 
 /** The type of exactly one JSON value. */
@@ -222,12 +222,12 @@ function literalType(value: unknown, depth = 0): TypeExpression {
   if (typeof value === "string") return unit(stringLiteral(value));
   if (value === null || typeof value === "boolean") return unit(String(value));
   if (typeof value === "number") return unit(Number.isFinite(value) ? String(value) : "number");
-  if (typeof value !== "object" || depth > DEEPEST_VALUE) return UNKNOWN;
+  if (typeof value !== "object" || depth > MAX_VALUE_DEPTH) return UNKNOWN;
   const inner = (one: unknown) => literalType(one, depth + 1).text;
   if (Array.isArray(value))
-    return value.length > MOST_ELEMENTS ? kindOf(value) : unit(`[${value.map(inner).join(", ")}]`);
+    return value.length > MAX_ELEMENTS ? kindOf(value) : unit(`[${value.map(inner).join(", ")}]`);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  if (members.length > MOST_ELEMENTS) return kindOf(value);
+  if (members.length > MAX_ELEMENTS) return kindOf(value);
   return unit(
     members.length === 0
       ? "{}"

@@ -11,7 +11,7 @@ export interface ServerOffers {
 }
 
 /** Entries of one list; a module of more would be read by nobody. */
-const MOST_OFFERS = 5_000;
+const MAX_OFFERS = 5_000;
 
 /** Reads all lists of a server that it says it has. */
 export async function readOffers(client: Client, signal: AbortSignal): Promise<ServerOffers> {
@@ -25,13 +25,13 @@ export async function readOffers(client: Client, signal: AbortSignal): Promise<S
       resources === undefined
         ? []
         : await sorted("resource templates", client.resourceTemplates(options), ({ uriTemplate }) => uriTemplate).catch(
-            withoutTemplates,
+            ignoreMissingMethod,
           ),
   };
 }
 
 /** A server may have resources and not know what templates are. */
-function withoutTemplates(reason: unknown): [] {
+function ignoreMissingMethod(reason: unknown): [] {
   if (McpError.is(reason) && reason.kind === "method_not_found") return [];
   throw reason;
 }
@@ -40,8 +40,8 @@ async function sorted<T>(what: string, list: AsyncIterable<T>, key: (one: T) => 
   const found = new Map<string, T>();
   for await (const one of list) {
     if (!found.has(key(one))) found.set(key(one), one);
-    if (found.size > MOST_OFFERS) {
-      throw new McpError("limit_exceeded", `the server has more than ${MOST_OFFERS} ${what}`, {
+    if (found.size > MAX_OFFERS) {
+      throw new McpError("limit_exceeded", `the server has more than ${MAX_OFFERS} ${what}`, {
         fix: "Look for a server that lists without end, or put a gateway in front of it that filters.",
       });
     }

@@ -10,7 +10,7 @@ export const UNKNOWN: TypeExpression = unit("unknown");
 export const NEVER: TypeExpression = unit("never");
 
 /** Alternatives of an intersection; compilers refuse more than 100,000 and are slow long before. */
-const MOST_ALTERNATIVES = 1_000;
+const MAX_ALTERNATIVES = 1_000;
 
 /** A type that needs no parentheses. */
 export function unit(text: string, width = 1): TypeExpression {
@@ -32,7 +32,7 @@ export function unionOf(types: readonly TypeExpression[]): TypeExpression {
 export function intersectionOf(types: readonly TypeExpression[]): TypeExpression {
   let members = distinct(types).filter(({ text }) => text !== UNKNOWN.text);
   if (members.some(({ text }) => text === NEVER.text)) return NEVER;
-  while (members.length > 1 && product(members) > MOST_ALTERNATIVES) {
+  while (members.length > 1 && product(members) > MAX_ALTERNATIVES) {
     const widest = Math.max(...members.map(({ width }) => width));
     const at = members.findIndex(({ width }) => width === widest);
     members = members.filter((_, index) => index !== at);

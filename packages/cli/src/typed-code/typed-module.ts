@@ -53,8 +53,8 @@ export function typedModule({ server, tools, prompts, templates }: ServerOffers)
 }
 
 function toolFunction(tool: Tool, name: string, names: ModuleNames): TypedFunction {
-  const args = names.take(`${typeName(name)}Arguments`, tool.name);
-  const result = tool.outputSchema === undefined ? "string" : names.take(`${typeName(name)}Result`, tool.name);
+  const args = names.reserve(`${typeName(name)}Arguments`, tool.name);
+  const result = tool.outputSchema === undefined ? "string" : names.reserve(`${typeName(name)}Result`, tool.name);
   const output = tool.outputSchema === undefined ? "" : declareSchema(result, tool.outputSchema, names);
   return {
     kind: "tool",
@@ -78,7 +78,7 @@ function needsNothing(schema: unknown): boolean {
 }
 
 function promptFunction(prompt: Prompt, name: string, names: ModuleNames): TypedFunction {
-  const type = names.take(`${typeName(name)}Arguments`, prompt.name);
+  const type = names.reserve(`${typeName(name)}Arguments`, prompt.name);
   const given = [...(prompt.arguments ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
   const schema = {
     type: "object",

@@ -2,24 +2,24 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { basename, dirname, resolve } from "node:path";
 import type { Client } from "@parley/mcp";
 import type { CommandRun } from "../commands/command.js";
-import { DECLINING } from "../target/declining.js";
+import { DECLINE_QUESTIONS } from "../target/decline-questions.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { type ModuleLanguage, moduleText } from "./module-text.js";
 import { readOffers } from "./server-offers.js";
 import { type TypedModule, typedModule } from "./typed-module.js";
 
 /** Lines of a difference that are shown. */
-const MOST_LINES = 60;
+const MAX_SHOWN_LINES = 60;
 
 /** `parley types`: writes typed code for a server, or checks that what was written still fits. */
 export const writeTypes: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target, rest] = await takeTarget(invocation);
+  const [target, rest] = await resolveTarget(invocation);
   if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name the file with -o.");
   const output = options.text("output");
   const [checks, watches] = [options.flag("check"), options.flag("watch")];
@@ -29,7 +29,7 @@ export const writeTypes: CommandRun = async (invocation) => {
   if (checks && watches) throw new UsageError("--check and --watch do not go together", "Give one of them.");
   // Asked before a server is started: a wrong ending is a wrong ending whatever it offers.
   if (output !== undefined) moduleFiles({ server: "", functions: [] }, output, terminal.io.cwd);
-  await using client = await openTarget(target, invocation, DECLINING);
+  await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   const read = async () => typedModule(await readOffers(client, terminal.io.signal));
   if (output === undefined) return printModule(await read(), terminal);
   const renew = async () => {
@@ -106,11 +106,11 @@ function printStale({ name, text }: ModuleFile, current: string | undefined, ter
   const places = lineDifference(current, text);
   terminal.print(show`${bold(name)} is not what the server offers now:`);
   const lines = places.flatMap((place, at) => (at === 0 ? place : [{ sign: "…", line: "" }, ...place]));
-  for (const { sign, line } of lines.slice(0, MOST_LINES)) {
+  for (const { sign, line } of lines.slice(0, MAX_SHOWN_LINES)) {
     const shown = show`  ${sign} ${line}`;
     terminal.print(sign === "-" ? red(shown) : sign === "+" ? green(shown) : shown);
   }
-  if (lines.length > MOST_LINES) terminal.print(show`  … and ${lines.length - MOST_LINES} more lines`);
+  if (lines.length > MAX_SHOWN_LINES) terminal.print(show`  … and ${lines.length - MAX_SHOWN_LINES} more lines`);
 }
 
 /** A line that only one of two texts has: `-` the first, `+` the second, or ` ` both. */
@@ -120,7 +120,7 @@ interface DifferentLine {
 }
 
 /** Comparisons of one difference; more than that, and all lines between the equal ends count as different. */
-const MOST_COMPARISONS = 4_000_000;
+const MAX_COMPARISONS = 4_000_000;
 /** Equal lines that are kept before and after different ones. */
 const CONTEXT = 2;
 
@@ -131,16 +131,16 @@ export function lineDifference(before: string, after: string): DifferentLine[][]
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < Math.min(a.length, b.length) - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
-  const middle = between(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
+  const middle = diffLines(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
   const same = (lines: readonly string[]) => lines.map((line): DifferentLine => ({ sign: " ", line }));
-  return around([...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]);
+  return changedHunks([...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]);
 }
 
 /** The longest common subsequence, by the usual table. */
-function between(a: readonly string[], b: readonly string[]): DifferentLine[] {
+function diffLines(a: readonly string[], b: readonly string[]): DifferentLine[] {
   const removed = (line: string): DifferentLine => ({ sign: "-", line });
   const added = (line: string): DifferentLine => ({ sign: "+", line });
-  if (a.length * b.length > MOST_COMPARISONS) return [...a.map(removed), ...b.map(added)];
+  if (a.length * b.length > MAX_COMPARISONS) return [...a.map(removed), ...b.map(added)];
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
   const length = (i: number, j: number) => lengths[i * width + j] ?? 0;
@@ -169,7 +169,7 @@ function between(a: readonly string[], b: readonly string[]): DifferentLine[] {
 }
 
 /** The places with different lines, without the equal lines that are far from them. */
-function around(lines: readonly DifferentLine[]): DifferentLine[][] {
+function changedHunks(lines: readonly DifferentLine[]): DifferentLine[][] {
   const near = new Set<number>();
   lines.forEach(({ sign }, at) => {
     if (sign === " ") return;

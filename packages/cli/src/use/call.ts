@@ -4,14 +4,14 @@ import type { CallToolResult, ContentBlock, Tool } from "@parley/mcp/protocol";
 import type { CallTracer } from "@parley/mcp/telemetry";
 import type { CommandRun } from "../commands/command.js";
 import { withRequiredPages } from "../questions/required-pages.js";
-import { parsedJson } from "../questions/typed-value.js";
+import { parseJson } from "../questions/typed-value.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
-import { showBlock } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { showBlock } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { completeArguments } from "./complete-arguments.js";
-import { argumentWords } from "./named-words.js";
 import { openServer } from "./open-server.js";
+import { parseArguments } from "./parse-arguments.js";
 import { printBlock } from "./print-blocks.js";
 import { withProgress } from "./progress.js";
 import { FileSaver, type SavedFile } from "./saved-files.js";
@@ -26,7 +26,7 @@ export const call: CommandRun = async (invocation) => {
   await using server = await openServer(invocation, checkWords, { extensions, tracer });
   const { client, words, signal } = server;
   const [name = "", ...rest] = words;
-  const given = await argumentWords(rest, terminal.io);
+  const given = await parseArguments(rest, terminal.io);
   const tool = await findTool(client, name, signal);
   if (tool.execution?.taskSupport === "required" && !options.flag("task")) {
     throw new McpError("invalid_params", `${name} runs only as a task`, { fix: "Add --task." });
@@ -41,7 +41,7 @@ export const call: CommandRun = async (invocation) => {
     withRequiredPages(terminal, asker, () => client.callTool(name, args, { signal, onProgress })),
   );
   const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
-  return shownResult(terminal, result, saver, options.text("output") !== undefined);
+  return printResult(terminal, result, saver, options.text("output") !== undefined);
 };
 
 /** Prints the layers of each call of a tool when it has ended. */
@@ -66,10 +66,10 @@ async function findTool(client: Client, name: string, signal: AbortSignal): Prom
   throw unknownName("tool", name, names);
 }
 
-function shownResult(terminal: Terminal, result: CallToolResult, saver: FileSaver, toFiles: boolean): ExitCode {
+function printResult(terminal: Terminal, result: CallToolResult, saver: FileSaver, toFiles: boolean): ExitCode {
   const { content, structuredContent, isError = false } = result;
   if (terminal.json)
-    terminal.printJson(toFiles ? { ...result, content: content.map((one) => inFile(one, saver)) } : result);
+    terminal.printJson(toFiles ? { ...result, content: content.map((one) => replaceBytesByFile(one, saver)) } : result);
   else {
     const blocks = content.filter((block) => !repeats(block, structuredContent));
     for (const block of blocks) {
@@ -86,7 +86,7 @@ function shownResult(terminal: Terminal, result: CallToolResult, saver: FileSave
 /** Servers send structured content as a text too, for clients that know no better. */
 function repeats(block: ContentBlock, structured: unknown): boolean {
   if (structured === undefined || block.type !== "text") return false;
-  const parsed = parsedJson(block.text);
+  const parsed = parseJson(block.text);
   return "value" in parsed && isDeepStrictEqual(parsed.value, structured);
 }
 
@@ -98,7 +98,7 @@ function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]):
 }
 
 /** The block with the path of a file in place of its bytes. */
-function inFile(block: ContentBlock, saver: FileSaver): object {
+function replaceBytesByFile(block: ContentBlock, saver: FileSaver): object {
   if ("data" in block) {
     const { data, ...rest } = block;
     return { ...rest, ...fileOf(saver.save({ data }, block.mimeType)) };

@@ -1,8 +1,8 @@
 import type { Tool } from "@parley/mcp/protocol";
 import { formFields } from "../questions/form-field.js";
-import { QuestionDesk } from "../questions/prompter.js";
-import { show } from "../terminal/shown.js";
+import { QuestionQueue } from "../questions/prompter.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { missingArguments, missingError } from "./tool-arguments.js";
 
 /**
@@ -23,7 +23,7 @@ export async function completeArguments(
   const { bold, cyan } = terminal.noteStyle;
   terminal.note(show`${cyan("?")} ${bold(tool.name)} needs:`);
   const { askFields } = await import("../questions/ask-form.js");
-  const desk = new QuestionDesk(terminal);
+  const desk = new QuestionQueue(terminal);
   const asked = await desk.ask(terminal.io.signal, (prompter) => askFields(terminal, prompter, fields));
   return asked === undefined ? undefined : { ...args, ...asked };
 }

@@ -1,9 +1,9 @@
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { argumentWords } from "./named-words.js";
 import { openServer } from "./open-server.js";
+import { parseArguments } from "./parse-arguments.js";
 
 /** `parley complete`: what the server suggests for an argument. */
 export const complete: CommandRun = async (invocation) => {
@@ -17,7 +17,7 @@ export const complete: CommandRun = async (invocation) => {
     );
   });
   const [what = "", argument = "", value = "", ...rest] = server.words;
-  const { named } = await argumentWords(rest, terminal.io);
+  const { named } = await parseArguments(rest, terminal.io);
   const settled = Object.fromEntries(named.map(({ name, text }) => [name, text]));
   // Names of prompts have no braces, and templates without any would be addresses.
   const target = /[{}]|:\/\//.test(what) ? { resource: what } : { prompt: what };

@@ -1,7 +1,7 @@
 import { shownRevision } from "@parley/mcp/protocol";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { type Shown, show, showIndented } from "../terminal/shown.js";
+import { show, showIndented, type TerminalText } from "../terminal/terminal-text.js";
 import { openServer } from "./open-server.js";
 
 /** `parley info`: who a server is, and what it speaks and declares. */
@@ -35,7 +35,7 @@ export const info: CommandRun = async (invocation) => {
   const { bold, dim, cyan } = terminal.style;
   const { name = "unnamed", title } = serverInfo ?? {};
   const { extensions = {}, ...declared } = capabilities;
-  const rows: [string, Shown][] = [
+  const rows: [string, TerminalText][] = [
     ["server", show`${bold(title ?? name)}${title === undefined || title === name ? "" : dim(` (${name})`)}`],
     ["version", show`${serverInfo?.version ?? "unknown"}`],
     ["revision", show`${protocolVersion} ${dim(`(${era})`)}`],

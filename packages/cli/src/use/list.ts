@@ -4,17 +4,17 @@ import { SKILLS_EXTENSION, type Skill, skillsExtension } from "@parley/mcp/skill
 import type { CommandRun } from "../commands/command.js";
 import { memberOf } from "../questions/typed-value.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { type Shown, show, showIndented } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, showIndented, type TerminalText } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { openServer } from "./open-server.js";
 
 /** `parley list`: what a server offers. */
 export const list: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  await using server = await openServer(invocation, kindsOf, { extensions: [skillsExtension] });
+  await using server = await openServer(invocation, parseKinds, { extensions: [skillsExtension] });
   const { client, words } = server;
-  const asked = kindsOf(words);
+  const asked = parseKinds(words);
   const kinds = asked.length === 0 ? declaredKinds(client) : asked;
   const listing = await listKinds(client, kinds, terminal.io.signal);
   if (terminal.json) terminal.printJson(listing);
@@ -33,7 +33,7 @@ interface Entry {
   readonly more: readonly (readonly [label: string, value: unknown])[];
 }
 
-function printListing(terminal: Terminal, listing: Listing, kinds: readonly Kind[], long: boolean): void {
+function printListing(terminal: Terminal, listing: OfferLists, kinds: readonly Kind[], long: boolean): void {
   const { bold, dim } = terminal.style;
   kinds.forEach((kind, at) => {
     const entries = entriesOf(kind, listing);
@@ -44,7 +44,7 @@ function printListing(terminal: Terminal, listing: Listing, kinds: readonly Kind
   });
 }
 
-function rowOf({ style }: Terminal, { name, detail, description }: Entry): Shown[] {
+function rowOf({ style }: Terminal, { name, detail, description }: Entry): TerminalText[] {
   return [show`  ${style.cyan(name)}`, show`${detail}`, show`${style.dim(firstSentence(description))}`];
 }
 
@@ -63,7 +63,7 @@ function printLong(terminal: Terminal, { name, detail, description, more }: Entr
   terminal.print();
 }
 
-function entriesOf(kind: Kind, { tools, resources, templates, prompts, skills }: Listing): readonly Entry[] {
+function entriesOf(kind: Kind, { tools, resources, templates, prompts, skills }: OfferLists): readonly Entry[] {
   if (kind === "tools") return (tools ?? []).map(toolEntry);
   if (kind === "prompts") return (prompts ?? []).map(promptEntry);
   if (kind === "skills") {
@@ -130,7 +130,7 @@ const KINDS = ["tools", "resources", "templates", "prompts", "skills"] as const;
 type Kind = (typeof KINDS)[number];
 
 /** Everything that was listed; what was not asked for is absent. */
-interface Listing {
+interface OfferLists {
   tools?: readonly Tool[];
   resources?: readonly Resource[];
   templates?: readonly ResourceTemplate[];
@@ -139,10 +139,10 @@ interface Listing {
 }
 
 /** The most entries of one kind that are listed. */
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 
 /** The kinds of a command line; empty for all. Throws a `UsageError` for a word that is none. */
-function kindsOf(words: readonly string[]): readonly Kind[] {
+function parseKinds(words: readonly string[]): readonly Kind[] {
   return words.map((word) => {
     const kind = KINDS.find((one) => one === word || one === `${word}s`);
     if (kind !== undefined) return kind;
@@ -164,24 +164,24 @@ function declaredKinds({ serverCapabilities }: Client): readonly Kind[] {
 }
 
 /** Lists these kinds, one after the other. The client needs `skillsExtension` for skills. */
-async function listKinds(client: Client, kinds: readonly Kind[], signal: AbortSignal): Promise<Listing> {
-  const listing: Listing = {};
+async function listKinds(client: Client, kinds: readonly Kind[], signal: AbortSignal): Promise<OfferLists> {
+  const listing: OfferLists = {};
   for (const kind of KINDS) {
     if (!kinds.includes(kind)) continue;
-    if (kind === "tools") listing.tools = await collected(client.tools({ signal }));
-    else if (kind === "resources") listing.resources = await collected(client.resources({ signal }));
-    else if (kind === "templates") listing.templates = await collected(client.resourceTemplates({ signal }));
-    else if (kind === "prompts") listing.prompts = await collected(client.prompts({ signal }));
-    else listing.skills = await collected(client.extension(skillsExtension).list({ signal }));
+    if (kind === "tools") listing.tools = await collect(client.tools({ signal }));
+    else if (kind === "resources") listing.resources = await collect(client.resources({ signal }));
+    else if (kind === "templates") listing.templates = await collect(client.resourceTemplates({ signal }));
+    else if (kind === "prompts") listing.prompts = await collect(client.prompts({ signal }));
+    else listing.skills = await collect(client.extension(skillsExtension).list({ signal }));
   }
   return listing;
 }
 
-async function collected<T>(entries: AsyncIterable<T>): Promise<T[]> {
+async function collect<T>(entries: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const entry of entries) {
     all.push(entry);
-    if (all.length >= MOST_ENTRIES) break;
+    if (all.length >= MAX_ENTRIES) break;
   }
   return all;
 }

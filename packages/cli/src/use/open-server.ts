@@ -1,8 +1,8 @@
 import type { Client } from "@parley/mcp";
 import type { Invocation } from "../commands/command.js";
-import { answerers } from "../questions/answerers.js";
+import { questionHandlers } from "../questions/question-handlers.js";
 import { type OpenOptions, openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import type { UsageError } from "../terminal/usage-error.js";
 
 /** The server of a command line, connected, and the words that remain for the command. */
@@ -22,11 +22,11 @@ export async function openServer(
   check: (words: readonly string[]) => void = () => {},
   more: OpenOptions = {},
 ): Promise<OpenServer> {
-  const [target, words] = await takeTarget(invocation);
+  const [target, words] = await resolveTarget(invocation);
   check(words);
   const refused = new AbortController();
   const refuse = (error: UsageError) => refused.abort(error);
-  const client = await openTarget(target, invocation, { ...answerers(invocation, refuse), ...more });
+  const client = await openTarget(target, invocation, { ...questionHandlers(invocation, refuse), ...more });
   const signal = AbortSignal.any([invocation.terminal.io.signal, refused.signal]);
   return { client, words, signal, [Symbol.asyncDispose]: () => client.close() };
 }

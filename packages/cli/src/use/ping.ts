@@ -1,17 +1,17 @@
 import type { CommandRun } from "../commands/command.js";
 import { openTarget } from "../target/open-target.js";
-import { takeTarget } from "../target/target.js";
+import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show } from "../terminal/shown.js";
+import { show } from "../terminal/terminal-text.js";
 
 /** A ping measures; load belongs to other tools. */
-const MOST = 1_000;
+const MAX_PINGS = 1_000;
 
 /** `parley ping`: asks a server a few times whether it is there. */
 export const ping: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target] = await takeTarget(invocation);
-  const count = Math.min(options.count("count", 1) ?? 4, MOST);
+  const [target] = await resolveTarget(invocation);
+  const count = Math.min(options.count("count", 1) ?? 4, MAX_PINGS);
   await using client = await openTarget(target, invocation);
   const times: number[] = [];
   for (let asked = 0; asked < count; asked++) {

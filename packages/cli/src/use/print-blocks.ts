@@ -4,8 +4,8 @@ import {
   type ResourceContents,
   type SamplingMessageContentBlock,
 } from "@parley/mcp/protocol";
-import { show, showBlock } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, showBlock } from "../terminal/terminal-text.js";
 import type { FileSaver, SavedFile } from "./saved-files.js";
 
 /** Writes one block of content for people: text as it is, everything else to a file whose path is printed. */

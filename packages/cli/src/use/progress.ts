@@ -1,7 +1,7 @@
 import type { ProgressNotificationParams } from "@parley/mcp/protocol";
 import type { Invocation } from "../commands/command.js";
-import { joinShown, type Shown, show } from "../terminal/shown.js";
 import type { Style } from "../terminal/style.js";
+import { joinText, show, type TerminalText } from "../terminal/terminal-text.js";
 
 const BAR_COLUMNS = 24;
 
@@ -25,13 +25,13 @@ export async function withProgress<T>(
   }
 }
 
-function progressLine({ progress, total, message }: ProgressNotificationParams, style: Style): Shown {
+function progressLine({ progress, total, message }: ProgressNotificationParams, style: Style): TerminalText {
   const words = typeof message === "string" && message !== "" ? show`  ${message}` : show``;
   const known = typeof total === "number" && total > 0 && Number.isFinite(progress);
-  if (!known) return joinShown([show`${style.cyan("…")} ${progress}`, words]);
+  if (!known) return joinText([show`${style.cyan("…")} ${progress}`, words]);
   const share = Math.min(1, Math.max(0, progress / total));
   const full = Math.round(share * BAR_COLUMNS);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
-  const bar = joinShown([style.cyan("━".repeat(full)), style.dim("─".repeat(BAR_COLUMNS - full))]);
-  return joinShown([bar, show` ${percent} %`, words]);
+  const bar = joinText([style.cyan("━".repeat(full)), style.dim("─".repeat(BAR_COLUMNS - full))]);
+  return joinText([bar, show` ${percent} %`, words]);
 }

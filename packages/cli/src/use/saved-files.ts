@@ -29,7 +29,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "text/markdown": "md",
   "text/csv": "csv",
 };
-const MOST_ATTEMPTS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /** A file that was written. */
 export interface SavedFile {
@@ -130,11 +130,11 @@ function writableFolder(cwd: string): string {
 }
 
 function writeFresh(folder: string, base: string, ending: string, bytes: Uint8Array): string {
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const path = join(folder, `${base}${attempt === 1 ? "" : `-${attempt}`}.${ending}`);
     if (writeOnce(path, bytes, false)) return path;
   }
-  throw new UsageError(`${folder} has ${MOST_ATTEMPTS} files of this name`, "Name another folder by --output.");
+  throw new UsageError(`${folder} has ${MAX_ATTEMPTS} files of this name`, "Name another folder by --output.");
 }
 
 /** False if the file exists and must stay. */

@@ -1,7 +1,7 @@
 import { type SearchDetail, ToolSearch } from "@parley/mcp/host";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show, showIndented } from "../terminal/shown.js";
+import { show, showIndented } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { openServer } from "./open-server.js";
 

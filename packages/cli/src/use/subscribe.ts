@@ -1,8 +1,8 @@
 import type { Change, Client } from "@parley/mcp";
 import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
-import { show, showIndented } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show, showIndented } from "../terminal/terminal-text.js";
 import { openServer } from "./open-server.js";
 
 /** `parley subscribe`: prints changes as they come, until there were enough or the user ends it. */

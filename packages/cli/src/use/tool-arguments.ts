@@ -1,16 +1,16 @@
 import type { Tool } from "@parley/mcp/protocol";
-import { listOf, memberOf, parsedJson, resolveSchema, typedValue, typesOf } from "../questions/typed-value.js";
+import { listOf, memberOf, parseJson, resolveSchema, typedValue, typesOf } from "../questions/typed-value.js";
 import { UsageError } from "../terminal/usage-error.js";
-import type { ArgumentWords, NamedWord } from "./named-words.js";
+import type { NamedArgument, ParsedArguments } from "./parse-arguments.js";
 import { nameHint } from "./unknown-name.js";
 
 /** The arguments of a call, typed by the tool's schema. Throws a `UsageError` for what cannot be meant. */
 export function toolArguments(
-  { whole, named }: ArgumentWords,
+  { whole, named }: ParsedArguments,
   { name: tool, inputSchema }: Tool,
 ): Record<string, unknown> {
   const given = new Map(whole === undefined ? [] : Object.entries(wholeObject(whole)));
-  const byName = new Map<string, NamedWord[]>();
+  const byName = new Map<string, NamedArgument[]>();
   for (const word of named) byName.set(word.name, [...(byName.get(word.name) ?? []), word]);
   for (const [name, words] of byName) {
     checkKnown(name, tool, inputSchema);
@@ -53,7 +53,7 @@ function typeWords(schema: unknown, root: unknown): string {
 }
 
 function wholeObject(text: string): object {
-  const parsed = parsedJson(text);
+  const parsed = parseJson(text);
   const value = "value" in parsed ? parsed.value : undefined;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   const what = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "no JSON object";
@@ -70,7 +70,7 @@ function checkKnown(name: string, tool: string, schema: Tool["inputSchema"]): vo
   throw new UsageError(`${tool} has no argument "${name}"`, `${hint} To send it anyway, write all arguments as JSON.`);
 }
 
-function argumentValue(words: readonly NamedWord[], property: unknown, root: unknown): unknown {
+function argumentValue(words: readonly NamedArgument[], property: unknown, root: unknown): unknown {
   const schema = resolveSchema(property, root);
   const [first] = words;
   if (words.length < 2 && first !== undefined) return oneValue(first, schema, root);
@@ -83,10 +83,10 @@ function argumentValue(words: readonly NamedWord[], property: unknown, root: unk
   return words.map((word) => oneValue(word, memberOf(schema, "items"), root));
 }
 
-function oneValue({ name, text, json, bytes }: NamedWord, schema: unknown, root: unknown): unknown {
+function oneValue({ name, text, json, bytes }: NamedArgument, schema: unknown, root: unknown): unknown {
   // The schema's own way to say that bytes are wanted.
   if (bytes !== undefined && !json && memberOf(schema, "contentEncoding") === "base64") return bytes.toString("base64");
-  const typed = json ? parsedJson(text) : typedValue(text, schema, root);
+  const typed = json ? parseJson(text) : typedValue(text, schema, root);
   if ("value" in typed) return typed.value;
   throw new UsageError(
     `the argument "${name}" does not fit: ${typed.problem}`,

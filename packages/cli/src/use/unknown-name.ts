@@ -2,7 +2,7 @@ import { McpError } from "@parley/mcp";
 import { nearestName } from "@parley/mcp/protocol";
 
 /** Names that are listed in a message. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /** The error for a name that the server does not have, with the one that was probably meant. */
 export function unknownName(kind: string, name: string, known: readonly string[]): McpError {
@@ -16,5 +16,5 @@ export function nameHint(name: string, known: readonly string[]): string | undef
   if (known.length === 0) return undefined;
   const near = nearestName(name, known);
   if (near !== undefined) return `Did you mean ${near}?`;
-  return `Known are: ${known.slice(0, MOST_NAMES).join(", ")}${known.length > MOST_NAMES ? ", …" : ""}.`;
+  return `Known are: ${known.slice(0, MAX_NAMES).join(", ")}${known.length > MAX_NAMES ? ", …" : ""}.`;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Skill } from "@parley/mcp/skills";
 import type { CommandRun } from "../../commands/command.js";
-import { takeTarget } from "../../target/target.js";
+import { resolveTarget } from "../../target/target.js";
 import { EXIT } from "../../terminal/exit-code.js";
 import { MAX_SKILLS, openFolderSkills, openServerSkills, SKILLS_FOLDER } from "./open-skills.js";
 
@@ -11,7 +11,7 @@ export const listSkills: CommandRun = async (invocation) => {
   const remote = words.length > 0 || program.length > 0;
   const folder = options.text("folder") ?? SKILLS_FOLDER;
   const opened = remote
-    ? await openServerSkills((await takeTarget(invocation))[0], invocation)
+    ? await openServerSkills((await resolveTarget(invocation))[0], invocation)
     : await openFolderSkills(resolve(terminal.io.cwd, folder));
   await using _client = opened.client;
   const found: Skill[] = [];

@@ -3,10 +3,10 @@ import { resolve, sep } from "node:path";
 import type { Client } from "@parley/mcp";
 import type { CommandRun, Invocation } from "../../commands/command.js";
 import { openTarget } from "../../target/open-target.js";
-import { takeTarget } from "../../target/target.js";
+import { resolveTarget } from "../../target/target.js";
 import { EXIT } from "../../terminal/exit-code.js";
-import { show, showBlock } from "../../terminal/shown.js";
 import type { Terminal } from "../../terminal/terminal.js";
+import { show, showBlock } from "../../terminal/terminal-text.js";
 import { UsageError } from "../../terminal/usage-error.js";
 import { SKILLS_FOLDER, skillFolder } from "./open-skills.js";
 import { changedFiles, savedFrom } from "./saved-skill.js";
@@ -32,7 +32,7 @@ export const runSkill: CommandRun = async (invocation) => {
   const named = server !== undefined || invocation.program.length > 0;
   if (!(await confirmRun(folder, path, server ?? invocation.program.join(" "), invocation))) return EXIT.interrupted;
   const target = named
-    ? (await takeTarget({ ...invocation, words: server === undefined ? [] : [server] }))[0]
+    ? (await resolveTarget({ ...invocation, words: server === undefined ? [] : [server] }))[0]
     : undefined;
   await using client = target === undefined ? undefined : await openTarget(target, invocation);
   const context = { ...(client === undefined ? {} : { client }), args, signal: terminal.io.signal };

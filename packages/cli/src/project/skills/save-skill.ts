@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { dirname, join, resolve, sep } from "node:path";
 import type { LoadedSkill, Skill } from "@parley/mcp/skills";
 import type { CommandRun } from "../../commands/command.js";
-import { takeTarget } from "../../target/target.js";
+import { resolveTarget } from "../../target/target.js";
 import { EXIT } from "../../terminal/exit-code.js";
-import { show } from "../../terminal/shown.js";
+import { show } from "../../terminal/terminal-text.js";
 import { UsageError } from "../../terminal/usage-error.js";
 import { findSkill, openServerSkills, SKILLS_FOLDER } from "./open-skills.js";
 import { SAVED_FILE, type SavedSkill } from "./saved-skill.js";
@@ -14,7 +14,7 @@ import { SAVED_FILE, type SavedSkill } from "./saved-skill.js";
 export const saveSkill: CommandRun = async (invocation) => {
   const { terminal } = invocation;
   const { io } = terminal;
-  const [target, [word, given = SKILLS_FOLDER]] = await takeTarget(invocation);
+  const [target, [word, given = SKILLS_FOLDER]] = await resolveTarget(invocation);
   if (word === undefined) throw new UsageError("which skill?", "Name one that `parley skills list` shows.");
   const opened = await openServerSkills(target, invocation);
   await using _client = opened.client;

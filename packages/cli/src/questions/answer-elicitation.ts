@@ -1,30 +1,34 @@
 import type { QuestionContext } from "@parley/mcp";
 import { formIssues } from "@parley/mcp/host";
 import type { ElicitRequestFormParams, ElicitRequestParams, ElicitResult } from "@parley/mcp/protocol";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { askForm } from "./ask-form.js";
 import { askPage, notePage } from "./ask-page.js";
-import { clipped, formFields } from "./form-field.js";
+import { clip, formFields } from "./form-field.js";
 import type { PreparedAnswers } from "./prepared-answers.js";
-import type { QuestionDesk } from "./prompter.js";
-import { listOf, memberOf, resolveSchema, type Typed, typedValue } from "./typed-value.js";
+import type { QuestionQueue } from "./prompter.js";
+import { listOf, memberOf, type ParsedValue, resolveSchema, typedValue } from "./typed-value.js";
 
-const SHOWN_FIELDS = 10;
-const LONGEST_MESSAGE = 500;
+const MAX_SHOWN_FIELDS = 10;
+const MAX_MESSAGE_LENGTH = 500;
 
 /** Who answers. */
-export interface Desk {
+export interface ElicitationContext {
   readonly terminal: Terminal;
-  readonly desk: QuestionDesk;
+  readonly desk: QuestionQueue;
   readonly prepared: PreparedAnswers | undefined;
   /** Ends the command: an answer of its command line does not fit. */
   readonly refuse: (error: UsageError) => void;
 }
 
 /** Answers a form or a page: by what the command line has prepared, by the person at the terminal, or by declining. */
-export async function elicited(at: Desk, question: ElicitRequestParams, { signal, server }: QuestionContext) {
+export async function answerElicitation(
+  at: ElicitationContext,
+  question: ElicitRequestParams,
+  { signal, server }: QuestionContext,
+) {
   const { terminal, desk } = at;
   const within = AbortSignal.any([signal, terminal.io.signal]);
   if (question.mode === "url") {
@@ -45,7 +49,7 @@ export async function elicited(at: Desk, question: ElicitRequestParams, { signal
 
 /** The answer that the command line has prepared, or what of it a person need not be asked any more. */
 function preparedForm(
-  { terminal, prepared, refuse }: Desk,
+  { terminal, prepared, refuse }: ElicitationContext,
   question: ElicitRequestFormParams,
   server: string,
 ): ElicitResult | { readonly given: Readonly<Record<string, unknown>> } {
@@ -64,16 +68,16 @@ function preparedForm(
   }
   const wanted = prepared === undefined ? formFields(question.requestedSchema) : undefined;
   const names = missing.length > 0 ? missing : (wanted ?? []).map(({ name }) => name);
-  const pairs = names.slice(0, SHOWN_FIELDS).map((name) => `--answer ${name}=…`);
+  const pairs = names.slice(0, MAX_SHOWN_FIELDS).map((name) => `--answer ${name}=…`);
   const how = pairs.length === 0 ? "--answer name=value" : pairs.join(" ");
   terminal.note(
-    show`${server} asked "${clipped(question.message, LONGEST_MESSAGE)}". Declined, because there is no terminal. To answer: ${how}`,
+    show`${server} asked "${clip(question.message, MAX_MESSAGE_LENGTH)}". Declined, because there is no terminal. To answer: ${how}`,
   );
   return { action: "decline" };
 }
 
 /** What the prepared answers make of one form. */
-interface Prepared {
+interface FormAnswers {
   readonly content: Readonly<Record<string, unknown>>;
   /** Required fields that nobody has answered. */
   readonly missing: readonly string[];
@@ -82,7 +86,7 @@ interface Prepared {
 }
 
 /** The fields of this form that the command line has answered. */
-function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitRequestFormParams): Prepared {
+function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitRequestFormParams): FormAnswers {
   const properties = memberOf(requestedSchema, "properties");
   const content: [string, unknown][] = [];
   for (const [name, answer] of answers) {
@@ -106,7 +110,7 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
 }
 
 /** One text as what the field wants; several are a list, as a form has them: of texts. */
-function typedTexts(texts: readonly string[], schema: unknown): Typed {
+function typedTexts(texts: readonly string[], schema: unknown): ParsedValue {
   const [first = ""] = texts;
   return texts.length > 1 ? { value: [...texts] } : typedValue(first, schema);
 }

@@ -5,7 +5,7 @@ import type { OpenOptions } from "./open-target.js";
  * For commands that examine what a server offers: declares that questions can be asked, as `parley list` and most applications do,
  * and declines each. Servers may show other tools to clients that cannot be asked, and those would escape the examination.
  */
-export const DECLINING: OpenOptions = {
+export const DECLINE_QUESTIONS: OpenOptions = {
   onElicit: async () => ({ action: "decline" }),
   onSample: () =>
     Promise.reject(

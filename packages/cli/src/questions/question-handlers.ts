@@ -5,23 +5,23 @@ import { McpError } from "@parley/mcp";
 import type { Root } from "@parley/mcp/protocol";
 import type { Invocation } from "../commands/command.js";
 import type { OpenOptions } from "../target/open-target.js";
-import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
+import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { answerByCommand, commandWords } from "./model-command.js";
 import { preparedAnswers } from "./prepared-answers.js";
-import { QuestionDesk } from "./prompter.js";
+import { QuestionQueue } from "./prompter.js";
 
 /**
  * Answers what servers ask: by the options of the command line, by the person at the terminal, and where there is none by
  * declining, with a note of what to write instead. Throws a `UsageError` for options that cannot be used; `refuse` gets the one for
  * an answer that does not fit its question.
  */
-export function answerers(
+export function questionHandlers(
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
   refuse: (error: UsageError) => void = () => {},
 ): OpenOptions {
-  const desk = new QuestionDesk(terminal);
+  const desk = new QuestionQueue(terminal);
   const prepared = preparedAnswers(options);
   const line = options.text("sampleWith");
   const model = line === undefined ? undefined : commandWords(line);
@@ -29,8 +29,8 @@ export function answerers(
   return {
     // What asks is loaded when the first question comes: most commands have none, and a shell is waiting.
     onElicit: async (question, context) => {
-      const { elicited } = await import("./elicited.js");
-      return elicited({ terminal, desk, prepared, refuse }, question, context);
+      const { answerElicitation } = await import("./answer-elicitation.js");
+      return answerElicitation({ terminal, desk, prepared, refuse }, question, context);
     },
     onSample: async (question, { signal, server }) => {
       const within = AbortSignal.any([signal, terminal.io.signal]);

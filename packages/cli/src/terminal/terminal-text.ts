@@ -4,7 +4,7 @@ import { printable, printableLine } from "@parley/mcp/protocol";
  * Text that may reach a terminal. Only `show`, `showBlock` and `Style` make it, and they spell every control character of what
  * they are given, so that no server can move the cursor, change a title or forge a line.
  */
-export class Shown {
+export class TerminalText {
   /** What is written. */
   readonly text: string;
   /** The same without colours, for measuring. */
@@ -21,33 +21,33 @@ export class Shown {
 }
 
 /** Anything that can stand in a line. */
-export type Showable = string | number | boolean | Shown;
+export type Showable = string | number | boolean | TerminalText;
 
 /** Makes a line: the template's own text stays, what is inserted is spelled on one line. */
-export function show(strings: TemplateStringsArray, ...values: readonly Showable[]): Shown {
-  const parts = values.map(shownLine);
-  const join = (pick: (part: Shown) => string) =>
-    strings.reduce((text, piece, at) => text + piece + (at < parts.length ? pick(parts[at] as Shown) : ""), "");
-  return new Shown(
+export function show(strings: TemplateStringsArray, ...values: readonly Showable[]): TerminalText {
+  const parts = values.map(showLine);
+  const join = (pick: (part: TerminalText) => string) =>
+    strings.reduce((text, piece, at) => text + piece + (at < parts.length ? pick(parts[at] as TerminalText) : ""), "");
+  return new TerminalText(
     join(({ text }) => text),
     join(({ plain }) => plain),
   );
 }
 
 /** One value for the middle of a line. */
-export function shownLine(value: Showable): Shown {
-  return value instanceof Shown ? value : new Shown(printableLine(String(value)));
+export function showLine(value: Showable): TerminalText {
+  return value instanceof TerminalText ? value : new TerminalText(printableLine(String(value)));
 }
 
 /** Text of several lines, as a tool gives it; line feeds and tabs stay, and line ends of Windows become line feeds. */
-export function showBlock(text: string): Shown {
-  return new Shown(printable(text.replaceAll("\r\n", "\n")));
+export function showBlock(text: string): TerminalText {
+  return new TerminalText(printable(text.replaceAll("\r\n", "\n")));
 }
 
 /** As `showBlock`, with every line behind the same margin. */
-export function showIndented(text: string, margin = "  "): Shown {
+export function showIndented(text: string, margin = "  "): TerminalText {
   const { plain } = showBlock(text);
-  return new Shown(
+  return new TerminalText(
     plain
       .split("\n")
       .map((line) => `${margin}${line}`.trimEnd())
@@ -56,6 +56,9 @@ export function showIndented(text: string, margin = "  "): Shown {
 }
 
 /** Several pieces as one. */
-export function joinShown(parts: readonly Shown[], separator = ""): Shown {
-  return new Shown(parts.map(({ text }) => text).join(separator), parts.map(({ plain }) => plain).join(separator));
+export function joinText(parts: readonly TerminalText[], separator = ""): TerminalText {
+  return new TerminalText(
+    parts.map(({ text }) => text).join(separator),
+    parts.map(({ plain }) => plain).join(separator),
+  );
 }

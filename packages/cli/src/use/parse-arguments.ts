@@ -4,7 +4,7 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /** One `name=value` of a command line. */
-export interface NamedWord {
+export interface NamedArgument {
   readonly name: string;
   readonly text: string;
   /** Written `name:=value`: the value is JSON, whatever the schema wants. */
@@ -14,19 +14,19 @@ export interface NamedWord {
 }
 
 /** What stands behind the name of a tool or a prompt. */
-export interface ArgumentWords {
+export interface ParsedArguments {
   /** A whole JSON object, as a word or from stdin. */
   readonly whole: string | undefined;
-  readonly named: readonly NamedWord[];
+  readonly named: readonly NamedArgument[];
 }
 
 /** What is read of stdin or a file; messages of the library are not longer either. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Reads words as `name=value`, `name:=json`, `name=@file`, one JSON object, or `-` for one from stdin. */
-export async function argumentWords(words: readonly string[], io: Io): Promise<ArgumentWords> {
+export async function parseArguments(words: readonly string[], io: Io): Promise<ParsedArguments> {
   let whole: string | undefined;
-  const named: NamedWord[] = [];
+  const named: NamedArgument[] = [];
   for (const word of words) {
     const isWhole = word === "-" || word.trimStart().startsWith("{");
     if (isWhole && whole !== undefined) {
@@ -34,12 +34,12 @@ export async function argumentWords(words: readonly string[], io: Io): Promise<A
     }
     if (word === "-") whole = await stdinText(io);
     else if (isWhole) whole = word;
-    else named.push(namedWord(word, io));
+    else named.push(parseNamedArgument(word, io));
   }
   return { whole, named };
 }
 
-function namedWord(word: string, io: Io): NamedWord {
+function parseNamedArgument(word: string, io: Io): NamedArgument {
   const at = word.indexOf("=");
   const json = word[at - 1] === ":";
   const name = word.slice(0, json ? at - 1 : at);
@@ -62,7 +62,7 @@ function fileBytes(file: string, { cwd }: Io): Buffer {
   if (found?.isFile() !== true) {
     throw new UsageError(`there is no file ${file}`, "Check the path, or write @@ for a value that begins with @.");
   }
-  if (found.size > MOST_BYTES) throw tooLong(file);
+  if (found.size > MAX_INPUT_BYTES) throw tooLong(file);
   return readFileSync(path);
 }
 
@@ -76,7 +76,7 @@ async function stdinText({ stdin, signal }: Io): Promise<string> {
     signal.throwIfAborted();
     const read = Buffer.from(chunk as Buffer);
     bytes += read.length;
-    if (bytes > MOST_BYTES) throw tooLong("stdin");
+    if (bytes > MAX_INPUT_BYTES) throw tooLong("stdin");
     chunks.push(read);
   }
   return Buffer.concat(chunks).toString();
