@@ -28,7 +28,7 @@ const deadlines = new CallDeadlines(platform, { expire() {}, abandon() {} });
 async function ask(id: number): Promise<void> {
   if (!armed) return void (await connection.ask({ id, text: "" }));
   const now = platform.monotonic();
-  const deadline = { started: now, heard: now, idle: 60_000, total: 600_000, paused: 0 };
+  const deadline = { started: now, lastActivity: now, idle: 60_000, total: 600_000, paused: 0 };
   deadlines.add(deadline);
   await connection.ask({ id, text: "" });
   deadlines.waiting.delete(deadline);

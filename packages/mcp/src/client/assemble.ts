@@ -15,14 +15,14 @@ import { observersOf } from "./connection/request-observers.js";
 import type { ServerRoute } from "./connection/route.js";
 import { CachedCalls } from "./contract/cache.js";
 import { ClientExtensions } from "./contract/extension.js";
-import { tapNotices } from "./contract/middleware.js";
+import { tapClientNotifications } from "./contract/middleware.js";
 import type { ClientOptions } from "./contract/options.js";
 import { restoreLogLevel } from "./features/log-level.js";
 import { ClientRoots } from "./features/roots.js";
 import type { ToolRequests } from "./features/tools.js";
 
-/** The parts of one client. */
-export interface ClientParts {
+/** The components of one client. */
+export interface ClientCore {
   connection: ClientConnection;
   caller: Caller;
   answerer: Answerer;
@@ -33,22 +33,22 @@ export interface ClientParts {
   tools: ToolRequests;
   roots: ClientRoots;
   extensions: ClientExtensions;
-  /** Middleware around notifications. */
+  /** Middleware around notifications, outermost first. */
   notifications: NotificationMiddleware[];
 }
 
-/** Builds a client that is not connected yet. */
+/** Builds a client without connecting it. */
 export function assemble(
   route: ServerRoute,
   options: ClientOptions,
   platform: Platform,
   revisions: RevisionCache,
   forwarder?: QuestionForwarder,
-): ClientParts {
+): ClientCore {
   const cache = options.cache === false ? undefined : new CachedCalls(route.key, options.cache ?? {});
-  // The connection tells its events to parts that are made after it.
-  let parts: ClientParts;
-  const events = eventsFor(() => parts);
+  // The connection emits its events to components that are created after it.
+  let core: ClientCore;
+  const events = eventsFor(() => core);
   const extensions = new ClientExtensions();
   const answerer = new Answerer(options, platform, extensions, forwarder);
   const observers = observersOf(platform, options.observe);
@@ -64,7 +64,7 @@ export function assemble(
   const caller = new Caller(connection, answerer, cache, extensions, observers);
   const warn = (message: string) => caller.warn(message);
   const router = new NotificationRouter(connection.methods, warn, () => platform.monotonic());
-  parts = {
+  core = {
     connection,
     caller,
     answerer,
@@ -94,38 +94,38 @@ export function assemble(
     extensions,
     notifications: [],
   };
-  for (const extension of options.extensions ?? []) extension.attachToClient?.(parts);
+  for (const extension of options.extensions ?? []) extension.attachToClient?.(core);
   const { onLog } = options;
   if (onLog !== undefined) {
     router.on("notifications/message", (message) => callHook(warn, "onLog", () => onLog(message)));
   }
-  return parts;
+  return core;
 }
 
-function eventsFor(parts: () => ClientParts): ConnectionEvents {
+function eventsFor(core: () => ClientCore): ConnectionEvents {
   return {
-    request: (message, about) => parts().requests.answer(message, about),
-    notification: (message, about) => admit(parts(), message, about),
-    late: (id, result) => parts().caller.late(id, result),
-    fault: (error) => reportFault(parts(), error),
-    userWait: (about) => parts().caller.userWait(about),
-    missed() {
-      forget(parts());
-      parts().subscriptions.missed();
+    request: (message, about) => core().requests.answer(message, about),
+    notification: (message, about) => admit(core(), message, about),
+    lateResult: (id, result) => core().caller.handleLateResult(id, result),
+    fault: (error) => reportFault(core(), error),
+    userWait: (about) => core().caller.userWait(about),
+    notificationsLost() {
+      forget(core());
+      core().subscriptions.markMissed();
     },
     state(state, reason, transport) {
-      const { router, subscriptions, connection, caller, requests, notifications } = parts();
-      if (notifications.length > 0) tapNotices(transport, notifications, (message) => caller.warn(message));
+      const { router, subscriptions, connection, caller, requests, notifications } = core();
+      if (notifications.length > 0) tapClientNotifications(transport, notifications, (message) => caller.warn(message));
       caller.observers?.state({ state, reason }, transport, connection.last?.era.revision);
-      // Whoever asked something is gone with the connection, and the user is asked in vain.
+      // The server that asked is gone with the connection, so the user need not answer.
       if (state !== "ready") requests.cancelAll();
       if (state === "closed") subscriptions.end();
-      else if (state === "disconnected" && !connection.mayReturn) subscriptions.end(reason);
+      else if (state === "disconnected" && !connection.canReopen) subscriptions.end(reason);
       router.emit("state", { state, reason });
     },
     async recovered(reason) {
-      const { connection, caller, router, subscriptions } = parts();
-      forget(parts());
+      const { connection, caller, router, subscriptions } = core();
+      forget(core());
       await restoreLogLevel(connection, caller, { recovering: true });
       await subscriptions.restore();
       router.emit("session.recovered", { reason, protocolVersion: connection.established.era.revision });
@@ -133,33 +133,33 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
   };
 }
 
-/** Notifications are lost, so nothing that was learnt before can be relied on. */
-function forget({ tools, cache }: ClientParts): void {
+/** Clears everything learned about the server: change notifications may have been lost. */
+function forget({ tools, cache }: ClientCore): void {
   tools.listed.clear();
   cache?.forget();
 }
 
-function reportFault({ caller, router }: ClientParts, error: Error): void {
+function reportFault({ caller, router }: ClientCore, error: Error): void {
   caller.observers?.fault(error);
   router.emit("fault", error);
 }
 
-/** Receives a notification, through middleware if there is any. */
-function admit(parts: ClientParts, message: NotificationMessage, about: Id | undefined): void {
-  const { notifications, caller } = parts;
-  if (notifications.length === 0) return receive(parts, message, about);
-  const deliver = (passed: NotificationMessage) => receive(parts, passed, about);
+/** Passes a notification of the server through middleware, then receives it. */
+function admit(core: ClientCore, message: NotificationMessage, about: Id | undefined): void {
+  const { notifications, caller } = core;
+  if (notifications.length === 0) return receive(core, message, about);
+  const deliver = (passed: NotificationMessage) => receive(core, passed, about);
   passNotification(notifications, message, { direction: "incoming", about }, deliver, (text) => caller.warn(text));
 }
 
-function receive(parts: ClientParts, received: NotificationMessage, about: Id | undefined): void {
-  const { caller, requests, router, cache, tools, subscriptions, connection } = parts;
+function receive(core: ClientCore, received: NotificationMessage, about: Id | undefined): void {
+  const { caller, requests, router, cache, tools, subscriptions, connection } = core;
   const known = connection.methods.get(received.method) !== undefined;
-  const message = known ? received : published(parts, received);
+  const message = known ? received : published(core, received);
   const { method, params } = message;
   if (method === "notifications/progress") caller.progress(params);
   else {
-    if (about !== undefined || method === "notifications/message") caller.heard(about);
+    if (about !== undefined || method === "notifications/message") caller.noteActivity(about);
     if (method === "notifications/cancelled") requests.cancel(params?.["requestId"]);
     if (method === "notifications/tools/list_changed") tools.listed.clear();
     cache?.changed(method, params);
@@ -168,23 +168,26 @@ function receive(parts: ClientParts, received: NotificationMessage, about: Id | 
   router.route(message, about);
 }
 
-/** The notification under its published name, where the server sent an older one. */
-function published(parts: ClientParts, message: NotificationMessage): NotificationMessage {
-  const method = publishedName(parts.connection.methods, message.method);
+/** Replaces an older name of a notification by the published one. */
+function published(core: ClientCore, message: NotificationMessage): NotificationMessage {
+  const method = publishedName(core.connection.methods, message.method);
   if (method === message.method) return message;
-  reportFault(parts, new McpError("invalid_response", `the server sent ${message.method} in place of ${method}`));
+  reportFault(core, new McpError("invalid_response", `the server sent ${message.method} in place of ${method}`));
   return { ...message, method };
 }
 
-/** How a client is closed. */
+/** Options of `client.close`. */
 export interface CloseOptions {
-  /** How long calls in flight may take to end; new ones are refused meanwhile. Default 0: they reject at once. */
+  /**
+   * Time in milliseconds for calls in flight to end. The client rejects new calls meanwhile. Default: 0, so calls in
+   * flight reject at once.
+   */
   drainMs?: number | undefined;
 }
 
-/** Ends the connection, after the calls in flight if they get the time; everything pending rejects. */
+/** Closes the connection after calls in flight had `drainMs` to end. Rejects all pending calls. */
 export async function closeClient(
-  { connection, caller, requests, extensions }: ClientParts,
+  { connection, caller, requests, extensions }: ClientCore,
   { drainMs = 0 }: CloseOptions = {},
 ): Promise<void> {
   if (drainMs > 0 && connection.state !== "closed") await caller.drain(drainMs);

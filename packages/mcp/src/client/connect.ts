@@ -4,51 +4,59 @@ import type { Endpoint, Transport } from "../transport/transport.js";
 import type { Client, LoosePrompts, LooseTools } from "./client.js";
 import type { ClientOptions } from "./contract/options.js";
 
-/** A server in the same process, as `connect` sees it; `types` carries what a typed client knows. */
+/** A server in the same process, such as a `Server`. */
 export interface LocalServer {
+  /** The types of the server's tools and prompts, for typed clients. Exists only in the type system. */
   readonly types: { tools: unknown; prompts: unknown };
+  /** Returns the endpoint that processes the messages of this connection. */
   endpoint(): Endpoint;
 }
 
-/** What a client may use by types: all that the server's type names, as one object, or anything where it names nothing. */
-type Known<T, Loose> = [keyof T] extends [never] ? Loose : { [N in keyof T]: T[N] };
+/** The names of `T` as one object type, or `Loose` if `T` has no names. */
+type TypesOr<T, Loose> = [keyof T] extends [never] ? Loose : { [N in keyof T]: T[N] };
 
-/** The client of a server, by the server's type: `ClientOf<typeof server>`. */
+/** The type of a client of this server: `ClientOf<typeof server>`. */
 export type ClientOf<S extends LocalServer> = Client<
-  Known<S["types"]["tools"], LooseTools>,
-  Known<S["types"]["prompts"], LoosePrompts>
+  TypesOr<S["types"]["tools"], LooseTools>,
+  TypesOr<S["types"]["prompts"], LoosePrompts>
 >;
 
-/** Where a server is: a URL, a program to start, or a transport of one's own. */
+/** The location of a server: a URL, a program to start, or a custom transport. */
 export type Target = string | URL | HttpTarget | CommandTarget | Transport | TransportMaker;
 
-/** A URL whose transport is known; otherwise the second is tried where the server does not know the first. */
+/** A URL with a fixed transport. For a plain URL the client tries Streamable HTTP first, then HTTP with SSE. */
 export interface HttpTarget {
+  /** The address of the server's MCP endpoint. */
   readonly url: string | URL;
-  /** `http` for Streamable HTTP, `sse` for the HTTP with SSE that came before it. */
+  /** `http` for Streamable HTTP, `sse` for its predecessor HTTP with SSE. */
   readonly transport: "http" | "sse";
 }
 
-/** Makes a new transport to the same server for every attempt, so that a lost connection can be opened again. */
+/**
+ * A factory of transports to the same server. The client calls it for every attempt, so it can reopen a lost
+ * connection.
+ */
 export interface TransportMaker {
+  /** Returns a transport that is not open yet. */
   makeTransport(): Transport;
 }
 
 /**
- * Connects to a server, whatever the transport and the revision; resolves when the first call can be made.
+ * Connects to a server over any transport, in any protocol revision. Resolves when the handshake is done and calls can
+ * be sent.
  *
- * A `Server` of this process and `connect<typeof server>(…)` give a client that knows names, arguments and results.
- * Rejects with an `McpError` that says how far it came and what to change.
+ * `connect(server)`, with a `Server` of this process, and `connect<typeof server>(url)` return a client that knows the names,
+ * arguments and results of the server's tools. Rejects with an `McpError` that says which step failed and what to change.
  */
 export function connect<S extends LocalServer>(
   target: Target | S,
   options?: ClientOptions,
-  // `ClientOf<S>` written out, because editors then show what the client knows, and not the server's type inside its name.
-): Promise<Client<Known<S["types"]["tools"], LooseTools>, Known<S["types"]["prompts"], LoosePrompts>>>;
+  // Written out instead of `ClientOf<S>`: editors then show the tools of the client rather than the type of the server.
+): Promise<Client<TypesOr<S["types"]["tools"], LooseTools>, TypesOr<S["types"]["prompts"], LoosePrompts>>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   const caller = new Error();
   try {
-    // Loaded on first use: a program that only serves starts without the client.
+    // Loaded on first use, so that a program with servers only does not load the client.
     const { openClient } = await import("./open-client.js");
     return await openClient(target, options);
   } catch (error) {
@@ -56,10 +64,10 @@ export async function connect(target: Target | LocalServer, options: ClientOptio
   }
 }
 
-/** The error with the frames of the one who called `connect`, which most failures come too late to have. */
+/** Appends the stack frames of the caller of `connect`. Most failures occur too late to have them. */
 function withCaller(error: unknown, { stack = "" }: Error): unknown {
   if (!McpError.is(error)) return error;
-  // The first frame is that of `connect` itself. Engines that write stacks in other ways keep what they have.
+  // Skips the frame of `connect` itself. Engines with another stack format keep their stack unchanged.
   const frames = stack
     .split("\n")
     .filter((line) => /^\s+at /.test(line))

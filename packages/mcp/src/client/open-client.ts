@@ -14,7 +14,7 @@ import { legacySseTransport } from "../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
 import { type WireMessage, watchedTransport } from "../transport/watched-transport.js";
 import type { QuestionForwarder } from "./answers/answerer.js";
-import { assemble, type ClientParts } from "./assemble.js";
+import { assemble, type ClientCore } from "./assemble.js";
 import { Client } from "./client.js";
 import type { HttpTarget, LocalServer, Target } from "./connect.js";
 import { RevisionCache } from "./connection/current-connection.js";
@@ -22,46 +22,46 @@ import type { ServerRoute } from "./connection/route.js";
 import { type ClientOptions, checkClientOptions } from "./contract/options.js";
 import { checkLogLevel, restoreLogLevel } from "./features/log-level.js";
 
-/** What this process has learnt of servers. */
+/** The last revision of each server, for all clients of this process. */
 const revisions = new RevisionCache();
 
-/** Opens a connection; what `connect` does once this part of the library is loaded. */
+/** Opens a connection. `connect` calls it once this module is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   try {
-    return new Client<unknown>(await openParts(target, options, {}));
+    return new Client<unknown>(await openClientCore(target, options, {}));
   } catch (error) {
-    // A handler of a server may have connected; its callers must not get addresses and commands.
+    // A handler of a server may have connected; its callers must not see addresses and commands.
     throw markConnectionError(error);
   }
 }
 
-/** What the owner of many connections decides about one of them. */
+/** Settings by the owner of many connections, such as a host, for one of them. */
 export interface ConnectionOwner {
-  /** Answers the server's questions in place of the options. */
+  /** Answers the server's questions in place of the application's options. */
   readonly forwarder?: QuestionForwarder;
-  /** Whether a lost connection is opened again by the connection itself. Default: true. */
+  /** True if the connection reopens itself when lost. Default: true. */
   readonly reopens?: boolean;
 }
 
-/** Opens a connection and gives its parts, for those who need more of it than an application. */
-export async function openParts(
+/** Opens a connection and returns its components, for parts of the library that need more than `Client` offers. */
+export async function openClientCore(
   target: Target | LocalServer,
   options: ClientOptions,
   { forwarder, reopens = true }: ConnectionOwner,
-): Promise<ClientParts> {
+): Promise<ClientCore> {
   checkClientOptions(options);
   checkLogLevel(options.logLevel);
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const route = watchedRoute(routeTo(target, options, platform), options, platform);
-  const parts = assemble(reopens ? route : { ...route, lasts: false }, options, platform, revisions, forwarder);
-  await parts.connection.connect();
-  await restoreLogLevel(parts.connection, parts.caller);
-  return parts;
+  const core = assemble(reopens ? route : { ...route, reopens: false }, options, platform, revisions, forwarder);
+  await core.connection.connect();
+  await restoreLogLevel(core.connection, core.caller);
+  return core;
 }
 
 function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): ServerRoute {
   if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
-  if (typeof target !== "object" || target === null) throw nothingThere();
+  if (typeof target !== "object" || target === null) throw noTarget();
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint(), platform), repeatable: true };
   if ("command" in target) {
     checkCommand(target);
@@ -74,10 +74,10 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
   if ("url" in target) return httpRoute(String(target.url), options, platform, target.transport);
-  throw nothingThere();
+  throw noTarget();
 }
 
-/** Shows the messages of every transport of the route to `onMessage`. */
+/** Passes the messages of every transport of the route to `onMessage`. */
 function watchedRoute(route: ServerRoute, options: ClientOptions, platform: Platform): ServerRoute {
   const { onMessage } = options;
   if (onMessage === undefined) return route;
@@ -94,7 +94,7 @@ function watchedRoute(route: ServerRoute, options: ClientOptions, platform: Plat
   };
 }
 
-function nothingThere(): McpError {
+function noTarget(): McpError {
   return new McpError("connect_failed", "there is nothing to connect to", {
     fix: "Pass a URL, `{ command, args }`, a Server or a transport.",
   });

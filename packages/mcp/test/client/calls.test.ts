@@ -39,7 +39,7 @@ for (const era of ["stateful", "stateless"] as const) {
       const call = client.callTool("work");
       const rejected = expect(call).rejects.toMatchObject({
         kind: "timeout",
-        message: "tools/call passed its total deadline of 150 ms; nothing was heard",
+        message: "tools/call passed its total deadline of 150 ms; no message arrived",
         data: { deadline: "total", ms: 150 },
         fix: expect.stringContaining("timeouts.totalMs"),
       });
@@ -97,7 +97,7 @@ for (const era of ["stateful", "stateless"] as const) {
       const { client, calls } = await held(era, { timeouts: { idleMs: 60 }, platform: time.platform });
       const call = client.callTool("work");
       const rejected = expect(call).rejects.toMatchObject({
-        message: expect.stringMatching(/idle deadline.*last heard \d+ ms/),
+        message: expect.stringMatching(/idle deadline.*last message arrived \d+ ms/),
         data: { heardAfter: 30 },
       });
       await turn();

@@ -64,7 +64,7 @@ describe("a mistake of this program", () => {
   });
 
   it.each([
-    [{ tasks: {} }, "`capabilities` declares `tasks`, which this client does not serve"],
+    [{ tasks: {} }, "`capabilities` declares `tasks`, which this client does not support"],
     [{ experimental: 5 }, "`capabilities.experimental` of connect is not an object"],
   ])("in the capabilities is named: %j", async (capabilities, message) => {
     const options = { capabilities: capabilities as never };

@@ -217,8 +217,8 @@ describe("ERA-13, SSE24-08: the older transport", () => {
   });
 
   it.each([
-    [404, /initialize .*404; the older HTTP\+SSE transport gets the same$/],
-    [500, /initialize .*404; by the older HTTP\+SSE transport: GET .*500/],
+    [404, /initialize .*404; the older HTTP\+SSE transport fails in the same way$/],
+    [500, /initialize .*404; the older HTTP\+SSE transport failed too: GET .*500/],
   ])("when it fails too, with %d, the error tells of both ways", async (status, message) => {
     const server = await scripted(
       (request, response) => void response.writeHead(request.method === "GET" ? status : 404).end(),

@@ -315,7 +315,7 @@ describe("a handler of the application that fails", () => {
       -32603,
     ],
     ["returns nothing", (() => undefined) as never, "`onElicit` returned undefined", -32603],
-    ["returns another action", (() => ({ action: "ok" })) as never, '`onElicit` gave the action "ok"', -32603],
+    ["returns another action", (() => ({ action: "ok" })) as never, '`onElicit` returned the action "ok"', -32603],
     [
       "does not fill the form",
       () => ({ action: "accept", content: { a: {} as never } }),

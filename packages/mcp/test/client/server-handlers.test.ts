@@ -191,18 +191,26 @@ describe("what a client says of itself", () => {
   it.each([
     [
       { capabilities: { elicitation: {} } },
-      "`capabilities` declares `elicitation`, which nothing answers",
+      "`capabilities` declares `elicitation`, but `connect` got no handler for it",
       "`onElicit`",
     ],
-    [{ capabilities: { sampling: {} } }, "`capabilities` declares `sampling`, which nothing answers", "`onSample`"],
-    [{ capabilities: { roots: {} } }, "`capabilities` declares `roots`, which nothing answers", "`roots`"],
+    [
+      { capabilities: { sampling: {} } },
+      "`capabilities` declares `sampling`, but `connect` got no handler for it",
+      "`onSample`",
+    ],
+    [
+      { capabilities: { roots: {} } },
+      "`capabilities` declares `roots`, but `connect` got no handler for it",
+      "`roots`",
+    ],
     [
       { capabilities: { extensions: {} } },
-      "`capabilities` declares `extensions`, which nothing answers",
+      "`capabilities` declares `extensions`, but `connect` got no handler for it",
       "`extensions`",
     ],
     [{ capabilities: [] }, "`capabilities` of connect is not an object", "experimental"],
-    [{ title: 5 }, "`title` of connect is a number", "text"],
+    [{ title: 5 }, "`title` of connect is a number", "string"],
     [{ icons: ["i.png"] }, "`icons` of connect is not a list of icons", "src"],
   ])("is refused where nothing stands behind it: %j", async (options, message, fix) => {
     await expect(connect(server(), options as never)).rejects.toMatchObject({

@@ -55,7 +55,7 @@ describe.each(REVISIONS)("the value of a call in %s", (revision) => {
     const one = await client(warnings);
     const linked = revision < "2025-06-18" ? "2 hits\n[a](file:///a)\n[b](file:///b)" : "2 hits";
     for (let round = 0; round < 3; round++) expect(await one.call("linked")).toBe(linked);
-    const expected = 'of the result of tool "linked", `call` gives the text only, without 2 × resource_link';
+    const expected = '`call` returns only the text of the result of tool "linked", without 2 × resource_link';
     expect(warnings).toEqual(revision < "2025-06-18" ? [] : [expect.stringContaining(expected)]);
     expect((await one.callTool("linked")).content).toHaveLength(3);
   });

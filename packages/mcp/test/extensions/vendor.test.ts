@@ -77,7 +77,7 @@ describe("an extension of a third party", () => {
       kind: "capability_missing",
       data: { requiredCapabilities: { extensions: { [ID]: {} } } },
     });
-    expect(() => client.extension(vouchers())).toThrow(/was not given the extension/);
+    expect(() => client.extension(vouchers())).toThrow(/does not have the extension/);
   });
 
   it("tells those who listen, of what they may hear of", async () => {

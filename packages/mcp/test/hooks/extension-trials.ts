@@ -164,9 +164,9 @@ export const EXTENSION_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
       return add(client);
     });
   },
-  "ClientParts.notifications": (fail) =>
+  "ClientCore.notifications": (fail) =>
     withClient(plainServer(), { logLevel: "debug" }, (client) => add(client.useNotifications(fail))),
-  "ClientParts.notifications, of a server": (fail) =>
+  "ClientCore.notifications, of a server": (fail) =>
     withClient(plainServer().useNotifications(fail), { logLevel: "debug" }, add),
   "ExtensionDefinition.client, close": (fail) =>
     withClient(plainServer(), { extensions: [extension({ client: () => ({ close: fail }) })] }, add),

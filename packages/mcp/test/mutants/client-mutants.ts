@@ -222,8 +222,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "missed-changes-hidden",
     recreates: "seed 5139 of the simulation: a stream that is sent again by the replay of calls hides what was missed",
     file: "client/changes/listen-stream.ts",
-    search: '{ signal: abort.signal, resend: "never" }',
-    replace: "{ signal: abort.signal }",
+    search: '{ signal: controller.signal, resend: "never" }',
+    replace: "{ signal: controller.signal }",
     tests: ["test/simulation/regressions.test.ts"],
   },
   {

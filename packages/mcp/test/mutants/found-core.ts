@@ -30,8 +30,8 @@ export const FOUND_CORE: readonly Mutant[] = [
     name: "own-notifications-undelivered",
     recreates: "a listener of a server's own notification is never called",
     file: "client/changes/notifications.ts",
-    search: "    if (!OWN_EVENTS.has(method)) this.#tell(method, params, about);\n",
-    replace: "    if (known) this.#tell(method, params, about);\n",
+    search: "    if (!OWN_EVENTS.has(method)) this.#dispatch(method, params, about);\n",
+    replace: "    if (known) this.#dispatch(method, params, about);\n",
     tests: ["test/client/features.test.ts"],
   },
   {
@@ -94,8 +94,8 @@ export const FOUND_CORE: readonly Mutant[] = [
     name: "events-forged-by-notifications",
     recreates: "a server emits the client's own event `state` by a notification of that name",
     file: "client/changes/notifications.ts",
-    search: "    if (!OWN_EVENTS.has(method)) this.#tell",
-    replace: "    if (method !== undefined) this.#tell",
+    search: "    if (!OWN_EVENTS.has(method)) this.#dispatch",
+    replace: "    if (method !== undefined) this.#dispatch",
     tests: ["src/client/changes/notifications.test.ts"],
   },
   {

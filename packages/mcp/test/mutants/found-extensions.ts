@@ -89,8 +89,8 @@ export const FOUND_EXTENSIONS: readonly Mutant[] = [
     name: "client-notifications-not-tapped",
     recreates: "field notification-middleware: middleware of a client does not see what the server sends",
     file: "client/assemble.ts",
-    search: "  if (notifications.length === 0) return receive(parts, message, about);\n",
-    replace: "  if (notifications.length >= 0) return receive(parts, message, about);\n",
+    search: "  if (notifications.length === 0) return receive(core, message, about);\n",
+    replace: "  if (notifications.length >= 0) return receive(core, message, about);\n",
     tests: ["test/scenarios/scenarios.test.ts"],
   },
 ];

@@ -70,7 +70,7 @@ describe("an address", () => {
     const { origin } = await shop();
     await expectTold(() => connect(`${origin}${path}`), {
       kind: "connect_failed",
-      message: `${origin}${path} could not be reached: initialize to ${origin}${path} was answered with HTTP 404: {"error":"not found; the MCP endpoint is /mcp"}; the older HTTP+SSE transport gets the same`,
+      message: `${origin}${path} could not be reached: initialize to ${origin}${path} was answered with HTTP 404: {"error":"not found; the MCP endpoint is /mcp"}; the older HTTP+SSE transport fails in the same way`,
       fix: PATH,
     });
   });
@@ -177,7 +177,7 @@ describe("a call over HTTP", () => {
     cleanup(() => client.close());
     await expectTold(() => client.call("slow"), {
       kind: "timeout",
-      message: `tools/call passed its ${deadline} deadline of 50 ms; nothing was heard`,
+      message: `tools/call passed its ${deadline} deadline of 50 ms; no message arrived`,
       fix: `Raise \`timeouts.${deadline}Ms\`, for this call or in \`connect\`, or let the server report progress.`,
     });
   });

@@ -28,7 +28,7 @@ const MISTAKES: [what: string, mistake: () => unknown, told: Told][] = [
     async () => (await connect(withTasks().tool("buy", { task: "optional" }, noop))).startTask("buy"),
     {
       kind: "misuse",
-      message: "this client was not given the extension io.modelcontextprotocol/tasks",
+      message: "this client does not have the extension io.modelcontextprotocol/tasks",
       fix: "Pass it in `extensions` of `connect`.",
     },
   ],

@@ -24,18 +24,18 @@ import type { CurrentConnection } from "../connection/current-connection.js";
 import type { ClientExtensions } from "../contract/extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../contract/options.js";
 
-/** Answers a server's questions in place of the application, for a client that passes calls of others on. */
+/** Answers a server's questions in place of the application, for a client that forwards the calls of others. */
 export interface QuestionForwarder {
-  /** What the server may ask for, beside extensions. */
+  /** The capabilities to declare, beside extensions. */
   capabilities(revision: Revision): ClientCapabilities;
   /**
-   * The bare result for a well-formed question. `about` is the request that it belongs to, if the transport knows. Rejects
-   * with an `McpError` when there is no answer; `signal` is aborted when the server no longer wants one.
+   * Returns the bare result for a well-formed question. `about` is the related request, if the transport knows it.
+   * Rejects with an `McpError` if it has no answer. `signal` is aborted when the server no longer wants one.
    */
   answer(question: Question, about: Id | undefined, signal: AbortSignal): Promise<object>;
 }
 
-/** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
+/** Answers the server's questions through the application's options, in all eras. */
 export class Answerer {
   readonly #options: ClientOptions;
   readonly #platform: Platform;
@@ -54,7 +54,7 @@ export class Answerer {
     if (Array.isArray(options.roots)) checkRoots(options.roots);
   }
 
-  /** What the server may ask for. */
+  /** The capabilities of this client in a revision. */
   capabilities(revision: Revision): ClientCapabilities {
     const { onElicit, onSample, roots, elicitUrls = true, sampleTools = true, extensions = [] } = this.#options;
     const declared = declaredExtensions(extensions, revision);
@@ -69,20 +69,20 @@ export class Answerer {
     };
   }
 
-  /** Replaces the roots. Throws when `connect` was given none, as the server was told so. */
+  /** Replaces the roots. Throws if `connect` got none, because the capability was not declared. */
   setRoots(roots: readonly Root[]): void {
-    if (this.#options.roots === undefined) throw cannot("roots", "roots");
+    if (this.#options.roots === undefined) throw unsupported("roots", "roots");
     this.#roots = checkRoots(roots);
   }
 
-  /** The roots as they are now. */
+  /** Returns the current roots. */
   async roots(): Promise<readonly Root[]> {
     const roots = this.#roots;
-    if (roots === undefined) throw cannot("roots", "roots");
+    if (roots === undefined) throw unsupported("roots", "roots");
     return typeof roots === "function" ? checkRoots(await roots()) : roots;
   }
 
-  /** Whether `connect` was given what answers such questions. */
+  /** True if `connect` got an option that answers such questions. */
   canAnswer(method: Question["method"]): boolean {
     const { onElicit, onSample, roots } = this.#options;
     if (this.#forwarder !== undefined) return true;
@@ -91,27 +91,31 @@ export class Answerer {
     );
   }
 
-  /** Throws `capability_missing` for a question that was not declared, and `invalid_params` for a malformed one. */
+  /** Throws `capability_missing` for an undeclared question, and `invalid_params` for a malformed one. */
   check(question: Question): void {
     const { onElicit, elicitUrls = true, onSample, sampleTools = true, roots } = this.#options;
     const forwards = this.#forwarder !== undefined;
     const params = question.params ?? {};
     switch (question.method) {
       case "elicitation/create":
-        if (!forwards && onElicit === undefined) throw cannot("elicitation", "onElicit");
-        if (!forwards && params["mode"] === "url" && !elicitUrls) throw cannot("elicitation.url", "elicitUrls: true");
+        if (!forwards && onElicit === undefined) throw unsupported("elicitation", "onElicit");
+        if (!forwards && params["mode"] === "url" && !elicitUrls)
+          throw unsupported("elicitation.url", "elicitUrls: true");
         checkElicitation(params);
         return;
       case "sampling/createMessage":
-        if (!forwards && onSample === undefined) throw cannot("sampling", "onSample");
+        if (!forwards && onSample === undefined) throw unsupported("sampling", "onSample");
         checkSampling(params, forwards || sampleTools);
         return;
       case "roots/list":
-        if (!forwards && roots === undefined) throw cannot("roots", "roots");
+        if (!forwards && roots === undefined) throw unsupported("roots", "roots");
     }
   }
 
-  /** The bare result for a question that `check` admits. Throws an `McpError` when there is none; `unwanted` ends the wait. */
+  /**
+   * Returns the bare result for a question that passed `check`. Throws an `McpError` if there is none. `unwanted` ends
+   * the wait.
+   */
   async answer(
     question: Question,
     { asker }: Pick<CurrentConnection, "asker">,
@@ -120,29 +124,29 @@ export class Answerer {
   ): Promise<object> {
     const forwarder = this.#forwarder;
     if (forwarder !== undefined)
-      return this.handled("the forwarder", unwanted, () => forwarder.answer(question, about, unwanted.signal));
+      return this.runHandler("the forwarder", unwanted, () => forwarder.answer(question, about, unwanted.signal));
     const { onElicit, onSample } = this.#options;
     const context: QuestionContext = { signal: unwanted.signal, server: asker };
     // The casts are safe: `check` throws unless the handler exists and the parameters are well formed.
     const params = (question.params ?? {}) as never;
     switch (question.method) {
       case "elicitation/create": {
-        const answer = await this.handled("onElicit", unwanted, () => onElicit?.(params, context));
+        const answer = await this.runHandler("onElicit", unwanted, () => onElicit?.(params, context));
         return elicitResult(params, answer);
       }
       case "sampling/createMessage":
-        return this.handled("onSample", unwanted, () => onSample?.(params, context));
+        return this.runHandler("onSample", unwanted, () => onSample?.(params, context));
       case "roots/list":
-        return this.handled("roots", unwanted, async () => ({ roots: await this.roots() }));
+        return this.runHandler("roots", unwanted, async () => ({ roots: await this.roots() }));
     }
   }
 
-  /** Gives the result of `run` within `timeouts.answerMs`; a later one, or one that is not an object, is an error. */
-  handled(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
+  /** Returns the result of `run`. Rejects after `timeouts.answerMs`, and for a result that is not an object. */
+  runHandler(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
     return new Promise((resolve, reject) => {
       const ms = this.#answerMs;
       const timer = this.#platform.timer(ms, () => {
-        const late = new McpError("timeout", `\`${name}\` gave no answer within ${ms} ms`, {
+        const late = new McpError("timeout", `\`${name}\` did not answer within ${ms} ms`, {
           data: { deadline: "answer", ms },
           fix: `Raise \`timeouts.answerMs\` of \`connect\`, or let \`${name}\` end when its signal is aborted.`,
         });
@@ -166,14 +170,14 @@ export class Answerer {
   }
 }
 
-function cannot(capability: string, option: string): McpError {
+function unsupported(capability: string, option: string): McpError {
   return new McpError("capability_missing", `this client does not support "${capability}"`, {
-    fix: `Give \`${option}\` to \`connect\`.`,
+    fix: `Pass \`${option}\` to \`connect\`.`,
   });
 }
 
 /**
- * Only revisions with sessions have a notification for changed roots.
+ * True if the revision has a notification for changed roots. Only revisions with sessions have it.
  *
  * Spec: Roots, "Root List Changes", https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
  */
@@ -182,7 +186,7 @@ function announcesRoots(revision: Revision): boolean {
 }
 
 /**
- * Returns the roots. Throws when one of them is not a `file://` URI.
+ * Returns the roots. Throws if one of them is not a `file://` URI.
  *
  * Spec: Roots, "Root", https://modelcontextprotocol.io/specification/2026-07-28/client/roots#root
  */
@@ -196,25 +200,25 @@ function checkRoots(roots: readonly Root[]): readonly Root[] {
   return roots;
 }
 
-/** Throws `invalid_params` for a question that must not reach the application: no page is shown whose address may deceive. */
+/** Throws `invalid_params` for a malformed question, and for a page whose address may deceive the user. */
 function checkElicitation({ mode = "form", message, url, requestedSchema }: Params): void {
   if (typeof message !== "string") throw refuse("the question has no message");
   if (mode === "form") {
     if (!isObject(requestedSchema)) throw refuse("the form has no requestedSchema");
-  } else if (mode !== "url") throw refuse(`there is no mode ${JSON.stringify(mode)}`);
+  } else if (mode !== "url") throw refuse(`the mode ${JSON.stringify(mode)} is unknown`);
   else if (!isWebAddress(url))
-    throw refuse("the page has no https address that can be shown, free of credentials and hidden characters");
+    throw refuse("the page needs an https address without credentials and hidden characters");
 }
 
 function refuse(message: string): McpError {
   return new McpError("invalid_params", message, {
-    fix: "The server has to send a question that the protocol allows.",
+    fix: "Report it to the author of the server; the protocol does not allow this question.",
   });
 }
 
 /**
- * Makes the application's answer to a form or a page fit for the wire: defaults fill what was left out, the content is checked
- * against the form, and only an accepted form has content. A page is never opened here.
+ * Completes the application's answer for the wire: fills in the form's defaults and validates the content. Only an
+ * accepted form has content. Never opens a page.
  *
  * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */
@@ -222,13 +226,13 @@ function elicitResult(question: ElicitRequestParams, answer: object): ElicitResu
   // The application may be written without types.
   const { action, content = {} } = answer as ElicitResult;
   if (action !== "accept" && action !== "decline" && action !== "cancel") {
-    throw new McpError("misuse", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
+    throw new McpError("misuse", `\`onElicit\` returned the action ${JSON.stringify(action)}`, {
       fix: "Return `accept`, `decline` or `cancel` from `onElicit`.",
     });
   }
   if (action !== "accept" || question.mode === "url") return { action };
   const schema: unknown = question.requestedSchema;
-  // Any object may be a schema; `formIssues` refuses one that cannot be used.
+  // Any object may be a schema; `formIssues` rejects an unusable one.
   const filled = isObject(schema) ? applyDefaults(schema as JsonSchemaObject, content) : { ...content };
   const issues = formIssues(schema, filled);
   // Safe: without issues every value is an `ElicitValue`.
@@ -240,8 +244,9 @@ function elicitResult(question: ElicitRequestParams, answer: object): ElicitResu
 }
 
 /**
- * What keeps an answer from fitting the schema of a form, one sentence each; nothing if it fits. A form that asks with it can tell
- * the user before the answer is sent, where `connect` refuses the same. Throws `invalid_params` for a schema that cannot be used.
+ * Returns the reasons why an answer does not fit the schema of a form, one sentence each, or an empty list. A user
+ * interface can show them before the answer is sent; `connect` rejects the same answers. Throws `invalid_params` for an
+ * unusable schema.
  */
 export function formIssues(schema: unknown, content: Readonly<Record<string, unknown>>): string[] {
   const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
@@ -253,12 +258,12 @@ export function formIssues(schema: unknown, content: Readonly<Record<string, unk
     if (!(error instanceof SchemaError)) throw error;
     throw new McpError("invalid_params", `the form cannot be used: ${error.message}`, {
       cause: error,
-      fix: "Tell the server's authors: a form is a flat JSON Schema of primitive values.",
+      fix: "Report it to the author of the server; a form is a flat JSON Schema of primitive values.",
     });
   }
 }
 
-/** Returns a copy of an answer with the form's defaults for the properties that it leaves out. */
+/** Returns a copy of an answer, with the form's defaults for missing properties. */
 export function applyDefaults(
   schema: JsonSchemaObject,
   content: Readonly<Record<string, unknown>>,
@@ -268,11 +273,11 @@ export function applyDefaults(
     if (Object.hasOwn(content, name) || !isObject(property) || property["default"] === undefined) continue;
     filled.push([name, property["default"]]);
   }
-  // fromEntries defines members, so "__proto__" stays an ordinary member.
+  // `fromEntries` defines members, so "__proto__" stays an ordinary member.
   return Object.fromEntries(filled);
 }
 
-/** The error without the pages that must not be opened: an application may hand them to a browser. */
+/** Removes pages with unsafe addresses from an error, because the application may pass them to a browser. */
 export function withSafePages(error: McpError): McpError {
   const { kind, message, code, data, remote } = error;
   if (kind !== "url_elicitation_required" || !isObject(data) || !Array.isArray(data["elicitations"])) return error;
@@ -282,10 +287,10 @@ export function withSafePages(error: McpError): McpError {
   return new McpError(kind, message, { code, remote, data: { ...data, elicitations } });
 }
 
-/** Throws when a sampling request breaks a rule that the client must watch over. */
+/** Throws for a sampling request that breaks a rule which the client must enforce. */
 export function checkSampling(params: Params, toolsDeclared: boolean): void {
   if (!toolsDeclared && (params["tools"] !== undefined || params["toolChoice"] !== undefined)) {
-    throw refuse('the request has tools, and this client did not declare "sampling.tools"');
+    throw refuse('the request has tools, but this client did not declare "sampling.tools"');
   }
   if (typeof params["maxTokens"] !== "number") throw refuse("the request has no maxTokens");
   const { messages } = params;
@@ -294,7 +299,7 @@ export function checkSampling(params: Params, toolsDeclared: boolean): void {
 }
 
 /**
- * Every use of a tool is answered in the very next message, and a message with answers contains nothing else.
+ * Throws unless every tool use is answered in the next message, and messages with tool results contain nothing else.
  *
  * Spec: Sampling, "Tool Use and Result Balance", https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#tool-use-and-result-balance
  */
@@ -307,12 +312,12 @@ function checkToolTurns(messages: readonly unknown[]): void {
       throw refuse(`messages[${index}] mixes tool results with other content`);
     }
     for (const { toolUseId } of answers) {
-      if (!open.delete(toolUseId)) throw refuse(`messages[${index}] answers the unknown tool use ${say(toolUseId)}`);
+      if (!open.delete(toolUseId)) throw refuse(`messages[${index}] answers the unknown tool use ${quoted(toolUseId)}`);
     }
-    if (open.size > 0) throw refuse(`messages[${index}] leaves the tool use ${say([...open][0])} without a result`);
+    if (open.size > 0) throw refuse(`messages[${index}] leaves the tool use ${quoted([...open][0])} without a result`);
     open = new Set(blocks.filter((block) => block["type"] === "tool_use").map((block) => block["id"]));
   });
-  if (open.size > 0) throw refuse(`the tool use ${say([...open][0])} has no result`);
+  if (open.size > 0) throw refuse(`the tool use ${quoted([...open][0])} has no result`);
 }
 
 function blocksOf(message: unknown): Record<string, unknown>[] {
@@ -320,6 +325,6 @@ function blocksOf(message: unknown): Record<string, unknown>[] {
   return (Array.isArray(content) ? content : [content]).filter(isObject);
 }
 
-function say(id: unknown): string {
+function quoted(id: unknown): string {
   return JSON.stringify(id) ?? "without an id";
 }

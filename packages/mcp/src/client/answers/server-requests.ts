@@ -10,19 +10,20 @@ import type { ClientExtensions } from "../contract/extension.js";
 import type { ClientOptions, QuestionContext } from "../contract/options.js";
 import type { Answerer } from "./answerer.js";
 
-/** Requests of the server that are answered at the same time; the user could not follow more. */
-const MAX_ASKED = 100;
+/** Requests of the server that are processed at the same time. A user could not follow more. */
+const MAX_OPEN_REQUESTS = 100;
 
-/** A request of the server that has no answer yet. */
+/** A request of the server without an answer yet. */
 interface OpenQuestion {
   readonly unwanted: AbortController;
-  /** The server took it back. */
+  /** True if the server withdrew the request. */
   cancelled: boolean;
-  /** Lets the silence of calls in flight count again. */
+  /** Resumes the idle deadlines of calls in flight. */
   release(): void;
 }
 
-interface ServerRequestParts {
+/** Configuration of `ServerRequests`. */
+interface ServerRequestsConfig {
   readonly connection: ClientConnection;
   readonly answerer: Answerer;
   readonly extensions: ClientExtensions;
@@ -33,30 +34,33 @@ interface ServerRequestParts {
   warn(message: string): void;
 }
 
-/** Answers the requests that a server sends, in the era that has them. */
+/** Answers the requests that a server sends, in the eras that have them. */
 export class ServerRequests {
-  readonly #parts: ServerRequestParts;
-  /** Errors that were reported, so that each is warned about once. */
+  readonly #config: ServerRequestsConfig;
+  /** Errors already reported, so that each is warned about once. */
   readonly #reported = new WeakSet<McpError>();
-  /** One that was taken back stays until its handler ends, so that no server can start more handlers than the limit. */
+  /**
+   * Requests without an answer. A withdrawn one stays until its handler ends, so that no server can start more handlers
+   * than the limit.
+   */
   readonly #asked = new Map<Id, OpenQuestion>();
 
-  constructor(parts: ServerRequestParts) {
-    this.#parts = parts;
-    const { handlers } = parts.connection.options;
+  constructor(config: ServerRequestsConfig) {
+    this.#config = config;
+    const { handlers } = config.connection.options;
     if (handlers !== undefined) checkHandlers(handlers);
   }
 
   /**
-   * The text of the answer; an empty one where the protocol allows none. Before the handshake only `ping` is answered: nobody
-   * knows yet who asks. Never rejects.
+   * Returns the text of the answer, or an empty string if the protocol allows none. Answers only `ping` before the
+   * handshake is done, because the server is still unknown. Never rejects.
    */
   async answer(message: RequestMessage, about?: Id): Promise<string> {
     const { id, method } = message;
-    const { connection, deadlines, observers } = this.#parts;
+    const { connection, deadlines, observers } = this.#config;
     const { asking } = connection;
     if (asking?.serverMayAsk === false) {
-      this.#parts.fault(
+      this.#config.fault(
         new McpError("invalid_response", `the server sent the request ${method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",
         }),
@@ -67,10 +71,10 @@ export class ServerRequests {
     if (asking === undefined)
       return errorText(id, INVALID_REQUEST, "only `ping` is answered before the handshake is done");
     if (this.#asked.has(id)) return errorText(id, INVALID_REQUEST, "a request with this id is still in flight");
-    if (this.#asked.size >= MAX_ASKED) {
-      return errorText(id, INTERNAL_ERROR, `more than ${MAX_ASKED} requests wait for an answer`);
+    if (this.#asked.size >= MAX_OPEN_REQUESTS) {
+      return errorText(id, INTERNAL_ERROR, `more than ${MAX_OPEN_REQUESTS} requests wait for an answer`);
     }
-    // While the server waits for this user, its silence must not count as a timeout.
+    // The server's silence while it waits for this user must not count as a timeout.
     const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: deadlines.hold() };
     this.#asked.set(id, asked);
     try {
@@ -88,7 +92,7 @@ export class ServerRequests {
     asked: OpenQuestion,
     about: Id | undefined,
   ): Promise<string> {
-    const { answerer, extensions, connection } = this.#parts;
+    const { answerer, extensions, connection } = this.#config;
     const { unwanted } = asked;
     const { id, method, params } = message;
     const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
@@ -99,7 +103,7 @@ export class ServerRequests {
         return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
       }
       const run = async () => (await handler(params ?? {}, context)) ?? {};
-      return this.#answered(message, asked, () => answerer.handled(`handlers["${method}"]`, unwanted, run));
+      return this.#answered(message, asked, () => answerer.runHandler(`handlers["${method}"]`, unwanted, run));
     }
     const question: Question = params === undefined ? { method } : { method, params };
     try {
@@ -121,7 +125,7 @@ export class ServerRequests {
     return this.#answered(message, asked, run);
   }
 
-  /** The text of an answer or of the error in its place; an empty one if the server took the request back meanwhile. */
+  /** Returns the text of an answer or error, or an empty string if the server withdrew the request meanwhile. */
   async #answered({ id, method }: RequestMessage, asked: OpenQuestion, run: () => Promise<unknown>): Promise<string> {
     let text: string;
     try {
@@ -133,18 +137,18 @@ export class ServerRequests {
     return asked.cancelled ? "" : text;
   }
 
-  /** Warns the application once of an error that it ended with. */
+  /** Warns the application once about an error, unless it is a decision of the user. */
   #report(method: string, error: unknown): McpError {
     const failure = McpError.from(error);
     if (DECISIONS.has(failure.kind) || this.#reported.has(failure)) return failure;
     this.#reported.add(failure);
-    this.#parts.warn(`${method} was not answered: ${failure.message}. ${failure.fix}`);
+    this.#config.warn(`${method} was not answered: ${failure.message}. ${failure.fix}`);
     return failure;
   }
 
-  /** Withdraws a request that the server no longer wants answered. */
+  /** Cancels a request that the server withdrew. */
   cancel(id: unknown): void {
-    // A foreign value finds nothing in the map.
+    // A value of another type finds nothing in the map.
     const asked = this.#asked.get(id as Id);
     if (asked === undefined) return;
     asked.cancelled = true;
@@ -152,23 +156,23 @@ export class ServerRequests {
     asked.unwanted.abort(new McpError("cancelled", "the server no longer waits for this answer"));
   }
 
-  /** Aborts all answers in progress. */
+  /** Cancels all open requests. */
   cancelAll(): void {
     for (const id of this.#asked.keys()) this.cancel(id);
   }
 }
 
-/** The text of an error that the server gets. */
+/** Returns the text of an error for the server. */
 export function publicText({ kind, message }: McpError): string {
   return OWN_FAULTS.has(kind) ? "the application could not answer" : message;
 }
 
 /** Decisions of a user, which are not failures. */
 const DECISIONS: ReadonlySet<string> = new Set(["declined", "dismissed", "cancelled"]);
-/** Failures of the application, whose texts are for its developer. */
+/** Failures of the application. Their texts are for its developer only. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(["misuse", "internal_error", "invalid_definition"]);
 
-/** A controller that is aborted with a signal, and can be aborted without it. */
+/** Returns a controller that is aborted with the signal, and can be aborted separately. */
 function following(signal: AbortSignal): AbortController {
   const controller = new AbortController();
   onAbort(signal, () => controller.abort(signal.reason));
@@ -176,7 +180,7 @@ function following(signal: AbortSignal): AbortController {
 }
 
 /**
- * An undeclared mode of elicitation is answered with -32602; for the rest this client has no such method.
+ * Returns the error code for an undeclared question: -32602 for elicitation, otherwise "method not found".
  *
  * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#error-handling
  */
@@ -188,7 +192,7 @@ function ownMember<T>(members: Readonly<Record<string, T>> | undefined, name: st
   return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
-/** Requests that are not for `handlers`, and what to do instead. */
+/** Methods that `handlers` must not contain, with the fix for each. */
 const OWN_OPTIONS: Readonly<Record<string, string>> = {
   "elicitation/create": "Pass `onElicit` instead.",
   "sampling/createMessage": "Pass `onSample` instead.",

@@ -10,7 +10,7 @@ function setUp() {
     abandon: () => {},
   });
   const add = (name: string, idle: number, total: number) => {
-    const deadline = { name, started: time.now(), heard: time.now(), idle, total, paused: 0 };
+    const deadline = { name, started: time.now(), lastActivity: time.now(), idle, total, paused: 0 };
     deadlines.add(deadline);
     return deadline;
   };
@@ -48,7 +48,7 @@ describe("two bounds on one timer", () => {
       const deadline = add("a", idle, total);
       for (const at of signs) {
         runTo(at);
-        deadline.heard = time.now();
+        deadline.lastActivity = time.now();
       }
       runTo(2000);
       expect(expired).toEqual([expected]);

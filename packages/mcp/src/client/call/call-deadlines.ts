@@ -1,14 +1,14 @@
 import { pause } from "../../platform/pause.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 
-/** One wait with two bounds, in milliseconds. */
+/** A wait with two deadlines. All values are in milliseconds. */
 export interface Deadline {
   readonly started: number;
-  /** When the other side last gave a sign of life. */
-  heard: number;
+  /** The time of the last message about the wait. */
+  lastActivity: number;
   readonly idle: number;
   readonly total: number;
-  /** For how many reasons silence of the other side does not count now, because this side is busy. */
+  /** The number of reasons to pause the idle deadline, for example while this side answers a question. */
   paused: number;
 }
 
@@ -19,19 +19,22 @@ interface DeadlineEnd<D> {
   abandon(deadline: D): void;
 }
 
-/** How often `drain` looks whether the last wait has ended. */
-const DRAIN_LOOK_MS = 10;
+/** Interval in which `drain` checks for the end of the last wait. */
+const DRAIN_POLL_MS = 10;
 
-/** All deadlines of one client on one timer: a call costs no timer of its own. */
+/** The deadlines of all calls of one client, on one shared timer. */
 export class CallDeadlines<D extends Deadline> {
   readonly #platform: Platform;
   readonly #end: DeadlineEnd<D>;
-  /** Waits that have not ended; whoever ends one deletes it here. */
+  /** Waits that have not ended. The code that ends a wait removes it. */
   readonly waiting = new Set<D>();
-  /** When the timer fires. A wait that begins, is due later and is not held needs only to be in `waiting`. */
+  /**
+   * The time at which the timer fires. A new wait that is due later, with no open hold, may be added to `waiting`
+   * directly.
+   */
   wakesAt = Number.POSITIVE_INFINITY;
-  /** The waits that each `holdAll` holds; one that begins is added to all. */
-  readonly growing = new Set<D[]>();
+  /** The waits of each open `holdAll`. A new wait is added to all of them. */
+  readonly openHolds = new Set<D[]>();
   #timer: Timer | undefined;
   #stopped = false;
 
@@ -42,16 +45,16 @@ export class CallDeadlines<D extends Deadline> {
 
   add(deadline: D): void {
     this.waiting.add(deadline);
-    for (const held of this.growing) {
+    for (const held of this.openHolds) {
       deadline.paused++;
       held.push(deadline);
     }
     this.#watch(deadline);
   }
 
-  /** Starts to count silence again. */
+  /** Restarts the idle deadline. */
   renew(deadline: D): void {
-    deadline.heard = this.#platform.monotonic();
+    deadline.lastActivity = this.#platform.monotonic();
     this.#watch(deadline);
   }
 
@@ -61,20 +64,20 @@ export class CallDeadlines<D extends Deadline> {
   }
 
   /**
-   * Holds waits while the server waits for this side's user: silence does not count until the returned function is called. Waits
-   * that begin later are not held, so that a question that is never answered costs no other call its deadline.
+   * Pauses the idle deadline of waits while the server waits for this side's user, until the returned function is
+   * called. Later waits are not paused, so that a question without an answer does not disable their deadlines.
    */
   hold(some: Iterable<D> = this.waiting): () => void {
     return this.#hold([...some]);
   }
 
-  /** As `hold`, also for waits that begin before the returned function is called. */
+  /** Pauses like `hold`, including waits that begin before the returned function is called. */
   holdAll(): () => void {
     const held = [...this.waiting];
-    this.growing.add(held);
+    this.openHolds.add(held);
     const release = this.#hold(held);
     return () => {
-      this.growing.delete(held);
+      this.openHolds.delete(held);
       release();
     };
   }
@@ -89,16 +92,18 @@ export class CallDeadlines<D extends Deadline> {
     };
   }
 
-  /** Resolves when no wait is left, after `ms` or when `signal` aborts. Calls without a deadline are not waited for. */
+  /**
+   * Resolves when no wait is left, after `ms`, or when `signal` is aborted. Calls without a deadline are not included.
+   */
   async drain(ms: number, signal: AbortSignal): Promise<void> {
     for (const until = this.#platform.monotonic() + ms; this.waiting.size > 0; ) {
       const left = until - this.#platform.monotonic();
       if (left <= 0 || signal.aborted) return;
-      await pause(this.#platform, Math.min(left, DRAIN_LOOK_MS), signal, true);
+      await pause(this.#platform, Math.min(left, DRAIN_POLL_MS), signal, true);
     }
   }
 
-  /** Ends a wait. The timer stays for the next one, unless the client is closed. */
+  /** Removes a wait. The timer keeps running for the next one, unless the client is closed. */
   end(deadline: D): void {
     this.waiting.delete(deadline);
     if (this.#stopped && this.waiting.size === 0) this.#disarm();
@@ -139,8 +144,8 @@ export class CallDeadlines<D extends Deadline> {
     if (next < this.wakesAt) this.#arm(next);
   }
 
-  #dueAt({ started, heard, idle, total, paused }: Deadline): number {
+  #dueAt({ started, lastActivity, idle, total, paused }: Deadline): number {
     const latest = started + total;
-    return paused > 0 ? latest : Math.min(heard + idle, latest);
+    return paused > 0 ? latest : Math.min(lastActivity + idle, latest);
   }
 }

@@ -20,10 +20,10 @@ import type { CallOptions } from "../contract/options.js";
 import { CallDeadlines } from "./call-deadlines.js";
 import {
   abandoned,
-  answeredInVain,
+  cannotContinue,
   closing,
   expired,
-  isOwnEnd,
+  isTimeoutOrCancel,
   metaOf,
   notOffered,
   type PendingCall,
@@ -38,17 +38,17 @@ type Result = Record<string, unknown>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_EXTRAS: CallExtras = Object.freeze({});
-/** Requests whose calls were given up that are remembered, in case their results come yet. */
+/** Abandoned requests to remember, in case their results arrive later. */
 const MAX_GIVEN_UP = 1000;
 
-/** A call that was given up while a request of it was in flight. */
-interface GivenUp {
+/** A call that was abandoned while a request of it was in flight. */
+interface GivenUpCall {
   readonly method: string;
   readonly era: ClientEra;
   readonly reason: McpError;
 }
 
-/** The one path out and back: every request of the client goes through `call`. */
+/** Sends all requests of a client and processes their answers. */
 export class Caller implements Requester {
   readonly strict: boolean;
   readonly middleware: ClientMiddleware[] = [];
@@ -59,7 +59,7 @@ export class Caller implements Requester {
   readonly #cache: CachedCalls | undefined;
   readonly #extensions: ClientExtensions;
   readonly #pending = new Map<Id, PendingCall>();
-  readonly #givenUp = new BoundedMap<Id, GivenUp>(MAX_GIVEN_UP);
+  readonly #givenUp = new BoundedMap<Id, GivenUpCall>(MAX_GIVEN_UP);
   #draining = false;
 
   constructor(
@@ -81,7 +81,7 @@ export class Caller implements Requester {
     });
   }
 
-  /** Sends a request, answers what the server asks meanwhile, and gives the complete result. */
+  /** Sends a request, answers the server's questions meanwhile, and returns the complete result. */
   call(
     method: string,
     params?: Params,
@@ -97,7 +97,7 @@ export class Caller implements Requester {
         this.#prepare(method, changedParams, changedOptions, extras),
       );
     } catch (error) {
-      // What the application's `trace` threw, for example.
+      // For example an error of the application's `trace`.
       return rejected(error, method, params);
     }
   }
@@ -106,11 +106,11 @@ export class Caller implements Requester {
   async notify(method: string, params?: Params): Promise<void> {
     await this.#connection.ready();
     const { transport, era } = this.#connection.established;
-    await transport.notify(era.notice(method, params));
+    await transport.notify(era.notification(method, params));
   }
 
   /**
-   * Routes progress to the call that it belongs to. Progress that does not grow is only a sign of life.
+   * Routes a progress notification to its call. Progress that does not increase only restarts the idle deadline.
    *
    * Spec: Progress, "Progress Flow", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#progress-flow
    */
@@ -118,9 +118,9 @@ export class Caller implements Requester {
     const token = params?.["progressToken"];
     const call = isId(token) ? this.#pending.get(token) : undefined;
     if (call === undefined || !isObject(params) || typeof params["progress"] !== "number") return;
-    // The two required members were checked; the rest is optional.
+    // The required members were checked; the others are optional.
     const known = params as unknown as ProgressNotificationParams;
-    call.heard = call.lastSign = this.#connection.platform.monotonic();
+    call.lastActivity = call.lastSign = this.#connection.platform.monotonic();
     if (known.progress <= call.lastProgress) return;
     call.lastProgress = known.progress;
     const { onProgress } = call.options;
@@ -132,15 +132,20 @@ export class Caller implements Requester {
       );
   }
 
-  /** Notes a message about a call as a sign of life. Without an id it can only be about the one call in flight. */
-  heard(about: Id | undefined): void {
+  /**
+   * Restarts the idle deadline of a call after a message about it. A message without an id counts only if one call is
+   * in flight.
+   */
+  noteActivity(about: Id | undefined): void {
     const only = this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
     const call = about === undefined ? only : this.#pending.get(about);
-    if (call !== undefined) call.heard = call.lastSign = this.#connection.platform.monotonic();
+    if (call !== undefined) call.lastActivity = call.lastSign = this.#connection.platform.monotonic();
   }
 
-  /** Handles the result of a call that was given up: an extension ends what the server keeps for it, such as a task. */
-  late(id: Id, result: unknown): void {
+  /**
+   * Handles the result of an abandoned call. An extension can release what the server created for it, such as a task.
+   */
+  handleLateResult(id: Id, result: unknown): void {
     const call = this.#givenUp.get(id);
     if (call === undefined) return;
     this.#givenUp.delete(id);
@@ -154,7 +159,10 @@ export class Caller implements Requester {
     })().catch(() => {});
   }
 
-  /** Holds the deadlines of the call that waits for a user, for example for a login, until the returned function is called. */
+  /**
+   * Pauses the idle deadline of a call that waits for a user, for example for a login, until the returned function is
+   * called.
+   */
   userWait(about: Id | undefined): () => void {
     const call = about === undefined ? undefined : this.#pending.get(about);
     // Without a connection all calls wait for it.
@@ -172,39 +180,39 @@ export class Caller implements Requester {
     else callHook(platform, "onWarning", () => options.onWarning?.(printableMessage(message)));
   }
 
-  /** Refuses new calls and waits until those in flight have ended, at most `ms`. */
+  /** Rejects new calls and waits up to `ms` for those in flight. */
   drain(ms: number): Promise<void> {
     this.#draining = true;
     return this.deadlines.drain(ms, this.#connection.closing.signal);
   }
 
   /**
-   * Ends a call before its answer: here at once, and at the server in the way of its era.
+   * Ends a call before its answer: here at once, and at the server by the rules of its era.
    *
    * Spec: Cancellation, "Transport-Specific Cancellation",
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#transport-specific-cancellation
    */
   #stop(call: PendingCall, reason: McpError): void {
     const { id, connection } = call;
-    // Also with a request in flight: its result may have arrived in this turn, and may be none that ends the call.
+    // Needed even with a request in flight: its result may have just arrived and start another round.
     this.#interrupt(call, reason);
     if (id === undefined || connection === undefined) return;
     const { transport, era } = connection;
     this.#givenUp.set(id, { method: call.out.method, era, reason });
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
-    // A pipe that ended cannot be told, and need not be.
+    // A closed pipe cannot be notified and need not be.
     if (notice !== undefined) (async () => transport.notify(notice))().catch(() => {});
     transport.abandon(id, reason);
   }
 
-  /** Ends the wait of a call, this one or the next. */
+  /** Rejects the current wait of a call, or its next one. */
   #interrupt(call: PendingCall, reason: McpError): void {
     call.stopped ??= reason;
     call.interrupt?.(reason);
   }
 
   /** Waits for `work`, or until the call is stopped. */
-  #during<T>(call: PendingCall, work: () => Promise<T>): Promise<T> {
+  #untilStopped<T>(call: PendingCall, work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       call.interrupt = reject;
       if (call.stopped !== undefined) reject(call.stopped);
@@ -214,12 +222,12 @@ export class Caller implements Requester {
     });
   }
 
-  /** Waits for `work` while silence of the server does not count. The signal is aborted if the call ends before the work. */
-  async #aside<T>(call: PendingCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** Waits for `work` with the idle deadline paused. The signal is aborted if the call ends before the work. */
+  async #whilePaused<T>(call: PendingCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const ended = new AbortController();
     call.paused++;
     try {
-      return await this.#during(call, () => work(ended.signal));
+      return await this.#untilStopped(call, () => work(ended.signal));
     } catch (error) {
       ended.abort(error);
       throw error;
@@ -228,7 +236,7 @@ export class Caller implements Requester {
     }
   }
 
-  /** Lets an extension change the parameters. */
+  /** Lets an extension change the parameters, then starts the call. */
   #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const change = this.#extensions.outgoing.get(method);
     if (change === undefined) return this.#start(method, params, options, extras);
@@ -241,8 +249,8 @@ export class Caller implements Requester {
     const row = connection.methods.get(method);
     const now = connection.platform.monotonic();
     if (row?.cacheable === true && options.cache !== false) {
-      const kept = this.#cache?.find(method, params, now);
-      if (kept !== undefined && connection.state !== "closed") return Promise.resolve(kept);
+      const cached = this.#cache?.find(method, params, now);
+      if (cached !== undefined && connection.state !== "closed") return Promise.resolve(cached);
     }
     const { signal, timeouts } = options;
     if (signal?.aborted === true) return rejected(cancelled(method, signal), method, params);
@@ -264,7 +272,7 @@ export class Caller implements Requester {
       options,
       extras,
       started: now,
-      heard: now,
+      lastActivity: now,
       idle: endless ? Number.POSITIVE_INFINITY : (timeouts?.idleMs ?? connection.timeouts.idleMs),
       total: endless ? Number.POSITIVE_INFINITY : (timeouts?.totalMs ?? connection.timeouts.totalMs),
       paused: 0,
@@ -284,27 +292,27 @@ export class Caller implements Requester {
     };
     const { deadlines } = this;
     const due = now + Math.min(call.idle, call.total);
-    if (due < deadlines.wakesAt || deadlines.growing.size > 0) deadlines.add(call);
-    // The timer fires before this call is due, and looks at all that wait then.
+    if (due < deadlines.wakesAt || deadlines.openHolds.size > 0) deadlines.add(call);
+    // The timer fires before this call is due, and then checks all waits.
     else if (due !== Number.POSITIVE_INFINITY) deadlines.waiting.add(call);
     if (signal !== undefined) call.unwatch = onAbort(signal, () => this.#stop(call, cancelled(method, signal)));
     return this.#send(call);
   }
 
-  /** Sends what stands for the call now, as soon as there is a connection. Never throws. */
+  /** Sends the next request of the call as soon as there is a connection. Never throws. */
   #send(call: PendingCall): Promise<Result> {
     const connection = this.#connection;
     try {
       const current = call.extras.recovering === true ? connection.last : connection.current;
       if (current === undefined) {
-        return this.#during(call, () => connection.ready() ?? Promise.resolve()).then(
+        return this.#untilStopped(call, () => connection.ready() ?? Promise.resolve()).then(
           () => this.#send(call),
           (error) => this.#fail(call, error),
         );
       }
       if (call.stopped !== undefined) throw call.stopped;
       const { row, out } = call;
-      if (call.rounds > 0 && call.connection?.era.revision !== current.era.revision) throw answeredInVain(out.method);
+      if (call.rounds > 0 && call.connection?.era.revision !== current.era.revision) throw cannotContinue(out.method);
       if (row?.capability !== undefined && !current.offered.has(row.capability)) {
         throw notOffered(row.method, row.capability);
       }
@@ -312,7 +320,7 @@ export class Caller implements Requester {
       const id = connection.lastId;
       call.id = id;
       call.connection = current;
-      call.heard = connection.platform.monotonic();
+      call.lastActivity = connection.platform.monotonic();
       call.lastProgress = Number.NEGATIVE_INFINITY;
       call.generation = this.#cache?.generation ?? 0;
       out.progressToken = id;
@@ -334,7 +342,7 @@ export class Caller implements Requester {
   #arrived(call: PendingCall, id: Id, { era }: CurrentConnection, result: unknown): Result | Promise<Result> {
     this.#pending.delete(id);
     call.id = undefined;
-    if (!this.#connection.proved) this.#connection.alive();
+    if (!this.#connection.proved) this.#connection.noteAnswer();
     let outcome: Outcome;
     try {
       outcome = era.decode(call.out.method, result);
@@ -345,43 +353,45 @@ export class Caller implements Requester {
     if (outcome.kind === "extension") return this.#complete(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
-    // Only forwarded calls get interim results, and their owner looks for them.
+    // Only forwarded calls get interim results, and their owner checks for them.
     if (outcome.kind === "input") return new InterimResult(outcome.questions, outcome.state) as unknown as Result;
-    if (call.row?.cacheable === true) this.#keep(call, outcome.result, era.hasCacheHints);
+    if (call.row?.cacheable === true) this.#saveToCache(call, outcome.result, era.hasCacheHints);
     return outcome.result;
   }
 
-  #keep(call: PendingCall, result: Result, hinted: boolean): void {
-    // Results that came after answers, or from before a change, are good for their caller only.
+  #saveToCache(call: PendingCall, result: Result, hinted: boolean): void {
+    // Results after questions, or from before a change, are valid for their caller only.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
     const now = this.#connection.platform.monotonic();
-    this.#cache.keep(call.out.method, call.out.params, result, now, hinted);
+    this.#cache.save(call.out.method, call.out.params, result, now, hinted);
   }
 
   /** Answers a round of questions and sends the call again. */
   async #ask(call: PendingCall, outcome: Outcome & { kind: "input" }): Promise<Result> {
     try {
       if (call.stopped !== undefined) throw call.stopped;
-      call.out.inputs = await this.#aside(call, (signal) =>
+      call.out.inputs = await this.#whilePaused(call, (signal) =>
         answerRound(this.#connection, this.#answerer, call, outcome, signal),
       );
-      // Silence counts again from now on; the timer seldom has to fire earlier for it.
-      call.heard = this.#connection.platform.monotonic();
-      if (call.heard + call.idle < this.deadlines.wakesAt) this.deadlines.renew(call);
+      // The idle deadline restarts now. The timer seldom has to fire earlier for it.
+      call.lastActivity = this.#connection.platform.monotonic();
+      if (call.lastActivity + call.idle < this.deadlines.wakesAt) this.deadlines.renew(call);
     } catch (error) {
       return this.#fail(call, error);
     }
     return this.#send(call);
   }
 
-  /** Lets an extension make the complete result of its own form of one. The total deadline holds until it is lifted. */
+  /**
+   * Lets an extension turn its result type into the complete result. The total deadline applies until it is lifted.
+   */
   async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
     const { out, options } = call;
     const liftDeadline = () => {
       if (options.timeouts?.totalMs === undefined) call.total = Number.POSITIVE_INFINITY;
     };
     try {
-      return await this.#aside(call, (signal) =>
+      return await this.#whilePaused(call, (signal) =>
         this.#extensions.complete({ ...out, resultType: type, result, options, signal, liftDeadline }),
       );
     } catch (error) {
@@ -392,21 +402,22 @@ export class Caller implements Requester {
     }
   }
 
-  /** The request ended without a result: the call fails, or is sent once more when that is safe. */
+  /** Handles a request that ended without a result: sends it again if that is safe, otherwise fails the call. */
   #lost(call: PendingCall, id: Id, reason: unknown): Promise<Result> {
     this.#pending.delete(id);
     call.id = undefined;
     const error = reason instanceof RpcError ? withSafePages(fromWire(reason)) : McpError.from(reason);
-    // A cursor that the server no longer takes: the other pages are of the same lost past.
+    // The server rejected a cursor, so the other cached pages are outdated too.
     if (call.row?.cacheable === true && error.kind === "invalid_params") this.#cache?.forget(call.out.method);
     try {
       const again = waitBeforeResend(this.#connection, call, error, reason);
       if (again === undefined) return this.#fail(call, error);
       call.resent = true;
-      return this.#during(call, () => again).then(
+      return this.#untilStopped(call, () => again).then(
         () => this.#send(call),
-        // What ended the wait says more than the loss only when it was the caller or a deadline.
-        (late) => this.#fail(call, isOwnEnd(late) ? late : error),
+        // Report the error of the wait only if the caller or a deadline ended it. Otherwise the original error says
+        // more.
+        (late) => this.#fail(call, isTimeoutOrCancel(late) ? late : error),
       );
     } catch {
       return this.#fail(call, error);
@@ -420,7 +431,7 @@ export class Caller implements Requester {
   }
 }
 
-/** Throws for options of a call that do not exist. */
+/** Throws for unknown call options. */
 export function checkCallOptions(options: CallOptions): void {
   checkOptions("the call", options, "signal onProgress timeouts meta trace resend cache");
   checkOptions("`timeouts`", options.timeouts, "idleMs totalMs");

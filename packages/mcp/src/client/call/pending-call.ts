@@ -9,42 +9,42 @@ import type { CallOptions, ClientOptions } from "../contract/options.js";
 import type { Deadline } from "./call-deadlines.js";
 import type { CallExtras } from "./requester.js";
 
-/** One call of the application: it may be sent several times, and it ends once. Only the caller makes it. */
+/** One call of the application. It may send several requests and ends once. Only `Caller` creates it. */
 export interface PendingCall extends Deadline {
   readonly out: OutgoingCall;
   readonly row: MethodRow | undefined;
   readonly options: CallOptions;
   readonly extras: CallExtras;
   total: number;
-  /** The id of the request in flight; undefined while the call waits for something else. */
+  /** The id of the request in flight. Undefined while the call waits for something else. */
   id: Id | undefined;
-  /** The id of its first request; known only if the client is observed. */
+  /** The id of its first request. Set only if the client has observers. */
   firstId: Id | undefined;
-  /** The connection over which it was sent last. */
+  /** The connection over which it was last sent. */
   connection: CurrentConnection | undefined;
-  /** The generation of the cache when it was sent. */
+  /** The generation of the cache at that time. */
   generation: number;
-  /** True once it was sent a second time after a loss. */
+  /** True once the call was sent again after a loss. */
   resent: boolean;
   /** Rounds of questions so far. */
   rounds: number;
-  /** Rounds without a question since the last one with any. */
+  /** Consecutive rounds without a question. */
   emptyRounds: number;
   /** Questions of all rounds. */
   questions: number;
-  /** The greatest progress that the request in flight reported. */
+  /** The highest progress of the request in flight. */
   lastProgress: number;
-  /** When the server last gave a sign of life, apart from answers. */
+  /** The time of the last message about the call, apart from answers. */
   lastSign: number | undefined;
-  /** Why it ended while no request was in flight. */
+  /** The reason why the call ended while no request was in flight. */
   stopped: McpError | undefined;
-  /** Rejects the wait of a call without a request in flight. */
+  /** Rejects the current wait of the call, other than for a request in flight. */
   interrupt: ((reason: McpError) => void) | undefined;
-  /** Ends the watching of the caller's signal. */
+  /** Stops watching the caller's signal. */
   unwatch: (() => void) | undefined;
 }
 
-/** A call of something that the server does not offer. */
+/** The error for a method that the server does not offer. */
 export function notOffered(method: string, capability: string): McpError {
   return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
     data: { capability },
@@ -52,21 +52,28 @@ export function notOffered(method: string, capability: string): McpError {
   });
 }
 
-/** A call that came too late. */
+/** The error for a call on a client that is being closed. */
 export function closing(method: string): McpError {
   return new McpError("connection_closed", `${method} was not sent: the client is being closed`, {
-    fix: "Close the client when its calls have ended.",
+    fix: "Close the client after its calls have ended.",
   });
 }
 
-/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
-export function answeredInVain(method: string): McpError {
-  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
-    fix: "Repeat the call if it is safe to run it twice.",
-  });
+/**
+ * The error for a call with answered questions after the revision changed. The old revision carried the answers in the
+ * request; in the new one the call would start over and run twice.
+ */
+export function cannotContinue(method: string): McpError {
+  return new McpError(
+    "connection_closed",
+    `after the reconnection the server uses a revision that cannot continue ${method}`,
+    {
+      fix: "Repeat the call if it is safe to run it twice.",
+    },
+  );
 }
 
-/** A call whose parameters are no JSON. */
+/** The error for parameters that cannot be written as JSON. */
 export function unsendable(method: string, cause: TypeError): McpError {
   return new McpError("invalid_params", `the parameters of ${method} cannot be written as JSON: ${cause.message}`, {
     cause,
@@ -74,30 +81,31 @@ export function unsendable(method: string, cause: TypeError): McpError {
   });
 }
 
-/** Whether a wait was ended by the caller or a deadline. */
-export function isOwnEnd(error: unknown): boolean {
+/** True if the caller or a deadline ended a wait. */
+export function isTimeoutOrCancel(error: unknown): boolean {
   return McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
 }
 
-/** A call that passed one of its deadlines. */
+/** The error for a call that passed one of its deadlines. */
 export function expired(call: PendingCall, which: "idle" | "total"): McpError {
   const { out, lastSign, started, [which]: ms } = call;
   const heardAfter = lastSign === undefined ? undefined : Math.round(lastSign - started);
-  const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;
+  const silent =
+    heardAfter === undefined ? "no message arrived" : `the last message arrived ${heardAfter} ms after the start`;
   return new McpError("timeout", `${out.method} passed its ${which} deadline of ${ms} ms; ${silent}`, {
     data: { deadline: which, ms, heardAfter },
     fix: `Raise \`timeouts.${which}Ms\`, for this call or in \`connect\`, or let the server report progress.`,
   });
 }
 
-/** A call that was in flight when the client was closed. */
+/** The error for a call that was in flight when the client was closed. */
 export function abandoned({ out }: PendingCall): McpError {
-  return new McpError("connection_closed", `the client was closed while ${out.method} was under way`, {
-    fix: "Close the client when its calls have ended.",
+  return new McpError("connection_closed", `the client was closed while ${out.method} was in flight`, {
+    fix: "Close the client after its calls have ended.",
   });
 }
 
-/** The members of `_meta` that the application wants: the trace context, and what it gave for this call. */
+/** The application's members of `_meta`: the trace context, and the `meta` of this call. */
 export function metaOf(
   { trace, meta }: CallOptions,
   options: ClientOptions,
@@ -110,7 +118,7 @@ export function metaOf(
       return wanted;
     });
   }
-  // Reading it again leaves out what is malformed: tracing never breaks a call.
+  // Omits malformed members, because tracing must not break a call.
   const read = wanted === undefined ? undefined : readTrace(wanted);
   return read === undefined ? meta : { ...traceMeta(read), ...meta };
 }

@@ -3,27 +3,24 @@ import type { CheckedResult } from "../../protocol/checks/results.js";
 import { McpError, type Operation } from "../../protocol/error.js";
 import type { Requester } from "./requester.js";
 
-/**
- * The error of a call, with the call that failed. An error that several calls ended with, such as a lost connection, is copied
- * for each of them.
- */
+/** Adds the failed call to an error. Copies an error that several calls share, such as a lost connection. */
 export function failedIn(thrown: unknown, operation: Operation): McpError {
   const error = McpError.from(thrown);
   const known = error.operation;
   if (known?.method === operation.method && known.target === operation.target) return error;
   if (known === undefined && Object.isExtensible(error)) {
-    // Written here only, before the application sees the error.
+    // The only write, before the application sees the error.
     (error as { operation: Operation }).operation = operation;
     return error;
   }
-  // Read only here, because the stack is put into words when it is read.
+  // Read only here: reading the stack formats it.
   const { kind, message, fix, data, cause, code, remote, stack } = error;
   const copy = new McpError(kind, message, { fix, data, cause, code, remote, operation });
   if (stack !== undefined) copy.stack = stack;
   return copy;
 }
 
-/** The operation that a request stands for. */
+/** The operation of a request, for errors. */
 export function operationOf(method: string, params: Params | undefined): Operation {
   const ref = params?.["ref"];
   const { name, uri } = isObject(ref) ? ref : (params ?? {});
@@ -31,12 +28,12 @@ export function operationOf(method: string, params: Params | undefined): Operati
   return typeof target === "string" ? { method, target } : { method };
 }
 
-/** The rejection of a call, with the call that failed. */
+/** Rejects with an error that names the failed call. */
 export function rejected(thrown: unknown, method: string, params: Params | undefined): Promise<never> {
   return Promise.reject(failedIn(thrown, operationOf(method, params)));
 }
 
-/** A call that its caller ended. */
+/** The error for a call that its caller cancelled. */
 export function cancelled(method: string, signal: AbortSignal): McpError {
   return new McpError("cancelled", `${method} was cancelled by its caller`, {
     cause: signal.reason,
@@ -45,8 +42,8 @@ export function cancelled(method: string, signal: AbortSignal): McpError {
 }
 
 /**
- * A checked result as the application gets it: flaws that were mended are warnings, one that cannot be mended is an error. A strict
- * client takes no flawed result at all.
+ * Returns a checked result to the application. Warns about repaired flaws and throws for others. A strict client
+ * rejects any flaw.
  */
 export function readResult<R>(
   { result, problems }: CheckedResult<R>,
@@ -69,10 +66,22 @@ export function readResult<R>(
   return result;
 }
 
-/** What a call came to, as a value: its result, or the error that it failed with. */
-export type Tried<T> = { ok: true; value: T } | { ok: false; error: McpError };
+/** The outcome of a call as a value: its result or its error. */
+export type Tried<T> =
+  | {
+      /** True if the call succeeded. */
+      ok: true;
+      /** The result of the call. */
+      value: T;
+    }
+  | {
+      /** False if the call failed. */
+      ok: false;
+      /** The error of the call. */
+      error: McpError;
+    };
 
-/** The outcome of a call as a value; never rejects. */
+/** Returns the outcome of a call as a value. Never rejects. */
 export function tried<T>(call: () => Promise<T>): Promise<Tried<T>> {
   return new Promise<T>((resolve) => resolve(call())).then(
     (value) => ({ ok: true, value }),

@@ -5,9 +5,9 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { LoggingLevel } from "../../protocol/logging.js";
 import type { CallOptions } from "../contract/options.js";
 
-/** A call that is forwarded for another client, whose owner answers the server's questions. */
+/** A call forwarded for another client. Its owner answers the server's questions. */
 export interface ForwardedCall {
-  /** What the other client can be asked for, in place of what this client declares. */
+  /** The capabilities of the other client, in place of this client's. */
   readonly capabilities?: ClientCapabilities;
   /** The lowest level of log messages to request, in place of this client's. */
   readonly logLevel?: LoggingLevel;
@@ -15,23 +15,26 @@ export interface ForwardedCall {
   readonly inputs?: NonNullable<OutgoingCall["inputs"]>;
 }
 
-/** What features of the library say about a call, beside the application's options. */
+/** Settings of a call by the library, beside the application's options. */
 export interface CallExtras {
-  /** Arguments that headers have to repeat, by the listed schema of the tool. */
+  /** Arguments to repeat in headers, according to the tool's listed schema. */
   readonly mirrored?: readonly ParamHeader[];
-  /** Whether the listed tool is safe to call again. */
+  /** True if the listed tool is safe to call again. */
   readonly idempotent?: boolean;
-  /** Present for a forwarded call: a round of questions is then its result, as an `InterimResult`. */
+  /** Set for a forwarded call. A round of questions is then its result, as an `InterimResult`. */
   readonly forwarded?: ForwardedCall;
   /** Sends the call while the connection recovers, as a part of the recovery. */
   readonly recovering?: boolean;
   /** Called with the id of each request of the call. */
   onSent?(id: Id): void;
-  /** Called when a request of the call waits for a user; the returned function is called when it no longer does. */
+  /**
+   * Called when a request of the call starts to wait for a user. The returned function is called when it no longer
+   * does.
+   */
   onUserWait?(): () => void;
 }
 
-/** Sends requests, and warns of results that it had to repair. */
+/** Sends requests and warns about repaired results. */
 export interface Requester {
   readonly strict: boolean;
   call(method: string, params?: Params, options?: CallOptions, extras?: CallExtras): Promise<Record<string, unknown>>;

@@ -4,12 +4,16 @@ import type { McpError } from "../../protocol/error.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
-/** Before a request is sent again over a transport that has no connection to lose; jittered, so that callers spread. */
+/**
+ * The longest pause before a request is sent again over a transport without a connection. Randomized, so that callers
+ * spread out.
+ */
 const PAUSE_MS = 1000;
 
 /**
- * What a call that ended in `error`, made of `reason`, has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
- * lost session is replaced in any case. May throw when there is no way back.
+ * Returns a promise to wait for before a call is sent again, or undefined if it must not be. `error` is the error of
+ * the call, and `reason` the value it was made from. Replaces a lost session in any case. May throw if the connection
+ * cannot be reopened.
  *
  * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
@@ -20,7 +24,7 @@ export function waitBeforeResend(
   reason: unknown,
 ): Promise<void> | undefined {
   const mayResend = !call.resent && call.extras.recovering !== true;
-  // A request in a revision that the server does not support was refused, so that it never ran.
+  // A server does not run a request in a revision that it does not support.
   const corrected =
     mayResend && call.connection !== undefined ? connection.correct(reason, call.connection) : undefined;
   if (corrected !== undefined) return corrected;
@@ -30,7 +34,7 @@ export function waitBeforeResend(
   if (lostSession) return recovery ?? Promise.resolve();
   const wait = connection.ready();
   if (wait !== undefined) return wait;
-  // A newer connection stands already, or there is none to wait for.
+  // There is a newer connection already, or none to wait for.
   return call.connection === connection.last ? spread(connection) : Promise.resolve();
 }
 
@@ -40,10 +44,10 @@ function mayRepeat(connection: ClientConnection, call: PendingCall, error: McpEr
   const harmless = resend === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
   switch (error.kind) {
     case "session_lost":
-      // The server refused the request itself, unless only the rest of its stream was asked for.
+      // The server refused the request itself, unless the client was only resuming its stream.
       return harmless || !(isObject(error.data) && error.data["resumed"] === true);
     case "connect_failed":
-      // Over HTTP this means that the request never left; a pipe cannot tell.
+      // Over HTTP the request was never sent. A pipe cannot know.
       return harmless || call.connection?.transport.kind === "http";
     case "connection_closed":
       return harmless;

@@ -6,16 +6,19 @@ import type { Answerer } from "../answers/answerer.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
-/** Of one call. A model or a person answers each question, so a server must not decide how many there are. */
+/** Limits per call. A model or a person answers each question, so the server must not decide how many there are. */
 const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 64;
-/** The wait after a round that asked nothing: doubles with each such round in a row. Short, so that `maxRounds` ends the call soon. */
+/**
+ * The wait after a round without questions. Doubles with each such round, up to `MAX_WAIT_MS`. Short, so that
+ * `maxRounds` ends the call soon.
+ */
 const FIRST_WAIT_MS = 25;
 const MAX_WAIT_MS = 250;
 
 /**
- * Answers a round of questions that a server put into its result: gives what the next request has to carry. The state goes back as
- * it came. Rejects when an answer cannot be given; `signal` ends the wait for answers.
+ * Answers a round of questions from a server's result. Returns the answers for the next request, with the server's
+ * state unchanged. Rejects if a question cannot be answered. `signal` ends the wait for answers.
  *
  * Spec: Multi Round-Trip Requests, "Client Requirements (Basic Workflow)",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#client-requirements-basic-workflow
@@ -51,7 +54,7 @@ export async function answerRound(
   const asking = call.connection ?? connection.established;
   const answers: Promise<object>[] = [];
   for (const question of Object.values(questions)) {
-    // One controller for each: applications listen to their signal, and runtimes warn of many listeners on one.
+    // One controller per question: applications listen to their signal, and runtimes warn about many listeners on one.
     const unwanted = new AbortController();
     onAbort(signal, () => unwanted.abort(signal.reason));
     answers.push(answerer.answer(question, asking, unwanted));
@@ -67,11 +70,11 @@ function tooMany({ out }: PendingCall, limit: "maxRounds" | "maxQuestions", valu
   });
 }
 
-/** A question that was not declared, or is malformed, makes the whole result invalid. */
+/** The error for an undeclared or malformed question, which makes the whole result invalid. */
 function askedWrongly({ out }: PendingCall, key: string, error: unknown): McpError {
   const { message } = McpError.from(error);
-  return new McpError("invalid_response", `${out.method} asks "${key}" wrongly: ${message}`, {
+  return new McpError("invalid_response", `${out.method} contains the invalid question "${key}": ${message}`, {
     cause: error,
-    fix: "The server may ask only what this client declares; give the handler to `connect`, or tell its authors.",
+    fix: "Pass the handler to `connect`, or report it to the author of the server.",
   });
 }

@@ -1,18 +1,25 @@
 import type { Platform, Timer } from "../../platform/platform.js";
 
-/** Something that was subscribed to changed. */
+/** A change that a subscription reports. */
 export interface Change {
+  /** `resource`: the contents of a resource changed. `tools`, `prompts`, `resources`: that list changed. */
   kind: "resource" | "tools" | "prompts" | "resources";
-  /** The resource that changed, or a part of the subscribed one. Only with `kind: "resource"`. */
+  /** The URI of the changed resource, or of a part of the subscribed one. Only with `kind: "resource"`. */
   uri?: string;
-  /** True when the connection was lost meanwhile, or too much was unread: it may or may not have changed; without a `uri`, any may. */
+  /**
+   * True if the connection was lost or too many changes were unread, so that something may have changed. Without a
+   * `uri`, any subscribed resource may have.
+   */
   missed: boolean;
 }
 
-/** Distinct changes that wait for their reader; beyond it the oldest are given up, and their kind is told as missed. */
+/**
+ * Distinct changes waiting for their reader. Beyond that the oldest are dropped, and one `missed` change of their kind
+ * remains.
+ */
 const MAX_WAITING = 1000;
 
-/** Changes on their way to one reader. The same change twice before it is read is one change. */
+/** Changes waiting for one reader. Repeated changes count once until they are read. */
 export class ChangeQueue implements AsyncIterator<Change, undefined> {
   readonly #waiting = new Map<string, Change>();
   readonly #readers: { resolve(result: IteratorResult<Change, undefined>): void; reject(error: Error): void }[] = [];
@@ -24,18 +31,18 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
     if (reader !== undefined) return reader.resolve({ value: change, done: false });
     const key = `${change.kind} ${change.uri ?? ""}`;
     const before = this.#waiting.get(key);
-    // A certain change outweighs a possible one.
+    // A certain change has precedence over a possible one.
     this.#waiting.set(key, before?.missed === false ? before : change);
     for (const [oldest, { kind, uri }] of this.#waiting) {
       if (this.#waiting.size <= MAX_WAITING) return;
-      // The mark of earlier ones that were given up has no address.
+      // The `missed` marks of dropped changes have no URI.
       if (uri === undefined) continue;
       this.#waiting.delete(oldest);
       this.#waiting.set(`${kind} `, { kind, missed: true });
     }
   }
 
-  /** Nothing comes any more; what waits can still be read. */
+  /** Ends the queue. Waiting changes can still be read. */
   end(error?: Error): void {
     if (this.#end !== undefined) return;
     this.#end = { error };
@@ -57,15 +64,15 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
   }
 }
 
-/** Changes of one list within a minute that are passed on as they come. */
-const AT_ONCE = 20;
+/** Changes of one list within a minute that are passed on without a pause. */
+const MAX_UNPACED = 20;
 const WINDOW_MS = 60_000;
-/** The pause before the first change beyond them; it doubles with each further one. */
+/** The pause before the first change beyond these. It doubles with each further change. */
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 15_000;
+const MAX_PAUSE_MS = 15_000;
 
-interface Paced {
-  /** When changes of the last minute were passed on, the oldest first. */
+interface PacedList {
+  /** The times of the changes passed on in the last minute, oldest first. */
   readonly recent: number[];
   /** True while a change waits to be passed on. */
   waiting: boolean;
@@ -73,14 +80,14 @@ interface Paced {
 }
 
 /**
- * The pace at which announced changes of lists are passed on, so that a server which announces a change with every list is not
- * listed without end. A change is never passed on in the turn in which it was announced, those that come while one waits are one
- * change, and the pause grows while the server goes on: below 30 changes of one list in any minute.
+ * Limits the rate at which announced changes of lists are passed on, so that a server which announces a change with
+ * every list request does not cause an endless loop. A change is always deferred to a later turn. Changes during a
+ * pause count once. The pause grows while the server continues, to below 30 changes of one list in any minute.
  */
 export class ChangePace {
   readonly #platform: Pick<Platform, "monotonic" | "defer" | "timer">;
   readonly #warn: (message: string) => void;
-  readonly #lists = new Map<string, Paced>();
+  readonly #lists = new Map<string, PacedList>();
   #warned = false;
 
   constructor(platform: Pick<Platform, "monotonic" | "defer" | "timer">, warn: (message: string) => void) {
@@ -88,7 +95,10 @@ export class ChangePace {
     this.#warn = warn;
   }
 
-  /** Calls `pass` when the change of this list may be passed on, unless an earlier one of the list still waits for that. */
+  /**
+   * Calls `pass` when the change of this list may be passed on. Ignores the change if an earlier one of the list is
+   * still waiting.
+   */
   announced(list: string, pass: () => void): void {
     const paced = this.#lists.get(list) ?? { recent: [], waiting: false, timer: undefined };
     this.#lists.set(list, paced);
@@ -106,7 +116,7 @@ export class ChangePace {
     else paced.timer = this.#platform.timer(pauseMs, due);
   }
 
-  /** Gives up the changes that wait. */
+  /** Drops all waiting changes. */
   stop(): void {
     for (const paced of this.#lists.values()) {
       paced.waiting = false;
@@ -118,16 +128,16 @@ export class ChangePace {
   #pauseMs(list: string, recent: number[]): number {
     const now = this.#platform.monotonic();
     while (recent[0] !== undefined && recent[0] <= now - WINDOW_MS) recent.shift();
-    const beyond = recent.length - AT_ONCE;
+    const beyond = recent.length - MAX_UNPACED;
     const last = recent.at(-1);
     if (beyond < 0 || last === undefined) return 0;
     if (!this.#warned) {
       this.#warned = true;
-      const bound = `at most ${LONGEST_PAUSE_MS / 1000} s apart`;
+      const bound = `at most ${MAX_PAUSE_MS / 1000} s apart`;
       this.#warn(
-        `the server announced ${AT_ONCE} changes of its ${list} within a minute; further ones are passed on less often, ${bound}`,
+        `the server announced ${MAX_UNPACED} changes of its ${list} within a minute; further ones are passed on less often, ${bound}`,
       );
     }
-    return last + Math.min(FIRST_PAUSE_MS * 2 ** beyond, LONGEST_PAUSE_MS) - now;
+    return last + Math.min(FIRST_PAUSE_MS * 2 ** beyond, MAX_PAUSE_MS) - now;
   }
 }

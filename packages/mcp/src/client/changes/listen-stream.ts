@@ -6,37 +6,38 @@ import type { SubscriptionFilter } from "../../protocol/features/subscriptions.j
 import { META } from "../../protocol/meta.js";
 import { ReconnectPacer } from "../../transport/reconnect.js";
 import type { CallExtras, Requester } from "../call/requester.js";
-import { bounded, WaitHolds } from "../connection/bounded.js";
 import type { ClientConnection } from "../connection/connection.js";
+import { settleWithin, WaitHolds } from "../connection/wait-bounds.js";
 import type { CallOptions } from "../contract/options.js";
 import type { ChangeSource } from "./session-subscriptions.js";
 import { covers, intersectionOf, isEmpty } from "./subscription-filter.js";
 
-/** Told about what happens to the stream by itself. */
+/** Receives the events of the stream. */
 export interface ListenEvents {
-  /** The server ended it in good order, or it cannot be opened again. */
+  /** The server ended the stream, or it cannot be reopened. */
   ended(error: Error | undefined): void;
-  /** It broke and stands again. */
-  missed(): void;
-  /** What is to be told about now. */
+  /** The stream broke and was reopened. Changes may have been missed. */
+  reopened(): void;
+  /** Returns the union of all current subscriptions. */
   wanted(): SubscriptionFilter;
 }
 
 /** One `subscriptions/listen` request. */
-interface Listening {
+interface ListenRequest {
   filter: SubscriptionFilter;
   accepted: SubscriptionFilter | undefined;
   id: Id | undefined;
   acknowledge(accepted: SubscriptionFilter): void;
-  /** Ends it, here and at the server. */
-  readonly over: AbortController;
+  /** Ends the request, here and at the server. */
+  readonly controller: AbortController;
 }
 
-/** Attempts in a row to open a stream again that broke alone. */
+/** Consecutive attempts to reopen a stream that broke while the connection is ready. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Changes by `subscriptions/listen`: one stream for all subscriptions, which is replaced when more is subscribed to.
+ * Receives changes through `subscriptions/listen`. One stream serves all subscriptions, and a wider one replaces it
+ * when needed.
  *
  * Spec: Subscriptions, "Opening a Stream", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#opening-a-stream
  */
@@ -45,9 +46,9 @@ export class ListenStream implements ChangeSource {
   readonly #caller: Requester;
   readonly #events: ListenEvents;
   readonly #pacer: ReconnectPacer;
-  /** The stream in use, and for a moment beside it the one that takes its place. */
-  readonly #open = new Set<Listening>();
-  #current: Listening | undefined;
+  /** The current stream, and briefly also its replacement. */
+  readonly #open = new Set<ListenRequest>();
+  #current: ListenRequest | undefined;
 
   constructor(connection: ClientConnection, caller: Requester, events: ListenEvents) {
     this.#connection = connection;
@@ -63,7 +64,7 @@ export class ListenStream implements ChangeSource {
   }
 
   async narrow(all: SubscriptionFilter): Promise<void> {
-    // What is told beyond that is left unread; a new stream only to hear less would cost more.
+    // Ignores extra notifications: reopening the stream just to narrow its filter costs more.
     if (isEmpty(all)) this.#stop(this.#current);
   }
 
@@ -72,7 +73,7 @@ export class ListenStream implements ChangeSource {
     try {
       await this.#replace(all, undefined, { recovering: true });
     } catch (error) {
-      // What may pass is for the recovery to try again.
+      // The recovery of the connection retries after a transient error.
       if (isTransient(error)) throw error;
       this.#events.ended(McpError.from(error));
     }
@@ -81,19 +82,19 @@ export class ListenStream implements ChangeSource {
   admits({ method, params }: NotificationMessage, about: Id | undefined): boolean {
     const meta = params?.["_meta"];
     const id = (isObject(meta) ? meta[META.subscriptionId] : undefined) ?? about;
-    for (const listening of this.#open) {
-      if (listening.id === undefined || (id !== listening.id && params?.["requestId"] !== listening.id)) continue;
+    for (const stream of this.#open) {
+      if (stream.id === undefined || (id !== stream.id && params?.["requestId"] !== stream.id)) continue;
       this.#pacer.progressed();
       if (method === "notifications/subscriptions/acknowledged") {
-        // An open object: members of a wrong type count as refused.
-        listening.acknowledge(isObject(params?.["notifications"]) ? params["notifications"] : {});
-      } else if (method === "notifications/cancelled") this.#finish(listening, undefined);
-      else return listening === this.#current || this.#current === undefined;
+        // An open object. Members of a wrong type count as refused.
+        stream.acknowledge(isObject(params?.["notifications"]) ? params["notifications"] : {});
+      } else if (method === "notifications/cancelled") this.#finish(stream, undefined);
+      else return stream === this.#current || this.#current === undefined;
     }
     return false;
   }
 
-  /** Opens a new stream, and ends the old one when the new one stands. */
+  /** Opens a new stream, and ends the old one once the server has acknowledged the new one. */
   async #replace(
     filter: SubscriptionFilter,
     options: CallOptions | undefined,
@@ -101,112 +102,112 @@ export class ListenStream implements ChangeSource {
   ): Promise<SubscriptionFilter> {
     const before = this.#current;
     const holds = new WaitHolds();
-    const { listening, accepted } = this.#listen(filter, { ...extras, onUserWait: () => holds.hold() });
+    const { stream, accepted } = this.#listen(filter, { ...extras, onUserWait: () => holds.hold() });
     const { platform, timeouts } = this.#connection;
     const late = () =>
       new McpError("timeout", `the server did not acknowledge the subscription within ${timeouts.idleMs} ms`, {
         data: { deadline: "idle", ms: timeouts.idleMs },
-        fix: "Raise `timeouts.idleMs`, or look at what the server does with `subscriptions/listen`.",
+        fix: "Raise `timeouts.idleMs`, or check how the server handles `subscriptions/listen`.",
       });
-    const given = () => new McpError("cancelled", "the subscription was cancelled by its caller");
+    const aborted = () => new McpError("cancelled", "the subscription was cancelled by its caller");
     try {
-      listening.accepted = await bounded(
+      stream.accepted = await settleWithin(
         platform,
         [
           { on: timeouts.idleMs, error: late },
-          { on: options?.signal, error: given },
+          { on: options?.signal, error: aborted },
         ],
         () => accepted,
         holds,
       );
     } catch (error) {
-      this.#stop(listening);
+      this.#stop(stream);
       throw error;
     }
-    // The server agreed and ended it at once; the stream that stood before stays in use.
-    if (!this.#open.has(listening) && before !== undefined) {
+    // The server acknowledged the stream and ended it at once. The previous stream stays in use.
+    if (!this.#open.has(stream) && before !== undefined) {
       throw new McpError("connection_closed", "the server ended the subscription as soon as it began", {
         fix: "Subscribe again later; the server may be closing.",
       });
     }
-    const standing = this.#current;
-    if (standing !== before && standing?.accepted !== undefined && covers(standing.filter, filter)) {
-      // Another one that tells at least as much came to stand meanwhile.
-      this.#stop(listening);
-      return intersectionOf(filter, standing.accepted);
+    const latest = this.#current;
+    if (latest !== before && latest?.accepted !== undefined && covers(latest.filter, filter)) {
+      // Another stream that covers the filter was opened meanwhile.
+      this.#stop(stream);
+      return intersectionOf(filter, latest.accepted);
     }
-    this.#current = listening;
-    this.#stop(standing);
-    return intersectionOf(filter, listening.accepted);
+    this.#current = stream;
+    this.#stop(latest);
+    return intersectionOf(filter, stream.accepted);
   }
 
   #listen(
     filter: SubscriptionFilter,
     extras: CallExtras,
-  ): { listening: Listening; accepted: Promise<SubscriptionFilter> } {
-    const over = new AbortController();
-    const listening: Listening = { filter, accepted: undefined, id: undefined, acknowledge: () => {}, over };
-    this.#open.add(listening);
+  ): { stream: ListenRequest; accepted: Promise<SubscriptionFilter> } {
+    const controller = new AbortController();
+    const stream: ListenRequest = { filter, accepted: undefined, id: undefined, acknowledge: () => {}, controller };
+    this.#open.add(stream);
     const accepted = new Promise<SubscriptionFilter>((resolve, reject) => {
-      listening.acknowledge = resolve;
+      stream.acknowledge = resolve;
       this.#caller
         .call(
           "subscriptions/listen",
           { notifications: filter },
-          // Sent again behind its back, the stream would hide what was missed while it was broken.
-          { signal: over.signal, resend: "never" },
+          // A resend inside the call would hide the changes missed while the stream was broken.
+          { signal: controller.signal, resend: "never" },
           {
             ...extras,
             onSent: (id) => {
-              listening.id = id;
+              stream.id = id;
             },
           },
         )
         .then(
           () => {
-            // Ended before it began: nothing was agreed to.
+            // Ended before the acknowledgement: the server accepted nothing.
             resolve({});
-            this.#finish(listening, undefined);
+            this.#finish(stream, undefined);
           },
           (error: McpError) => {
             reject(error);
-            this.#broke(listening, error);
+            this.#broke(stream, error);
           },
         );
     });
-    // If the caller gave up before the stream began, its rejection is handled only here.
+    // If the caller gave up early, no other code handles the rejection.
     accepted.catch(() => {});
-    return { listening, accepted };
+    return { stream, accepted };
   }
 
-  #stop(listening: Listening | undefined): void {
-    if (listening === undefined || !this.#open.delete(listening)) return;
-    if (this.#current === listening) this.#current = undefined;
-    listening.over.abort();
+  #stop(stream: ListenRequest | undefined): void {
+    if (stream === undefined || !this.#open.delete(stream)) return;
+    if (this.#current === stream) this.#current = undefined;
+    stream.controller.abort();
   }
 
-  /** The server ended a stream; only the end of the one in use matters. */
-  #finish(listening: Listening, error: Error | undefined): void {
-    const mattered = this.#current === listening;
-    this.#stop(listening);
+  /** Handles a stream that the server ended. Only the end of the current one matters. */
+  #finish(stream: ListenRequest, error: Error | undefined): void {
+    const mattered = this.#current === stream;
+    this.#stop(stream);
     if (mattered) this.#events.ended(error);
   }
 
-  #broke(listening: Listening, error: McpError): void {
-    const mattered = this.#current === listening && this.#open.delete(listening);
+  #broke(stream: ListenRequest, error: McpError): void {
+    const mattered = this.#current === stream && this.#open.delete(stream);
     if (!mattered) return;
     this.#current = undefined;
-    // With the connection itself gone, its recovery brings the stream back.
+    // The recovery of a lost connection reopens the stream.
     if (
       this.#connection.state === "recovering" ||
-      (this.#connection.state === "disconnected" && this.#connection.mayReturn)
+      (this.#connection.state === "disconnected" && this.#connection.canReopen)
     )
       return;
     if (this.#connection.state !== "ready" || !isTransient(error)) this.#events.ended(error);
     else void this.#reopen(error);
   }
 
-  /** Opens a stream again that broke while requests still work, as happens over HTTP. */
+  /** Reopens a stream that broke while the connection is ready, as happens over HTTP. */
   async #reopen(broken: McpError): Promise<void> {
     for (;;) {
       const wait = this.#pacer.ended(false);
@@ -217,7 +218,7 @@ export class ListenStream implements ChangeSource {
       this.#pacer.begun();
       try {
         await this.#replace(wanted, undefined, {});
-        return this.#events.missed();
+        return this.#events.reopened();
       } catch (error) {
         if (!isTransient(error)) return this.#events.ended(McpError.from(error));
       }

@@ -2,11 +2,11 @@ import type { Id, NotificationMessage, Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Notifications } from "../../protocol/features/method-types.js";
 import type { MethodTable } from "../../protocol/methods.js";
-import type { ClientEvents, Unlisten } from "../contract/events.js";
+import type { ClientEvents, RemoveListener } from "../contract/events.js";
 
 type Listener = (value: never, about?: Id) => void;
 
-/** The member that a listener of a notification may rely on, and its type. */
+/** The member that listeners of a notification may rely on, with its type. */
 const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {
   "notifications/progress": ["progress", "number"],
   "notifications/message": ["level", "string"],
@@ -15,7 +15,7 @@ const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>
   "notifications/subscriptions/acknowledged": ["notifications", "object"],
 };
 
-/** Events of the client itself: a server cannot emit them by notifications of these names. */
+/** Events of the client itself. A server cannot emit them with notifications of these names. */
 const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyof Notifications>>([
   "notification",
   "unknown",
@@ -25,16 +25,19 @@ const OWN_EVENTS: ReadonlySet<string> = new Set<Exclude<keyof ClientEvents, keyo
   "fault",
 ]);
 
-/** A listener that runs longer without a pause delays every message of the connection. Garbage collection takes less. */
+/**
+ * A listener that runs longer without a pause delays every message of the connection. Garbage collection takes less
+ * time.
+ */
 const SLOW_LISTENER_MS = 50;
 
-/** Hands notifications and events to their listeners, in the order of their arrival. */
+/** Dispatches notifications and events to their listeners, in order of arrival. */
 export class NotificationRouter {
   readonly #methods: MethodTable;
   readonly #warn: (message: string) => void;
   readonly #monotonic: () => number;
   readonly #listeners = new Map<string, Set<Listener>>();
-  /** Listeners that were reported as slow. */
+  /** Listeners already reported as slow. */
   readonly #slow = new WeakSet<Listener>();
 
   constructor(methods: MethodTable, warn: (message: string) => void, monotonic: () => number) {
@@ -43,7 +46,7 @@ export class NotificationRouter {
     this.#monotonic = monotonic;
   }
 
-  on(event: string, listener: Listener): Unlisten {
+  on(event: string, listener: Listener): RemoveListener {
     const own: Listener = (value, about) => listener(value, about);
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners.add(own));
@@ -52,8 +55,8 @@ export class NotificationRouter {
   }
 
   /**
-   * Calls the listeners of a notification's method, and those of `unknown` where neither the protocol nor an extension defines it.
-   * `about` is the request that it belongs to, if known.
+   * Calls the listeners of a notification's method, and those of `unknown` if neither the protocol nor an extension
+   * defines the method. `about` is the related request, if known.
    */
   route(message: NotificationMessage, about?: Id): void {
     const { method, params = {} } = message;
@@ -61,7 +64,7 @@ export class NotificationRouter {
     const known = row?.kind === "notification";
     if (known && !isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
     this.emit("notification", message);
-    if (!OWN_EVENTS.has(method)) this.#tell(method, params, about);
+    if (!OWN_EVENTS.has(method)) this.#dispatch(method, params, about);
     if (!known) this.emit("unknown", message);
   }
 
@@ -69,13 +72,13 @@ export class NotificationRouter {
     event: E,
     value: ClientEvents[E],
   ): void {
-    this.#tell(event, value);
+    this.#dispatch(event, value);
   }
 
-  #tell(event: string, value: unknown, about?: Id): void {
+  #dispatch(event: string, value: unknown, about?: Id): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       const start = this.#monotonic();
-      // `on` ties each event to what its listeners take.
+      // `on` ties each event to the type of its listeners.
       callHook(this.#warn, `on("${event}")`, () => listener(value as never, about));
       const tookMs = this.#monotonic() - start;
       if (tookMs > SLOW_LISTENER_MS) this.#reportSlow(event, listener, tookMs);
@@ -93,7 +96,7 @@ export class NotificationRouter {
 }
 
 /**
- * The published name of a notification that a server sends without its prefix, or with `listChanged`, as some older ones do:
+ * Returns the published name of a notification. Some older servers omit the prefix or write `listChanged`:
  * `resources/updated`, `tools/listChanged`, `progress`. Other names are returned unchanged.
  */
 export function publishedName(methods: MethodTable, method: string): string {

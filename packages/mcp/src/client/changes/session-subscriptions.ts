@@ -5,7 +5,8 @@ import type { CallExtras, Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
 
 /**
- * Changes in a session: each resource is subscribed to, and changes of lists are announced without a request.
+ * Receives changes in a session. The client subscribes to each resource; the server announces changes of lists without
+ * a request.
  *
  * Spec: Resources, "Subscriptions", https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
@@ -36,7 +37,7 @@ export class SessionSubscriptions implements ChangeSource {
       try {
         await this.#subscribe(uri, undefined, { recovering: true });
       } catch (error) {
-        // Otherwise the subscriber would wait forever; the recovery starts over.
+        // Otherwise the subscriber would wait forever. The recovery starts over.
         if (isTransient(error)) throw error;
         this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
       }
@@ -54,14 +55,14 @@ export class SessionSubscriptions implements ChangeSource {
   }
 }
 
-/** How one era learns of changes. */
+/** The source of changes in one era. */
 export interface ChangeSource {
-  /** Makes sure that the changes in `all` are announced; returns the part that the server accepted. */
+  /** Makes the server announce the changes in `all`. Returns the part that the server accepted. */
   widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
-  /** A subscription was closed; `all` is what the others still want. */
+  /** Called after a subscription was closed. `all` is the union of the others. */
   narrow(all: SubscriptionFilter): Promise<void>;
-  /** The connection is a new one: everything is asked for again, as a part of the recovery. */
+  /** Subscribes to everything again over a new connection, as a part of its recovery. */
   restore(all: SubscriptionFilter): Promise<void>;
-  /** False for a notification that belongs to nothing that was asked for. */
+  /** False for a notification that no subscription requested. */
   admits(message: NotificationMessage, about: Id | undefined): boolean;
 }

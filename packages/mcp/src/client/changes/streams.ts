@@ -4,60 +4,62 @@ import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../contract/options.js";
 import type { NotificationRouter } from "./notifications.js";
 
-/** A value on its way to its reader, and how many before it were dropped because the reader was slow. */
-interface Queued<T> {
+/** A value waiting for its reader, with the number of values dropped before it because the reader was slow. */
+interface QueuedValue<T> {
   value: T;
-  missed: number;
+  dropped: number;
 }
 
-/** Values that wait for their reader; beyond it the oldest are dropped. */
+/** Values waiting for their reader. Beyond that the oldest are dropped. */
 const MAX_WAITING = 1000;
 
-/** Values on their way to one reader, in order. When too many wait the oldest are dropped, and counted. */
+/** Values for one reader, in order. Drops and counts the oldest when too many wait. */
 class BoundedQueue<T> {
-  readonly #waiting: Queued<T>[] = [];
-  readonly #readers: ((result: Queued<T> | undefined) => void)[] = [];
+  readonly #waiting: QueuedValue<T>[] = [];
+  readonly #readers: ((result: QueuedValue<T> | undefined) => void)[] = [];
   #ended = false;
 
   push(value: T): void {
     if (this.#ended) return;
-    const queued = { value, missed: 0 };
+    const queued = { value, dropped: 0 };
     const reader = this.#readers.shift();
     if (reader !== undefined) return reader(queued);
     this.#waiting.push(queued);
     if (this.#waiting.length <= MAX_WAITING) return;
     const gone = this.#waiting.shift();
     const oldest = this.#waiting[0];
-    if (gone !== undefined && oldest !== undefined) oldest.missed += gone.missed + 1;
+    if (gone !== undefined && oldest !== undefined) oldest.dropped += gone.dropped + 1;
   }
 
-  /** Nothing comes any more; what waits can still be read. */
+  /** Ends the queue. Waiting values can still be read. */
   end(): void {
     this.#ended = true;
     for (const reader of this.#readers.splice(0)) reader(undefined);
   }
 
-  /** The next value; undefined after the last one. */
-  next(): Promise<Queued<T> | undefined> {
+  /** Returns the next value, or undefined after the last one. */
+  next(): Promise<QueuedValue<T> | undefined> {
     const first = this.#waiting.shift();
     if (first !== undefined || this.#ended) return Promise.resolve(first);
     return new Promise((resolve) => this.#readers.push(resolve));
   }
 }
 
-/** A notification as a reader of all of them gets it. */
+/** A notification, as `client.notifications()` yields it. */
 export interface ReceivedNotification extends Pick<NotificationMessage, "method" | "params"> {
-  /** How many before this one were given up because more than 1,000 waited. */
+  /** The number of notifications dropped before this one because more than 1000 were unread. */
   missed: number;
 }
 
-/** All notifications from now on, in the order of their arrival, until the reader leaves or the connection is over. */
+/**
+ * Iterates over all notifications from now on, in order of arrival, until the reader leaves or the connection ends.
+ */
 export function streamNotifications(
   router: NotificationRouter,
   connection: ClientConnection,
 ): AsyncIterableIterator<ReceivedNotification, undefined> {
   const queue = new BoundedQueue<NotificationMessage>();
-  const isOver = () => connection.state === "closed" || (connection.state === "disconnected" && !connection.mayReturn);
+  const isOver = () => connection.state === "closed" || (connection.state === "disconnected" && !connection.canReopen);
   const off = [
     router.on("notification", (message: NotificationMessage) => queue.push(message)),
     router.on("state", () => isOver() && leave()),
@@ -72,7 +74,7 @@ export function streamNotifications(
       const queued = await queue.next();
       if (queued === undefined) return { value: undefined, done: true };
       const { method, params } = queued.value;
-      return { value: { method, ...(params === undefined ? {} : { params }), missed: queued.missed }, done: false };
+      return { value: { method, ...(params === undefined ? {} : { params }), missed: queued.dropped }, done: false };
     },
     async return() {
       leave();
@@ -84,14 +86,27 @@ export function streamNotifications(
   };
 }
 
-/** What a stream of one call gives: its progress, and at last its result. */
+/** An event of a streamed call: a progress report, or at the end its result. */
 export type CallEvent<V = unknown> =
-  | { type: "progress"; progress: number; total?: number; message?: string }
-  | { type: "result"; value: V };
+  | {
+      /** A progress report of the server. */
+      type: "progress";
+      /** The progress so far. */
+      progress: number;
+      /** The progress at the end, if the server knows it. */
+      total?: number;
+      /** A message for the user. */
+      message?: string;
+    }
+  | {
+      /** The end of the call. */
+      type: "result";
+      /** The value of the tool, as `client.call` returns it. */
+      value: V;
+    };
 
 /**
- * Makes a call when the first event is asked for. Throws what the call fails with; leaving the loop cancels a call that is
- * under way.
+ * Starts the call with the first iteration. Throws the error of a failed call. Leaving the loop cancels a running call.
  */
 export async function* streamCall<V>(
   start: (options: CallOptions) => Promise<V>,

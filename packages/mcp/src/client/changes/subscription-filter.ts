@@ -4,19 +4,19 @@ import type { SubscriptionFilter } from "../../protocol/features/subscriptions.j
 import { isPartOf } from "../contract/cache.js";
 import type { Change } from "./change-queue.js";
 
-/** What to be told about: resources by their addresses, and lists that change. */
+/** The changes to subscribe to: resources by URI, and lists. */
 export interface SubscriptionTarget {
-  /** Addresses of resources that change, or `true` for the list: resources that come or go. */
+  /** URIs of resources whose contents to follow, or `true` for the list: resources added or removed. */
   resources?: boolean | string | readonly string[] | undefined;
-  /** Tools that come, go or change. */
+  /** True to follow the list of tools: added, removed or changed. */
   tools?: boolean | undefined;
-  /** Prompts that come, go or change. */
+  /** True to follow the list of prompts: added, removed or changed. */
   prompts?: boolean | undefined;
-  /** The same as `resources: true`, for use beside addresses. */
+  /** The same as `resources: true`, for use together with URIs. */
   resourceList?: boolean | undefined;
 }
 
-/** Throws when a target names what cannot be subscribed to. */
+/** Throws for a target that cannot be subscribed to. */
 export function checkTarget(target: SubscriptionTarget): SubscriptionTarget {
   for (const [name, value] of Object.entries(target)) {
     const flag = name === "tools" || name === "prompts" || name === "resourceList" || name === "resources";
@@ -25,7 +25,7 @@ export function checkTarget(target: SubscriptionTarget): SubscriptionTarget {
     if (name === "resources" && Array.isArray(uris) && uris.every((uri) => typeof uri === "string")) continue;
     throw new McpError(
       "invalid_params",
-      flag ? `\`${name}\` of a subscription is wrong` : `\`${name}\` is not a list to subscribe to`,
+      flag ? `\`${name}\` of a subscription has the wrong type` : `\`${name}\` is not a list to subscribe to`,
       {
         fix: "Pass `tools: true`, `prompts: true`, `resources: true` for lists, and addresses as `resources: [uri]`.",
       },
@@ -34,7 +34,7 @@ export function checkTarget(target: SubscriptionTarget): SubscriptionTarget {
   return target;
 }
 
-/** The wire's form of a target. */
+/** Converts a target to its form on the wire. */
 export function filterOf(target: SubscriptionTarget): SubscriptionFilter {
   const { resources = [] } = target;
   const uris = typeof resources === "boolean" ? [] : typeof resources === "string" ? [resources] : resources;
@@ -46,7 +46,7 @@ export function filterOf(target: SubscriptionTarget): SubscriptionFilter {
   };
 }
 
-/** One filter that holds all of several. */
+/** The union of several filters. */
 export function unionOf(filters: Iterable<SubscriptionFilter>): SubscriptionFilter {
   const all = [...filters];
   const some = (key: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged") =>
@@ -59,7 +59,7 @@ export function unionOf(filters: Iterable<SubscriptionFilter>): SubscriptionFilt
   });
 }
 
-/** The part of `filter` that `offered` holds too. */
+/** The part of `filter` that `offered` includes. */
 export function intersectionOf(filter: SubscriptionFilter, offered: SubscriptionFilter): SubscriptionFilter {
   const uris = new Set(offered.resourceSubscriptions ?? []);
   return filterOf({
@@ -86,7 +86,7 @@ export function isEmpty(filter: SubscriptionFilter): boolean {
   return Object.keys(filter).length === 0;
 }
 
-/** True when `wide` holds all of `narrow`. */
+/** True if `wide` includes all of `narrow`. */
 export function covers(wide: SubscriptionFilter, narrow: SubscriptionFilter): boolean {
   return sizeOf(intersectionOf(narrow, wide)) === sizeOf(narrow);
 }
@@ -95,7 +95,7 @@ function sizeOf(filter: SubscriptionFilter): number {
   return changesOf(filter).length;
 }
 
-/** One possible change for everything that a filter asks for. */
+/** One `missed` change for every part of a filter. */
 export function changesOf(filter: SubscriptionFilter): Change[] {
   const changes: Change[] = (filter.resourceSubscriptions ?? []).map((uri) => ({
     kind: "resource",
@@ -108,7 +108,7 @@ export function changesOf(filter: SubscriptionFilter): Change[] {
   return changes;
 }
 
-/** The change that a notification tells, if this filter asked for it. */
+/** The change that a notification announces, if this filter includes it. */
 export function changeFor(filter: SubscriptionFilter, method: string, uri: unknown): Change | undefined {
   switch (method) {
     case "notifications/tools/list_changed":
@@ -118,7 +118,7 @@ export function changeFor(filter: SubscriptionFilter, method: string, uri: unkno
     case "notifications/resources/list_changed":
       return filter.resourcesListChanged === true ? { kind: "resources", missed: false } : undefined;
     case "notifications/resources/updated":
-      // A part of a subscribed resource may be named in its place.
+      // The notification may name a part of a subscribed resource.
       if (typeof uri !== "string" || !filter.resourceSubscriptions?.some((wanted) => isPartOf(uri, wanted))) return;
       return { kind: "resource", uri, missed: false };
     default:

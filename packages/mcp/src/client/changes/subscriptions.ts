@@ -21,12 +21,14 @@ import {
 } from "./subscription-filter.js";
 
 /**
- * Changes of what was subscribed to, the same in every era. Iterate it; it ends when it is closed or when the server ends it, and
- * it outlives lost connections: what may have been missed meanwhile is told as a change with `missed: true`.
+ * A subscription to changes, the same in every protocol revision. Iterate it to receive the changes. It ends when it is
+ * closed or when the server ends it. It survives lost connections: changes that may have been missed meanwhile are
+ * reported with `missed: true`.
  */
 export interface Subscription extends AsyncIterable<Change, undefined>, AsyncDisposable {
-  /** What the server agreed to tell, which may be less than what was asked for. */
+  /** The changes that the server agreed to announce, which may be fewer than requested. */
   readonly accepted: SubscriptionFilter;
+  /** Ends the subscription, here and at the server. */
   close(): Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export class ClientSubscriptions {
   readonly #subscribers = new Set<Subscriber>();
   readonly #sources: Record<"session" | "listen", ChangeSource>;
   readonly #pace: ChangePace;
-  /** Changes of what is asked for happen one after the other. */
+  /** Serializes changes of the subscriptions. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(connection: ClientConnection, caller: Caller) {
@@ -79,13 +81,13 @@ export class ClientSubscriptions {
       session: new SessionSubscriptions(caller),
       listen: new ListenStream(connection, caller, {
         ended: (error) => this.end(error),
-        missed: () => this.missed(),
+        reopened: () => this.markMissed(),
         wanted: () => this.#wanted(),
       }),
     };
   }
 
-  /** Resolves when the server has accepted. Rejects with `capability_missing` when it accepts nothing. */
+  /** Resolves when the server has accepted. Rejects with `capability_missing` if it accepts nothing. */
   async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     const wanted = filterOf(checkTarget(isTarget(target) ? target : { resources: target }));
     await this.#connection.ready();
@@ -102,11 +104,11 @@ export class ClientSubscriptions {
       throw error;
     }
     if (!covers(subscriber.accepted, wanted))
-      this.#caller.warn("the server agreed to a part of the subscription only; see `accepted`");
+      this.#caller.warn("the server accepted only a part of the subscription; see `accepted`");
     return subscriber;
   }
 
-  /** Hands a notification to those who asked for it. */
+  /** Passes a notification to its subscribers. */
   notification(message: NotificationMessage, about: Id | undefined): void {
     if (this.#subscribers.size === 0 || !this.#source().admits(message, about)) return;
     const { method, params } = message;
@@ -121,14 +123,14 @@ export class ClientSubscriptions {
     else this.#pace.announced(list, hand);
   }
 
-  /** The connection is a new one. */
+  /** Renews the subscriptions over a new connection. */
   async restore(): Promise<void> {
-    // Also without subscribers: what the former session had been asked for is gone.
+    // Also without subscribers, because the subscriptions of the old session are gone.
     await this.#source().restore(this.#wanted());
-    this.missed();
+    this.markMissed();
   }
 
-  /** Ends all of them, in good order without `error`. */
+  /** Ends all subscriptions, with an error if there is one. */
   end(error?: Error): void {
     this.#pace.stop();
     for (const { queue } of this.#subscribers) queue.end(error);
@@ -140,8 +142,8 @@ export class ClientSubscriptions {
     await this.#inTurn(() => this.#source().narrow(this.#wanted()));
   }
 
-  /** Tells everybody that changes may have been missed. */
-  missed(): void {
+  /** Reports to every subscriber that changes may have been missed. */
+  markMissed(): void {
     for (const { accepted, queue } of this.#subscribers) for (const change of changesOf(accepted)) queue.push(change);
   }
 
@@ -165,8 +167,8 @@ function isTarget(target: string | readonly string[] | SubscriptionTarget): targ
 }
 
 function nothingOffered(wanted: SubscriptionFilter): McpError {
-  return new McpError("capability_missing", "the server does not announce changes of what was subscribed to", {
+  return new McpError("capability_missing", "the server announces none of the changes of this subscription", {
     data: { wanted },
-    fix: "Look at `resources.subscribe` and `listChanged` in `client.serverCapabilities`, and poll what is not offered.",
+    fix: "Check `resources.subscribe` and `listChanged` in `client.serverCapabilities`, and poll for other changes.",
   });
 }

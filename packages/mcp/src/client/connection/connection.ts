@@ -16,7 +16,6 @@ import { ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import type { ConnectionState } from "../contract/events.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../contract/options.js";
-import { bounded, WaitHolds } from "./bounded.js";
 import { transition } from "./connection-state.js";
 import {
   type CurrentConnection,
@@ -25,81 +24,84 @@ import {
   type RevisionCache,
 } from "./current-connection.js";
 import type { RequestObservers } from "./request-observers.js";
-import { type Opened, openRoute, type ServerRoute } from "./route.js";
+import { type OpenedRoute, openRoute, type ServerRoute } from "./route.js";
+import { settleWithin, WaitHolds } from "./wait-bounds.js";
 
-/** Attempts in a row to open a lost connection again; afterwards the next call starts over. */
+/** Consecutive attempts to reopen a lost connection. After them the next call starts over. */
 const MAX_ATTEMPTS = 8;
-/** How long what a server said about its revision is not doubted again. */
+/** Time after a revision check in which further errors do not cause another one. */
 const DOUBT_MS = 30_000;
-/** How long after its deadline `connect` waits for the end of what it began. */
+/** Time after its deadline that `connect` waits for the transport to close. */
 const CLOSE_MS = 250;
 
 /** Receives the events of a connection. No member may throw. */
 export interface ConnectionEvents {
   readonly notification: (message: NotificationMessage, about: Id | undefined) => void;
-  /** Answers a request of the server; gives the text of the answer, or an empty one where none may be sent. */
+  /** Answers a request of the server. Returns the text of the answer, or an empty string if none may be sent. */
   readonly request: (message: RequestMessage, about: Id | undefined) => Promise<string>;
-  /** Called with a result that nothing waits for. */
-  readonly late: (id: Id, result: unknown) => void;
+  /** Called with a result for which no call waits. */
+  readonly lateResult: (id: Id, result: unknown) => void;
   readonly fault: (error: Error) => void;
   /** Called when notifications may have been lost. */
-  readonly missed: () => void;
-  /** Called when the request `about`, or a handshake, waits for a user; the returned function ends the wait. */
+  readonly notificationsLost: () => void;
+  /** Called when the request `about`, or a handshake, waits for a user. The returned function ends the wait. */
   readonly userWait: (about: Id | undefined) => () => void;
   readonly state: (state: ConnectionState, reason: Error | undefined, transport: Transport | undefined) => void;
-  /** Restores the state of the old session after a new handshake; calls wait until it settles. */
+  /** Restores the state of the old session after a new handshake. Calls wait until it settles. */
   readonly recovered: (reason: McpError) => Promise<void>;
 }
 
-/** What a client connection is made of. */
-export interface ConnectionParts {
+/** Configuration of a client connection. */
+export interface ConnectionConfig {
   route: ServerRoute;
   options: ClientOptions;
   platform: Platform;
-  /** What the server may ask this client for. */
+  /** The capabilities of this client in a revision. */
   capabilities(revision: Revision): ClientCapabilities;
   revisions: RevisionCache;
   events: ConnectionEvents;
   observers: RequestObservers | undefined;
 }
 
-/** One connection to one server: opens it, finds the era, and opens it again when it may. */
+/** One connection to one server. Opens it, negotiates the era, and reopens it when possible. */
 export class ClientConnection {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly timeouts: Timeouts;
   readonly methods: MethodTable;
-  /** What calls are sent over; undefined while they have to wait for `ready`. Only this class replaces it. */
+  /** The connection to send calls over. Undefined while calls have to wait for `ready`. Only this class sets it. */
   current: CurrentConnection | undefined;
-  /** What the last handshake established; undefined before the first one. */
+  /** The result of the last handshake. Undefined before the first one. */
   last: CurrentConnection | undefined;
-  /** The connection in which the server may ask: also while the handshake ends, and never before the server is known. */
+  /**
+   * The connection for the server's questions. Also set while the handshake ends, but never before the server is known.
+   */
   asking: CurrentConnection | undefined;
   /** The id of the last request. */
   lastId = 0;
-  /** False until a call was answered since the last handshake. */
+  /** True once a call was answered since the last handshake. */
   proved = false;
-  /** The least level of log messages that requests ask for, where requests say it. */
+  /** The lowest level of log messages to request, in revisions that carry it in requests. */
   logLevel: LoggingLevel | undefined;
-  /** Aborted by `close`: what waits for its turn gives up. */
+  /** Aborted by `close`. Pending waits give up. */
   readonly closing = new AbortController();
-  readonly #parts: ConnectionParts;
+  readonly #config: ConnectionConfig;
   readonly #pacer: ReconnectPacer;
   readonly #holds = new WaitHolds();
   #route: ServerRoute;
   #transport: Transport | undefined;
   #state: ConnectionState = "disconnected";
-  /** The opening or reopening that runs now. */
+  /** The opening or reopening in progress. */
   #work: Promise<void> | undefined;
-  /** Why the transport in use ended by itself, if it did. */
+  /** The reason why the current transport ended by itself, if it did. */
   #ended: McpError | undefined;
   #doubtAgainAt = Number.NEGATIVE_INFINITY;
-  /** What was known of the server is wrong: the next handshake asks it about these revisions. */
-  #among: readonly Revision[] | undefined;
+  /** The revisions to negotiate in the next handshake, because the cached one was wrong. */
+  #candidates: readonly Revision[] | undefined;
 
-  constructor(parts: ConnectionParts) {
-    const { options, platform, route } = parts;
-    this.#parts = parts;
+  constructor(config: ConnectionConfig) {
+    const { options, platform, route } = config;
+    this.#config = config;
     this.#route = route;
     this.options = options;
     this.logLevel = options.logLevel;
@@ -113,48 +115,53 @@ export class ClientConnection {
     return this.#state;
   }
 
-  /** True when a connection that is lost can be opened again. */
-  get mayReturn(): boolean {
-    return this.#route.repeatable && this.#parts.route.lasts !== false && this.#state !== "closed";
+  /** True if a lost connection can be opened again. */
+  get canReopen(): boolean {
+    return this.#route.repeatable && this.#config.route.reopens !== false && this.#state !== "closed";
   }
 
-  /** What the last handshake established. Throws before the first one. */
+  /** The result of the last handshake. Throws before the first one. */
   get established(): CurrentConnection {
     if (this.last === undefined) throw notConnected(this.#state);
     return this.last;
   }
 
-  /** Opens the connection. Rejects when no way leads to a handshake before the `connect` deadline. */
+  /** Opens the connection. Rejects if no route leads to a handshake before the `connect` deadline. */
   async connect(): Promise<void> {
     this.#move("connect");
     try {
-      await this.#busy(() => this.#open());
+      await this.#track(() => this.#open());
     } catch (error) {
       if (this.#state !== "closed") this.#move("failed");
       throw McpError.from(error);
     }
-    this.#stand();
+    this.#becomeReady();
   }
 
-  /** Undefined when a call can be sent now; otherwise what it has to wait for. Throws when there is nothing to wait for. */
+  /**
+   * Returns undefined if a call can be sent now, otherwise a promise to wait for. Throws if the connection cannot
+   * become ready.
+   */
   ready(): Promise<void> | undefined {
     if (this.#state === "ready") return undefined;
     if (this.#work !== undefined) return this.#work;
-    if (this.#state === "disconnected" && this.last !== undefined && this.mayReturn) {
-      return this.#busy(() => this.#revive("connect", this.#ended ?? notConnected(this.#state), false));
+    if (this.#state === "disconnected" && this.last !== undefined && this.canReopen) {
+      return this.#track(() => this.#revive("connect", this.#ended ?? notConnected(this.#state), false));
     }
     throw notConnected(this.#state);
   }
 
-  /** A call that was sent over `sent` found the server's session lost. Concurrent callers share one new handshake. */
+  /**
+   * Performs a new handshake after a call over `sent` found the session lost. Concurrent callers share one handshake.
+   */
   recover(lost: McpError, sent: CurrentConnection | undefined): Promise<void> | undefined {
     if (sent !== this.last || this.#state !== "ready") return this.ready();
-    return this.#busy(() => this.#revive("lost", lost, true));
+    return this.#track(() => this.#revive("lost", lost, true));
   }
 
   /**
-   * A call that was sent over `sent` ended in an error that may mean another revision: asks the server again. Undefined when the
-   * error means nothing of the kind. Rejects when the revision stays the same.
+   * Negotiates again after a call over `sent` failed with an error that may mean another revision. Returns undefined
+   * for other errors. Rejects if the revision stays the same.
    */
   correct(error: unknown, sent: CurrentConnection): Promise<void> | undefined {
     const { revision } = sent.era;
@@ -165,16 +172,16 @@ export class ClientConnection {
     if (sent === this.last && work === undefined) {
       if (now < this.#doubtAgainAt) return undefined;
       this.#doubtAgainAt = now + DOUBT_MS;
-      this.#among = among;
-      work = this.#busy(() => this.#revive("lost", McpError.from(error), true));
+      this.#candidates = among;
+      work = this.#track(() => this.#revive("lost", McpError.from(error), true));
     }
     return Promise.resolve(work).then(() => {
       if (this.last?.era.revision === revision) throw error;
     });
   }
 
-  /** A call was answered: the connection is worth what the back-off counts. */
-  alive(): void {
+  /** Records that a call was answered, which resets the back-off of the reconnection. */
+  noteAnswer(): void {
     if (this.proved) return;
     this.proved = true;
     this.#pacer.progressed();
@@ -187,17 +194,17 @@ export class ClientConnection {
     await this.#transport?.close();
   }
 
-  #busy(work: () => Promise<void>): Promise<void> {
+  #track(work: () => Promise<void>): Promise<void> {
     const running = work().finally(() => {
       if (this.#work === running) this.#work = undefined;
     });
-    // Those who wait get the failure; without any it must not count as an unhandled rejection.
+    // Waiting callers receive the failure. Without any, it must not be an unhandled rejection.
     running.catch(() => {});
     this.#work = running;
     return running;
   }
 
-  /** Opens a lost connection again. `session`: only the server's memory is gone, the transport can be kept. */
+  /** Reopens a lost connection. `session`: only the server's session is gone, and the transport can be reused. */
   async #revive(event: "lost" | "connect", lost: McpError, session: boolean): Promise<void> {
     this.#move(event, lost);
     try {
@@ -206,53 +213,53 @@ export class ClientConnection {
           await this.#attempt(attempt, lost);
           break;
         } catch (error) {
-          const over = attempt >= MAX_ATTEMPTS || this.#parts.route.lasts === false;
+          const over = attempt >= MAX_ATTEMPTS || this.#config.route.reopens === false;
           if (over || !isTransient(error) || this.closing.signal.aborted) throw error;
         }
       }
     } catch (error) {
-      // The compiler cannot see that `close` may have run meanwhile.
+      // The compiler does not see that `close` may have run meanwhile.
       if ((this.#state as ConnectionState) !== "closed") this.#move("failed", McpError.from(error));
       throw McpError.from(error);
     }
-    this.#stand();
+    this.#becomeReady();
   }
 
-  /** The attempt 0 uses the transport that stands; all others open a new one, and wait before it. */
+  /** Attempt 0 reuses the open transport. Later attempts wait, then open a new one. */
   async #attempt(attempt: number, lost: McpError): Promise<void> {
     if (attempt === 0) await this.#handshakeAgain();
     else {
       await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
-      // A handshake that failed half way leaves a transport behind that still stands, with a session and streams of its own.
+      // A handshake that failed midway leaves an open transport behind, with its own session and streams.
       await this.#transport?.close();
       if (this.closing.signal.aborted) throw notConnected(this.#state);
       this.#pacer.begun();
       await this.#open();
     }
-    await this.#parts.events.recovered(lost);
+    await this.#config.events.recovered(lost);
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  #stand(): void {
+  #becomeReady(): void {
     this.#move("established");
-    // The connection may have ended between the handshake and here, before the state was `ready`.
+    // The connection may have ended after the handshake, before the state was `ready`.
     if (this.#ended !== undefined) this.#lost(this.#ended);
   }
 
   async #handshakeAgain(): Promise<void> {
     const { transport } = this.established;
     transport.reset?.();
-    const asked = this.#among === undefined ? {} : { prior: undefined, revisions: this.#among };
-    this.#among = undefined;
+    const asked = this.#candidates === undefined ? {} : { prior: undefined, revisions: this.#candidates };
+    this.#candidates = undefined;
     const negotiation = { ...this.#negotiation(transport), skipProbe: false, ...asked };
-    this.#adopt(await this.#bounded(() => negotiate(negotiation)), transport);
+    this.#adopt(await this.#withinDeadline(() => negotiate(negotiation)), transport);
   }
 
   async #open(): Promise<void> {
     const deadline = this.platform.monotonic() + this.timeouts.connectMs;
     const stopped = new AbortController();
     try {
-      const opened = await this.#bounded<Opened>(() =>
+      const opened = await this.#withinDeadline<OpenedRoute>(() =>
         openRoute({
           route: this.#route,
           receiver: (transport) => this.#receiver(transport),
@@ -270,11 +277,11 @@ export class ClientConnection {
     } catch (error) {
       stopped.abort();
       const transport = this.#transport;
-      const told = McpError.is(error) && error.kind === "timeout" ? (transport?.explain?.(error) ?? error) : error;
+      const reported = McpError.is(error) && error.kind === "timeout" ? (transport?.explain?.(error) ?? error) : error;
       const closed = Promise.resolve(transport?.close()).catch(() => {});
-      // What is left of a process or a session ends by itself, if that takes longer than the caller has to wait.
+      // Does not wait longer than the caller's deadline. A process or session that is still closing ends by itself.
       await atMost(this.platform, Math.max(0, deadline - this.platform.monotonic()) + CLOSE_MS, closed, true);
-      throw told;
+      throw reported;
     }
   }
 
@@ -283,12 +290,12 @@ export class ClientConnection {
     this.asking = this.last;
     this.proved = false;
     this.#pacer.opened();
-    this.#parts.revisions.set(this.#route.key, established.era.revision, this.options.revisions);
+    this.#config.revisions.set(this.#route.key, established.era.revision, this.options.revisions);
   }
 
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
     this.asking = undefined;
-    const { capabilities, observers } = this.#parts;
+    const { capabilities, observers } = this.#config;
     const { revisions = REVISIONS, extensions = [] } = this.options;
     const info = implementationOf(this.options);
     const headers = transport.kind === "http";
@@ -307,24 +314,24 @@ export class ClientConnection {
     };
   }
 
-  /** The revision to try first: the one last spoken, else the one given to `connect`, else the remembered one. */
+  /** The revision to try first: the last one used, else the one passed to `connect`, else the cached one. */
   #prior(): Prior | undefined {
     const { prior, revisions } = this.options;
     if (this.last !== undefined) return { revision: this.last.era.revision };
-    const remembered = this.#parts.revisions.get(this.#route.key, revisions);
+    const remembered = this.#config.revisions.get(this.#route.key, revisions);
     return prior ?? (remembered === undefined ? undefined : { revision: remembered });
   }
 
   #receiver(transport: Transport): Receiver {
-    const { events } = this.#parts;
+    const { events } = this.#config;
     return {
       request: events.request,
       notification: events.notification,
-      late: events.late,
-      missed: events.missed,
+      late: events.lateResult,
+      missed: events.notificationsLost,
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
-        // A stale one is about a session that was left before.
+        // A stale error belongs to an earlier session.
         const stale = isObject(error.data) && error.data["stale"] === true;
         if (!stale && this.#state === "ready") void this.recover(error, this.last);
       },
@@ -335,11 +342,11 @@ export class ClientConnection {
         };
       },
       closed: (reason) => {
-        // Events of a transport that was replaced are ignored.
+        // Ignores events of a replaced transport.
         if (this.#transport !== transport) return;
         this.#ended = new McpError("connection_closed", `the connection to ${transport.target} ended`, {
           cause: reason,
-          fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
+          fix: "Check why the server stopped; the next call reopens the connection if possible.",
         });
         if (this.#state === "ready") this.#lost(this.#ended);
       },
@@ -347,13 +354,13 @@ export class ClientConnection {
   }
 
   #lost(error: McpError): void {
-    if (this.mayReturn) void this.#busy(() => this.#revive("lost", error, false));
+    if (this.canReopen) void this.#track(() => this.#revive("lost", error, false));
     else this.#move("failed", error);
   }
 
   /** Settles with the work, the `connect` deadline, the caller's signal or `close`, whichever is first. */
-  #bounded<T>(work: () => Promise<T>): Promise<T> {
-    // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
+  #withinDeadline<T>(work: () => Promise<T>): Promise<T> {
+    // The signal belongs to the call of `connect`, not to later attempts of the client.
     const signal = this.last === undefined ? this.options.signal : undefined;
     const { connectMs } = this.timeouts;
     const late = () =>
@@ -362,7 +369,7 @@ export class ClientConnection {
         `no handshake with ${this.#transport?.target ?? "the server"} within the connect deadline of ${connectMs} ms`,
         {
           data: { deadline: "connect", ms: connectMs },
-          fix: "Raise `timeouts.connectMs`, or look at what the server does when it starts.",
+          fix: "Raise `timeouts.connectMs`, or check what the server does at startup.",
         },
       );
     const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
@@ -371,17 +378,17 @@ export class ClientConnection {
       { on: signal, error: cancelled },
       { on: this.closing.signal, error: () => notConnected(this.#state) },
     ];
-    return bounded(this.platform, bounds, work, this.#holds);
+    return settleWithin(this.platform, bounds, work, this.#holds);
   }
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
     this.#state = transition(this.#state, event);
     this.current = this.#state === "ready" ? this.last : undefined;
-    this.#parts.events.state(this.#state, reason, this.#transport);
+    this.#config.events.state(this.#state, reason, this.#transport);
   }
 }
 
-/** The error of a use of a connection that does not stand. */
+/** The error for using a connection that is not ready. */
 function notConnected(state: ConnectionState): McpError {
   return new McpError("connection_closed", `the client is ${state}`, { fix: "Call `connect` again." });
 }

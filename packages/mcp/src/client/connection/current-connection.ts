@@ -7,23 +7,23 @@ import type { Transport } from "../../transport/transport.js";
 import type { ClientOptions } from "../contract/options.js";
 
 /**
- * All that one handshake established, as one value that the next handshake replaces. A call reads it once and keeps it:
- * a call whose value is no longer the current one was sent before the last handshake.
+ * The result of one handshake, as one value that the next handshake replaces. A call reads it once. If it is no longer
+ * the current value, the call was sent before the last handshake.
  */
 export interface CurrentConnection extends Readonly<NegotiationResult> {
   readonly era: ClientEra;
   readonly transport: Transport;
-  /** Who asks questions: the server by its own name, or by its address when it gives none. */
+  /** The server in questions to the application: its reported name, or its address if it reports none. */
   readonly asker: Implementation;
-  /** The capabilities that methods need and the server declared, as paths. */
+  /** The paths of the capabilities that methods need and the server declared. */
   readonly offered: ReadonlySet<string>;
-  /** Whether the server may send requests. */
+  /** True if the server may send requests. */
   readonly serverMayAsk: boolean;
-  /** Whether calls of tools repeat annotated arguments in headers. */
+  /** True if tool calls repeat annotated arguments in headers. */
   readonly mirrors: boolean;
 }
 
-/** The value for a handshake that succeeded over `transport`. */
+/** Creates the value for a handshake that succeeded over `transport`. */
 export function currentConnection(
   established: NegotiationResult,
   transport: Transport,
@@ -45,14 +45,12 @@ export function currentConnection(
   });
 }
 
-/** Servers that one process remembers; the one that was used longest ago goes first. */
+/** Servers that one process remembers. The least recently updated one is evicted first. */
 const MAX_SERVERS = 512;
 
 /**
- * Which revision each server spoke last, by its full URL or command. Knowing it saves the probe and decides nothing: a server that
- * no longer speaks it is asked again.
- *
- * What a client came to that was allowed some revisions only says nothing to one that is allowed others.
+ * The revision that each server used last, by its full URL or command. It only saves the probe: if the server no longer
+ * supports the revision, the client negotiates again. Clients with different allowed revisions have separate entries.
  */
 export class RevisionCache {
   readonly #revisions = new Map<string, Revision>();
@@ -64,7 +62,7 @@ export class RevisionCache {
   set(key: string | undefined, revision: Revision, allowed?: readonly Revision[]): void {
     if (key === undefined) return;
     const name = nameOf(key, allowed);
-    // Deleted first, so that the order of the map is the order of use.
+    // Deleted first, so that the map stays in order of the last update.
     this.#revisions.delete(name);
     this.#revisions.set(name, revision);
     const oldest = this.#revisions.size > MAX_SERVERS ? this.#revisions.keys().next().value : undefined;
@@ -78,7 +76,7 @@ function nameOf(key: string, allowed: readonly Revision[] | undefined): string {
 
 const NAME = "parley";
 
-/** The implementation that the client reports. */
+/** Returns the implementation info that the client reports. */
 export function implementationOf(options: ClientOptions): Implementation {
   const { name = NAME, version = LIBRARY_VERSION, title, description, websiteUrl, icons } = options;
   return {

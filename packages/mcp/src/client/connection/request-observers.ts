@@ -19,7 +19,7 @@ import type {
 import type { ClientOptions } from "../contract/options.js";
 import type { CurrentConnection } from "./current-connection.js";
 
-/** Those who observe a client; undefined if there are none. */
+/** Creates the dispatcher of a client's observers. Undefined if there are none. */
 export function observersOf(platform: Platform, given: ClientOptions["observe"] = []): RequestObservers | undefined {
   const observers = [given].flat();
   return observers.length === 0 ? undefined : new RequestObservers(platform, observers);
@@ -44,7 +44,7 @@ export class RequestObservers {
     this.#observers = observers;
   }
 
-  /** Tells of a request that is about to be sent. */
+  /** Reports a request that is about to be sent. */
   start(started: RequestStarted): ObservedRequest {
     const followers: RequestFollower[] = [];
     for (const observer of this.#observers) {
@@ -57,7 +57,7 @@ export class RequestObservers {
     return new ObservedRequest(this.#platform, started, followers);
   }
 
-  /** The same for the request that stands for a call now. */
+  /** Reports the current request of a call. */
   startCall(call: ObservedCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
     const { out, row, resent } = call;
     call.firstId ??= id;
@@ -73,7 +73,7 @@ export class RequestObservers {
     });
   }
 
-  /** A transport for the handshake, whose requests are observed like all others. */
+  /** Wraps a transport for the handshake, so that its requests are observed too. */
   handshake(transport: Transport): ProbedTransport {
     return {
       kind: transport.kind,
@@ -89,7 +89,10 @@ export class RequestObservers {
     };
   }
 
-  /** Answers a request of the server. `respond` gives the text of the answer, an empty one if it was taken back. */
+  /**
+   * Answers a request of the server. `respond` returns the text of the answer, or an empty string if the server
+   * withdrew the request.
+   */
   async answer(
     { id, method, params }: RequestMessage,
     { transport, era }: CurrentConnection,
@@ -115,19 +118,19 @@ export class RequestObservers {
     return text;
   }
 
-  /** Tells of a change of the connection's state. */
+  /** Reports a change of the connection's state. */
   state(change: StateChange, transport: Transport | undefined, protocolVersion: string | undefined): void {
     const now = this.#platform.monotonic();
     const sessionMs = this.#readySince === undefined ? undefined : now - this.#readySince;
     this.#readySince = change.state === "ready" ? now : undefined;
     const { target = "", network } = transport ?? {};
-    const told = { ...change, target, network, protocolVersion, sessionMs };
+    const event = { ...change, target, network, protocolVersion, sessionMs };
     for (const observer of this.#observers) {
-      callHook(this.#platform, "observer.state", () => observer.state?.(told));
+      callHook(this.#platform, "observer.state", () => observer.state?.(event));
     }
   }
 
-  /** Tells of what the server must not send. */
+  /** Reports an invalid message of the server. */
   fault(error: Error): void {
     for (const observer of this.#observers) {
       callHook(this.#platform, "observer.fault", () => observer.fault?.(error));
@@ -135,7 +138,7 @@ export class RequestObservers {
   }
 }
 
-/** One request with those who follow it. */
+/** One request with its followers. */
 class ObservedRequest {
   readonly #platform: Platform;
   readonly #started: RequestStarted;
@@ -147,13 +150,13 @@ class ObservedRequest {
     this.#followers = followers;
   }
 
-  /** The members of `_meta` that carry the trace of those who follow it. */
+  /** The members of `_meta` that carry the trace context of a follower. */
   get meta(): Record<string, string> | undefined {
     for (const { trace } of this.#followers) if (trace !== undefined) return traceMeta(trace);
     return undefined;
   }
 
-  /** The message of the call, with that trace in it. What cannot be written has ended. */
+  /** Encodes the message of the call with that trace context. A message that cannot be encoded ends the request. */
   encode(id: Id, out: OutgoingCall, era: ClientEra): EncodedMessage & { id: Id } {
     const { meta } = this;
     try {
@@ -164,7 +167,7 @@ class ObservedRequest {
     }
   }
 
-  /** Sends the request and tells how it ended. */
+  /** Sends the request and reports its end. */
   send(
     params: Params | undefined,
     transport: Pick<Transport, "request">,
@@ -198,16 +201,16 @@ class ObservedRequest {
   }
 }
 
-/** What observers are told of a request of the handshake. */
+/** The properties of a request that are known during the handshake. */
 function requestOf(method: string, requestId: Id, { sessionId, network, target }: Transport): RequestStarted {
   const unknown = { name: undefined, protocolVersion: undefined, trace: undefined };
   return { method, requestId, callId: requestId, attempt: 1, sessionId, network, target, ...unknown };
 }
 
-/** How an answer ended, by the text that the server gets. */
+/** The outcome of an answer, from its text. */
 function endOf(text: string): Pick<AnswerEnded, "outcome" | "error"> {
   if (text === "") return { outcome: "cancelled", error: undefined };
-  // The library's own text.
+  // The text was encoded by this library.
   const { error } = JSON.parse(text) as { error?: AnswerEnded["error"] };
   return { outcome: error === undefined ? "ok" : "error", error };
 }
@@ -218,9 +221,9 @@ function outcomeOf(result: unknown): RequestEnded["outcome"] {
   return result["resultType"] === "input_required" ? "input_required" : "ok";
 }
 
-/** Only for the handshake, which is written by the era and sent once. */
+/** Adds members to `_meta` of an encoded message. Only for the handshake. */
 function withMeta(text: string, meta: Record<string, string>): string {
-  // The library's own text.
+  // The text was encoded by this library.
   const message = JSON.parse(text) as { params?: { _meta?: object } };
   return JSON.stringify({
     ...message,

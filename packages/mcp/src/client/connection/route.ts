@@ -4,62 +4,64 @@ import { ProbeLost } from "../../era/negotiate/refusal.js";
 import { McpError } from "../../protocol/error.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 
-/** How to reach a server, again and again if need be. */
+/** The way to reach a server. */
 export interface ServerRoute {
-  /** Makes a transport that has not been opened. */
+  /** Returns a new transport that is not open yet. */
   make(): Transport;
-  /** True when a lost connection may be opened again by `make`. */
+  /** True if a lost connection may be reopened with `make`. */
   readonly repeatable: boolean;
-  /** False when a lost connection is its owner's to replace. Default: true. */
-  readonly lasts?: boolean;
-  /** Names the server where what was learnt about it may be remembered: its full URL, or its command. */
+  /** False if the owner replaces a lost connection. Default: true. */
+  readonly reopens?: boolean;
+  /** Identifies the server in caches: its full URL, or its command. Without it nothing about the server is cached. */
   readonly key?: string;
-  /** The handshake is made at once, without `server/discover` before it. */
+  /** True to begin with the handshake, without a `server/discover` request before it. */
   readonly skipProbe?: boolean;
-  /** Another way to try when this one ended in `error`, for example an older transport. */
+  /** Returns another route to try after this one failed with `error`, for example an older transport. */
   readonly fallback?: (error: unknown) => ServerRoute | undefined;
 }
 
-/** What opening a route needs of its owner. */
-export interface Opening {
+/** Options of `openRoute`. */
+export interface OpenRouteOptions {
   route: ServerRoute;
   receiver(transport: Transport): Receiver;
   negotiation(transport: Transport): Omit<Negotiation, "skipProbe">;
-  /** Called before a transport is opened: from now on it is the one in use. */
+  /** Called before a transport is opened. It is the current one from then on. */
   using(transport: Transport): void;
-  /** Ends the attempt; nothing new is started afterwards. */
+  /** Aborts the attempt. No further route is tried. */
   signal: AbortSignal;
 }
 
-export interface Opened {
+/** An open connection after its handshake. */
+export interface OpenedRoute {
   transport: Transport;
   established: NegotiationResult;
-  /** The route that led there; the one to take the next time. */
+  /** The route to use for reopening. */
   route: ServerRoute;
 }
 
-/** Routes that one attempt may try: the given one, again after a fatal question, and an older transport. */
+/** Routes tried in one attempt: the given one, the same without a probe, and an older transport. */
 const MAX_TRIES = 4;
 
-/** Opens the first way that leads to a handshake. Rejects with the error of the most telling attempt. */
-export async function openRoute(opening: Opening): Promise<Opened> {
-  let { route } = opening;
-  // The way to come back by; a process that is started twice for one question needs that only now.
+/** Opens the first route that leads to a handshake. Rejects with the most informative error. */
+export async function openRoute(options: OpenRouteOptions): Promise<OpenedRoute> {
+  let { route } = options;
+  // The route for reopening. It keeps the probe: only this attempt has to skip it, for a process that ends on the
+  // probe.
   let lasting = route;
   let first: unknown;
   for (let tries = 1; ; tries++) {
     const transport = route.make();
-    opening.using(transport);
+    options.using(transport);
     try {
-      await transport.open(opening.receiver(transport));
+      await transport.open(options.receiver(transport));
       const skipProbe = route.skipProbe === true;
-      const established = await negotiate({ ...opening.negotiation(transport), skipProbe });
+      const established = await negotiate({ ...options.negotiation(transport), skipProbe });
       return { transport, established, route: lasting };
     } catch (error) {
       await transport.close();
-      const next = opening.signal.aborted || tries === MAX_TRIES ? undefined : nextRoute(route, error);
+      const next = options.signal.aborted || tries === MAX_TRIES ? undefined : nextRoute(route, error);
       if (next === undefined)
-        throw first === undefined ? unwrapped(error) : neither(first, unwrapped(error), transport);
+        throw first === undefined ? unwrapped(error) : bothFailed(first, unwrapped(error), transport);
       if (!(error instanceof ProbeLost)) {
         first = error;
         lasting = next;
@@ -70,7 +72,7 @@ export async function openRoute(opening: Opening): Promise<Opened> {
 }
 
 function nextRoute(route: ServerRoute, error: unknown): ServerRoute | undefined {
-  // The question alone may have ended the process: a new one begins with the handshake.
+  // The probe may have ended the process. A new process gets the handshake at once.
   if (error instanceof ProbeLost) return route.repeatable ? { ...route, skipProbe: true } : undefined;
   return route.fallback?.(error);
 }
@@ -79,15 +81,17 @@ function unwrapped(error: unknown): unknown {
   return error instanceof ProbeLost ? error.cause : error;
 }
 
-function neither(first: unknown, second: unknown, { target }: Transport): McpError {
+function bothFailed(first: unknown, second: unknown, { target }: Transport): McpError {
   const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-  // A wrong path is wrong for both transports: the same words twice would not say more.
+  // A wrong path fails with both transports. Do not repeat the same error.
   const statusOf = (error: unknown) => (error as { data?: { status?: unknown } } | undefined)?.data?.status;
   const both = statusOf(first) !== undefined && statusOf(first) === statusOf(second);
   return new McpError(
     "connect_failed",
     `${target} could not be reached: ${messageOf(first)}; ${
-      both ? "the older HTTP+SSE transport gets the same" : `by the older HTTP+SSE transport: ${messageOf(second)}`
+      both
+        ? "the older HTTP+SSE transport fails in the same way"
+        : `the older HTTP+SSE transport failed too: ${messageOf(second)}`
     }`,
     {
       cause: first,

@@ -3,23 +3,24 @@ import { changedKinds, OFFER_KINDS } from "../../protocol/features/offer-kinds.j
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
-/** A day: whatever a server says, nothing is believed for longer. */
-const LONGEST_HINT_MS = 86_400_000;
+/** One day. Longer times of a server are cut to this. */
+const MAX_TTL_MS = 86_400_000;
 
-/** How results are kept. */
+/** Settings of the result cache. */
 export interface CacheSettings {
   /**
-   * How long lists and reads are kept where the server gives no time of its own, in every revision. Choose it for servers that
-   * announce changes, or whose changes may be seen late. Default 0: only what the server allows is kept.
+   * Time in milliseconds to cache lists and reads for which the server states no time, in every revision. Choose it for
+   * servers that announce changes, or whose changes may be noticed late. Default: 0, so only results with a time of the
+   * server are cached.
    */
   ttlMs?: number | undefined;
-  /** Results that are kept at most. Default 500. */
+  /** The largest number of cached results. Default: 500. */
   entries?: number | undefined;
-  /** Characters of all kept results together. Default 8 Mi. */
+  /** The total length of all cached results, in characters. Default: 8,388,608. */
   size?: number | undefined;
-  /** A cache that several clients share. Default: one of the client's own. */
+  /** A cache to share with other clients. Default: a separate one. */
   store?: ResponseCache | undefined;
-  /** Whose results these are: clients with the same word share private results. Default: a word of its own. */
+  /** The owner of the results: clients with the same value share private results. Default: a unique value. */
   context?: string | undefined;
 }
 
@@ -27,14 +28,14 @@ interface Entry {
   method: string;
   origin: string;
   uri: string | undefined;
-  /** Kept as text: no caller can change what others get, and its length is its cost. */
+  /** Stored as text, so that no caller can change the results of others. Its length is its cost. */
   text: string;
   expires: number;
 }
 
 /**
- * Results of one client or of several, bounded by count and size; the one that was used longest ago goes first. Share one by
- * `cache: { store }`: what is private stays with clients of the same `context`.
+ * A cache of results for one or more clients, limited by count and size. Evicts the least recently used result first.
+ * Share it with `cache: { store }`. Private results stay with clients of the same `context`.
  */
 export class ResponseCache {
   readonly #entries = new Map<string, Entry>();
@@ -43,22 +44,24 @@ export class ResponseCache {
   #size = 0;
   #contexts = 0;
 
+  /** Creates an empty cache. `entries` is the largest number of results, `size` their total length in characters. */
   constructor({ entries = MAX_ENTRIES, size = MAX_SIZE }: Pick<CacheSettings, "entries" | "size"> = {}) {
     this.#maxEntries = entries;
     this.#maxSize = size;
   }
 
-  /** How many results are kept, fresh or not. */
+  /** The number of stored results, including expired ones. */
   get count(): number {
     return this.#entries.size;
   }
 
-  /** A name that no other client of this cache has. */
+  /** Returns a context that no other client of this cache has. */
   newContext(): string {
     this.#contexts++;
     return `client ${this.#contexts}`;
   }
 
+  /** Returns the text of a stored result. Undefined if there is none or it has expired. */
   get(key: string, now: number): string | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -68,6 +71,9 @@ export class ResponseCache {
     return entry.text;
   }
 
+  /**
+   * Stores a result and evicts the least recently used ones beyond the limits. Ignores a result larger than the cache.
+   */
   set(key: string, entry: Entry): void {
     const before = this.#entries.get(key);
     if (before !== undefined) this.#remove(key, before);
@@ -79,7 +85,7 @@ export class ResponseCache {
     }
   }
 
-  /** Removes what `matches`. */
+  /** Removes all results that match. */
   drop(matches: (entry: Readonly<Entry>) => boolean): void {
     for (const [key, entry] of this.#entries) if (matches(entry)) this.#remove(key, entry);
   }
@@ -95,18 +101,18 @@ export class ResponseCache {
   }
 }
 
-/** The cache as one client sees it: which results it may keep, for how long and for whom. */
+/** The cache of one client. Decides which results to store, for how long and for whom. */
 export class CachedCalls {
   readonly #store: ResponseCache;
   readonly #origin: string;
   readonly #context: string;
   readonly #shared: boolean;
-  /** How long the application keeps what the server gives no time for. */
+  /** Time to cache results for which the server states no time. */
   readonly #ttlMs: number;
-  /** Grows with every change, so that an answer from before it is not kept after it. */
+  /** Incremented with every change, so that an answer from before the change is not cached after it. */
   generation = 0;
 
-  /** `origin` names the server; without it nothing is shared with other clients. */
+  /** `origin` identifies the server. Without it no result is shared with other clients. */
   constructor(origin: string | undefined, settings: CacheSettings) {
     this.#store = settings.store ?? new ResponseCache(settings);
     const own = this.#store.newContext();
@@ -116,25 +122,26 @@ export class CachedCalls {
     this.#ttlMs = settings.ttlMs ?? 0;
   }
 
-  /** The kept result, as a fresh copy. */
+  /** Returns a new copy of the cached result, if any. */
   find(method: string, params: Params | undefined, now: number): Record<string, unknown> | undefined {
     if (!isPlain(params)) return undefined;
     const text =
       this.#store.get(this.#key("private", method, params), now) ??
       this.#store.get(this.#key("public", method, params), now);
-    // Only objects are kept.
+    // Only objects are stored.
     return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
   }
 
   /**
-   * Keeps a result as its own hints allow, or as the application chose where they allow nothing. `hinted`: the revision has them.
+   * Stores a result for the time in its hints, or for the application's `ttlMs` if it has none. `hinted`: the revision
+   * has such hints.
    *
    * Spec: Caching, "Cache Scope Field", https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-scope-field
    */
-  keep(method: string, params: Params | undefined, result: Record<string, unknown>, now: number, hinted = true): void {
+  save(method: string, params: Params | undefined, result: Record<string, unknown>, now: number, hinted = true): void {
     const { ttlMs: hint, cacheScope } = hinted ? result : {};
     const allowed = typeof hint === "number" && hint > 0;
-    const ttlMs = allowed ? Math.min(hint, LONGEST_HINT_MS) : this.#ttlMs;
+    const ttlMs = allowed ? Math.min(hint, MAX_TTL_MS) : this.#ttlMs;
     if (!(ttlMs > 0) || !isPlain(params)) return;
     const scope = allowed && cacheScope === "public" && this.#shared ? "public" : "private";
     const uri = params?.["uri"];
@@ -148,7 +155,7 @@ export class CachedCalls {
   }
 
   /**
-   * Forgets what a notification of the server makes stale.
+   * Evicts results that a notification of the server makes stale.
    *
    * Spec: Caching, "Interaction with Notifications",
    * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-notifications
@@ -158,11 +165,11 @@ export class CachedCalls {
     if (lists.length > 0) this.#drop((entry) => lists.includes(entry.method));
     if (notification !== "notifications/resources/updated") return;
     const uri = params?.["uri"];
-    // What changed may be a part of what was read.
+    // The changed resource may be a part of the cached one.
     if (typeof uri === "string") this.#drop((entry) => entry.uri !== undefined && isPartOf(uri, entry.uri));
   }
 
-  /** Forgets all pages of a list, or everything of this server. */
+  /** Evicts all pages of a list, or all results of this server. */
   forget(method?: string): void {
     this.#drop((entry) => method === undefined || entry.method === method);
   }
@@ -181,12 +188,12 @@ export class CachedCalls {
   }
 }
 
-/** Requests that carry answers are never served from a cache, and never fill it. */
+/** Returns false for requests that carry answers. They are never answered from the cache and never stored. */
 function isPlain(params: Params | undefined): boolean {
   return !isObject(params) || (params["inputResponses"] === undefined && params["requestState"] === undefined);
 }
 
-/** True when `uri` is `whole` or lies within it. */
+/** True if `uri` equals `whole` or lies within it. */
 export function isPartOf(uri: string, whole: string): boolean {
   if (!uri.startsWith(whole)) return false;
   return uri.length === whole.length || whole.endsWith("/") || "/#?".includes(uri.charAt(whole.length));

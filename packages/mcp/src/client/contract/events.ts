@@ -2,40 +2,51 @@ import type { NotificationMessage } from "../../jsonrpc/message.js";
 import type { McpError } from "../../protocol/error.js";
 import type { Notifications } from "../../protocol/features/method-types.js";
 
-/** The state of a client's connection. */
+/**
+ * The state of a client's connection. `recovering`: the connection was lost and is being reopened. `disconnected`: it
+ * was lost and the next call may reopen it.
+ */
 export type ConnectionState = "disconnected" | "connecting" | "ready" | "recovering" | "closed";
 
-/** The connection changed its state. */
+/** A change of the connection's state. */
 export interface StateChange {
+  /** The new state. */
   state: ConnectionState;
+  /** The error that caused the change, if any. */
   reason: Error | undefined;
 }
 
-/** A lost connection stands again, with everything that was subscribed. */
-export interface Recovered {
-  /** Why it was lost. */
+/** A lost connection is ready again, with all subscriptions. */
+export interface SessionRecovery {
+  /** The error that ended the old connection. */
   reason: McpError;
+  /** The protocol revision of the new connection. */
   protocolVersion: string;
 }
 
-/** Whether the listed tools of a server need a session: `optional` while all of them are stateless. */
+/** `required` if any listed tool needs a session, `optional` if all of them are stateless. */
 export type SessionMode = "optional" | "required";
 
-/** Everything a client can be listened to for, with what listeners are given. */
+/**
+ * The events of a client, each with the value that its listeners receive. Notifications are events by their method.
+ */
 export interface ClientEvents extends Notifications {
-  /** Every notification, whatever its method, before those who listen by method are told. */
+  /** Any notification, before the listeners of its method run. */
   notification: NotificationMessage;
-  /** A notification that no known method names. */
+  /** A notification of an unknown method. */
   unknown: NotificationMessage;
-  "session.recovered": Recovered;
-  /** What the tools that the server lists need of a session has changed. */
+  /** A lost connection is ready again. */
+  "session.recovered": SessionRecovery;
+  /** The listed tools of the server began or ceased to need a session. */
   "session.mode": SessionMode;
+  /** The state of the connection changed. */
   state: StateChange;
   /** The server sent something that is not a message, or that it must not send. */
   fault: Error;
 }
 
-/** Ends the listening; also usable with `using`. */
-export interface Unlisten extends Disposable {
+/** Removes a listener. Also usable with `using`. */
+export interface RemoveListener extends Disposable {
+  /** Removes the listener. */
   (): void;
 }

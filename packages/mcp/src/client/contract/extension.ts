@@ -9,66 +9,78 @@ import type { Tool } from "../../protocol/features/tools.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { CallOptions, QuestionContext, ServerRequestHandler } from "./options.js";
 
-/** What a client lets an extension do. */
+/** The interface of a client to its extensions. */
 export interface ExtendedClient {
+  /** The runtime: clock, timers, random values. */
   readonly platform: Platform;
   /** Aborted when the client is closed. */
   readonly closing: AbortSignal;
-  /** Resolves when the connection stands. */
+  /** Resolves when the connection is ready. */
   ready(): Promise<void>;
-  /** The era of the connection. Throws before the connection stands. */
+  /** The protocol era of the connection. Throws before the first handshake. */
   readonly era: ClientEra;
-  /** What the server declares. Throws before the connection stands. */
+  /** The capabilities that the server declared. Throws before the first handshake. */
   readonly serverCapabilities: ServerCapabilities;
-  /** Sends a request through the client's middleware and gives its complete result. */
+  /** Sends a request through the client's middleware and returns its complete result. */
   request(method: string, params?: Params, options?: CallOptions): Promise<Record<string, unknown>>;
+  /** Sends a notification. */
   notify(method: string, params?: Params): Promise<void>;
-  /** Listens to a notification; returns a function that ends it. */
+  /** Adds a listener for a notification method. Returns a function that removes it. */
   on(method: string, listener: (params: Params) => void): () => void;
-  /** Answers a question of the server with what the application gave to `connect`. Throws when that is not possible. */
+  /** Answers a question of the server through the application's options. Throws if no option answers it. */
   answer(question: Question, signal?: AbortSignal): Promise<object>;
-  /** Whether the application gave `connect` what answers such questions. */
+  /** True if the application passed an option to `connect` that answers such questions. */
   canAnswer(method: Question["method"]): boolean;
-  /** The entry of a tool in the server's list; lists the tools if that has not happened yet. */
+  /** Returns the server's definition of a tool. Lists the tools if they were not listed yet. */
   tool(name: string): Promise<Tool | undefined>;
+  /** Reports a warning to the application. */
   warn(message: string): void;
 }
 
-/** A call whose result is in the form of an extension. */
+/** A call that ended with a result type of an extension. */
 export interface ExtendedOutcome {
+  /** The method of the call. */
   readonly method: string;
+  /** The parameters of the call. */
   readonly params: Params | undefined;
-  /** The value of `resultType`. */
+  /** The value of `resultType` in the result. */
   readonly resultType: string;
   /** The result as the server sent it. */
   readonly result: Record<string, unknown>;
+  /** The options of the call. */
   readonly options: CallOptions;
-  /** Aborted when the caller gives up or a deadline of the call passes; before the result arrives, if the two cross. */
+  /**
+   * Aborted when the caller cancels or a deadline of the call passes. Already aborted if that happened before the
+   * result arrived.
+   */
   readonly signal: AbortSignal;
-  /** Lets the call outlast its total deadline, unless the caller set one for this call. */
+  /** Removes the total deadline of the call, unless the caller set one for this call. */
   liftDeadline(): void;
 }
 
-/** Changes the parameters of a request. */
+/** Changes the parameters of a request before it is sent. */
 export type ChangeParams = (params: Params | undefined, options: CallOptions) => Promise<Params | undefined>;
 
-/** What an extension adds to one client. All members are optional. */
+/** The parts that an extension adds to one client. All members are optional. */
 export interface ConnectedExtension<F> {
-  /** What `client.extension` returns. */
+  /** The value that `client.extension` returns. */
   readonly feature?: F;
-  /** Capabilities beside `extensions[id]`, which is declared anyway. */
+  /** Capabilities to declare beside `extensions[id]`, which the client always declares. */
   capabilities?(revision: Revision): ClientCapabilities;
   /** Changes the parameters of requests before they are sent, by method. */
   readonly outgoing?: Readonly<Record<string, ChangeParams>>;
-  /** Runs around every notification, in both directions, outside of `useNotifications`; the first extension is outermost. */
+  /**
+   * Middleware around every notification, in both directions, outside of `useNotifications`. The first extension is
+   * outermost.
+   */
   readonly aroundNotifications?: NotificationMiddleware;
-  /** Gives the complete result of a call whose result has a `resultType` of the extension, by that type. */
+  /** Completes calls whose result has a `resultType` of the extension, by that type. Returns the complete result. */
   readonly completes?: Readonly<Record<string, (outcome: ExtendedOutcome) => Promise<Record<string, unknown>>>>;
-  /** Answers requests of the server for its methods. */
+  /** Answers requests of the server, by method. */
   readonly handlers?: Readonly<Record<string, ServerRequestHandler>>;
   /**
-   * Runs around the answers to questions of the server that arrive as requests. `answer` asks the application; it follows the
-   * request, or the given signal for an answer that outlives it.
+   * Wraps the answers to questions that the server sends as requests. `answer` asks the application. It is cancelled
+   * with the request, or by the given signal if the answer outlives the request.
    */
   answering?(
     question: Question,
@@ -79,17 +91,17 @@ export interface ConnectedExtension<F> {
   close?(): void;
 }
 
-type Answering = ConnectedExtension<unknown>["answering"];
+type AnswerWrapper = ConnectedExtension<unknown>["answering"];
 
 /** The extensions of one client. */
 export class ClientExtensions {
-  /** What changes the parameters of requests before they are sent, by method. */
+  /** Changes the parameters of requests before they are sent, by method. */
   readonly outgoing = new Map<string, ChangeParams>();
-  /** Runs around the answers to questions: the first extension around the next. */
-  answering: Answering;
+  /** Wraps the answers to questions. The first extension is outermost. */
+  answering: AnswerWrapper;
   readonly #connected = new Map<string, ConnectedExtension<unknown>>();
 
-  /** Throws for an extension that the client has already. */
+  /** Adds an extension. Throws if the client already has it. */
   add(id: string, extension: ConnectedExtension<unknown>): void {
     if (this.#connected.has(id)) {
       throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
@@ -110,7 +122,7 @@ export class ClientExtensions {
     }
   }
 
-  /** What `client.extension` gives for this id; undefined if the client did not get the extension. */
+  /** Returns the feature of an extension. Undefined if the client does not have the extension. */
   feature(id: string): unknown {
     return this.#connected.get(id)?.feature;
   }
@@ -126,14 +138,14 @@ export class ClientExtensions {
     return all;
   }
 
-  /** The handler of a request of the server. */
+  /** Returns the handler of a request of the server, if an extension has one. */
   handler(method: string): ServerRequestHandler | undefined {
     for (const { handlers = {} } of this.#connected.values())
       if (Object.hasOwn(handlers, method)) return handlers[method];
     return undefined;
   }
 
-  /** The complete result of a call whose result is in the form of an extension. */
+  /** Returns the complete result of a call that ended with a result type of an extension. */
   complete(outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
     const { resultType } = outcome;
     for (const { completes = {} } of this.#connected.values()) {
@@ -143,7 +155,7 @@ export class ClientExtensions {
     return Promise.resolve(outcome.result);
   }
 
-  /** Ends all of them, whatever becomes of single ones. */
+  /** Closes all extensions. A failure of one does not stop the others. */
   close(warn: (message: string) => void): void {
     for (const [id, { close }] of this.#connected) {
       if (close !== undefined) callHook(warn, `close of the extension ${id}`, () => close());
@@ -151,17 +163,17 @@ export class ClientExtensions {
   }
 }
 
-/** What an extension adds to a client. Throws when the client did not get it. */
+/** Returns the feature of an extension. Throws `misuse` if the client does not have the extension. */
 export function extensionFeature(extensions: ClientExtensions, id: string): unknown {
   const feature = extensions.feature(id);
   if (feature !== undefined) return feature;
-  throw new McpError("misuse", `this client was not given the extension ${id}`, {
+  throw new McpError("misuse", `this client does not have the extension ${id}`, {
     fix: "Pass it in `extensions` of `connect`.",
   });
 }
 
-/** Runs `inner` within `outer`; either may be missing. */
-function around(outer: Answering, inner: Answering): Answering {
+/** Runs `inner` within `outer`. Either may be undefined. */
+function around(outer: AnswerWrapper, inner: AnswerWrapper): AnswerWrapper {
   if (outer === undefined || inner === undefined) return outer ?? inner;
   return (question, answer, context) =>
     outer(

@@ -15,8 +15,9 @@ export type ClientCall = {
 }[keyof Requests & string];
 
 /**
- * Runs around every call of a client, outermost first. `next()` sends the call, `next({ params, options })` a changed one; what
- * it gives is the complete result. Return that, another object, or throw. After a failure `next` may be called again.
+ * Middleware around every call of a client. `next()` sends the call, `next({ params, options })` a changed one; both
+ * return the complete result. Return that result or another object, or throw. `next` may be called again after a
+ * failure.
  */
 export type ClientMiddleware = (
   call: ClientCall,
@@ -34,29 +35,29 @@ export function throughClientMiddleware(
   options: CallOptions,
   innermost: (params: Params | undefined, options: CallOptions) => Promise<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  // The method table knows more methods than the types, and the server judges the parameters.
+  // The method table has more methods than the types, and the server validates the parameters.
   const call = { method, params, options } as unknown as ClientCall;
   return throughStack<ClientMiddleware, ClientCall, Record<string, unknown>>(call, {
     stack,
     enter: (middleware, given, next) => {
       const result = middleware(given, ({ params: others = given.params, options: chosen = given.options } = {}) =>
-        // As above: the method is unchanged, and middleware may change the parameters.
+        // The method is unchanged, and middleware may change the parameters.
         next({ method, params: others, options: chosen } as ClientCall),
       );
-      // What middleware returns takes the place of the result, and is checked as one.
+      // The returned object replaces the result, and the caller validates it as a result.
       return result as Promise<Record<string, unknown>>;
     },
-    // The union of the parameters of all methods, which are objects.
+    // The parameters of every method are objects.
     innermost: (given) => innermost(given.params as Params | undefined, given.options),
-    again: true,
+    canRetry: true,
   });
 }
 
-/** Transports whose notifications pass middleware. */
+/** Transports whose notifications already pass through middleware. */
 const TAPPED = new WeakSet<Transport>();
 
-/** Lets the notifications that a client sends over a transport pass middleware. */
-export function tapNotices(
+/** Passes the notifications that a client sends over a transport through middleware. */
+export function tapClientNotifications(
   transport: Transport | undefined,
   stack: readonly NotificationMiddleware[],
   warn: (message: string) => void,
@@ -64,11 +65,11 @@ export function tapNotices(
   if (transport === undefined || stack.length === 0 || TAPPED.has(transport)) return;
   TAPPED.add(transport);
   const notify = transport.notify.bind(transport);
-  // In place, because the connection and its calls know the transport by identity.
+  // Replaced in place, because the connection and its calls compare transports by identity.
   transport.notify = (notification) => {
     let sent: Promise<void> | undefined;
     const send = (text: string) => {
-      // Errors of the transport belong to the sender, not to middleware.
+      // Errors of the transport belong to the sender, not to the middleware.
       sent = (async () => notify({ ...notification, text }))();
     };
     throughOutgoing(stack, undefined, send, warn)(notification.text);

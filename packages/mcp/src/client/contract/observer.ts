@@ -1,100 +1,122 @@
 import type { Id } from "../../jsonrpc/message.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
-import type { NetworkFacts } from "../../transport/transport.js";
+import type { NetworkInfo } from "../../transport/transport.js";
 import type { StateChange } from "./events.js";
 
-/** A request as observers of a client see it: one message, so that a call with questions or a second attempt has several. */
+/**
+ * A request that the client sends, as observers see it. A call with questions or a second attempt has several requests.
+ */
 export interface RequestStarted {
+  /** The method of the request. */
   readonly method: string;
-  /** The tool, prompt or URI that the request is about, where the method names one. */
+  /** The tool, prompt or URI of the request, if the method names one. */
   readonly name: string | undefined;
+  /** The JSON-RPC id of the request. */
   readonly requestId: Id;
-  /** The id of the first request of the same call; a call with questions, or that is sent again, has several requests. */
+  /** The id of the first request of the same call. */
   readonly callId: Id;
-  /** 1, or more when it was sent again after a lost connection. */
+  /** 1, or 2 if the request was sent again after a lost connection. */
   readonly attempt: number;
-  /** Undefined before the handshake has ended. */
+  /** The negotiated revision. Undefined during the handshake. */
   readonly protocolVersion: string | undefined;
-  /** The session of the server, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  /** The session id of the server, if any. Treat it as a secret: it may be enough to use the session. */
   readonly sessionId: string | undefined;
-  /** How it travels; undefined in this process, and where the transport does not tell. */
-  readonly network: NetworkFacts | undefined;
-  /** The trace that the call was given by its options, if any. */
+  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  readonly network: NetworkInfo | undefined;
+  /** The trace context from the options of the call, if any. */
   readonly trace: TraceContext | undefined;
-  /** The server's address for people, without secrets. */
+  /** The server's address for display, without secrets. */
   readonly target: string;
 }
 
-/** How a request ended. */
+/** The end of a request. */
 export interface RequestEnded extends RequestStarted {
+  /** The time from sending the request to its end, in milliseconds. */
   readonly durationMs: number;
-  /** `tool_error` is a result with `isError`; `input_required` a result that asks for something first. */
+  /** `tool_error`: a result with `isError`. `input_required`: a result that asks questions first. */
   readonly outcome: "ok" | "tool_error" | "input_required" | "error";
+  /** The error that the request failed with. Undefined unless `outcome` is `error`. */
   readonly error: unknown;
 }
 
 /** Follows one request from its start to its end. */
 export interface RequestFollower {
-  /** The trace to send with the request, in place of the one that the call was given. */
+  /** The trace context to send with the request, in place of the one of the call. */
   readonly trace?: TraceContext | undefined;
-  /** Must call `run` once, before it returns: the request is sent in there. */
+  /** Must call `run` exactly once before it returns. `run` sends the request. */
   within?(run: () => void): void;
+  /** Called when the request has ended. */
   ended?(request: RequestEnded): void;
-  /** Called before `ended` with what was sent and what came; only for those who ask for it by having this method. */
+  /** Called before `ended` with the parameters and the result. Define it only if they are needed. */
   content?(params: object | undefined, result: unknown): void;
 }
 
-/** A request of the server, such as for the user's input, as observers of the client that answers it see it. */
+/** A request of the server, such as an elicitation, as observers of the answering client see it. */
 export interface AnswerStarted {
+  /** The method of the request. */
   readonly method: string;
+  /** The JSON-RPC id of the request. */
   readonly requestId: Id;
+  /** The negotiated revision. */
   readonly protocolVersion: string;
-  /** The session of the server, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  /** The session id of the server, if any. Treat it as a secret: it may be enough to use the session. */
   readonly sessionId: string | undefined;
-  /** How it came; undefined in this process, and where the transport does not tell. */
-  readonly network: NetworkFacts | undefined;
-  /** The trace that the server sent with it; spans made here are its children. */
+  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  readonly network: NetworkInfo | undefined;
+  /** The trace context that the server sent with the request. Spans of the observer are its children. */
   readonly trace: TraceContext | undefined;
-  /** The server's address for people, without secrets. */
+  /** The server's address for display, without secrets. */
   readonly target: string;
 }
 
-/** How a request of the server was answered. */
+/** The end of a request of the server. */
 export interface AnswerEnded extends AnswerStarted {
+  /** The time from the arrival of the request to its answer, in milliseconds. */
   readonly durationMs: number;
-  /** `cancelled`: the server took its request back and gets no answer. */
+  /** `cancelled`: the server withdrew its request and gets no answer. */
   readonly outcome: "ok" | "error" | "cancelled";
-  /** The error that the server gets, if it does. */
+  /** The error sent to the server, if any. */
   readonly error: { readonly code: number; readonly message: string } | undefined;
 }
 
 /** Follows one request of the server until it is answered. */
 export interface AnswerFollower {
-  /** Must call `run` once, before it returns: the answer is sought in there, so that `onElicit` and the like find its context. */
+  /**
+   * Must call `run` exactly once before it returns. `run` starts the answer, so that `onElicit` and other handlers run
+   * in its context.
+   */
   within?(run: () => void): void;
+  /** Called when the request is answered or withdrawn. */
   ended?(answer: AnswerEnded): void;
 }
 
-/** A change of the state of a connection. */
+/** A change of the state of a connection, as observers see it. */
 export interface ConnectionChange extends StateChange {
+  /** The server's address for display, without secrets. */
   readonly target: string;
+  /** The negotiated revision. Undefined before the first handshake. */
   readonly protocolVersion: string | undefined;
-  readonly network: NetworkFacts | undefined;
-  /** Present if the change ended a session with the server: how long it was ready. */
+  /** The network protocol and peer. Undefined in the same process, and for transports that do not report it. */
+  readonly network: NetworkInfo | undefined;
+  /** The time in milliseconds that the ended session was ready. Undefined if the change ended none. */
   readonly sessionMs: number | undefined;
 }
 
 /**
- * Receives the requests of a client and the states of its connection, for metrics and traces. What it throws is reported and
- * changes nothing else. Without observers requests cost nothing extra.
+ * Observes the requests of a client and the states of its connection, for metrics and traces. Errors of an observer are
+ * reported and have no other effect. Without observers requests have no extra cost.
  */
 export interface ClientObserver {
-  /** Called before each request is sent, those of the handshake included; what it returns follows that request. */
+  /**
+   * Called before each request is sent, including those of the handshake. The returned follower observes that request.
+   */
   request?: ((request: RequestStarted) => RequestFollower | undefined) | undefined;
-  /** Called when the server sends a request other than `ping`; what it returns follows the answer. */
+  /** Called when the server sends a request other than `ping`. The returned follower observes the answer. */
   answer?: ((request: AnswerStarted) => AnswerFollower | undefined) | undefined;
-  /** Called when the connection is being opened, ready, lost and closed. */
+  /** Called when the connection is opening, ready, lost or closed. */
   state?: ((change: ConnectionChange) => void) | undefined;
-  /** Called when the server sent something that is not a message, or that it must not send; also during the handshake. */
+  /**
+   * Called when the server sends something that is not a message, or that it must not send, also during the handshake.
+   */
   fault?: ((error: Error) => void) | undefined;
 }

@@ -19,18 +19,24 @@ import type { WireMessage } from "../../transport/watched-transport.js";
 import type { CacheSettings } from "./cache.js";
 import type { ClientObserver } from "./observer.js";
 
-/** How long a client waits, in milliseconds. */
+/** Time limits of a client, in milliseconds. */
 export interface Timeouts {
-  /** For the connection and its handshake. Default 30 s. */
+  /** Time to open the connection and complete the handshake. Default: 30,000. */
   connectMs: number;
-  /** Without any sign of life of one call; progress is one. Default 60 s. */
+  /**
+   * Time without any message about a call, such as progress. Default: 60,000. Does not run while the server waits for
+   * an answer of the user.
+   */
   idleMs: number;
   /**
-   * For one call as a whole, which no progress extends. Default 60 min. A call that becomes a task is bound by it only if it was
-   * set for this call.
+   * Total time of a call, regardless of progress. Default: 3,600,000 (60 minutes). Bounds a call that becomes a task
+   * only if it is set in the options of that call.
    */
   totalMs: number;
-  /** For `onElicit`, `onSample` or `roots` to answer a question of the server, which gets an error afterwards. Default 60 min. */
+  /**
+   * Time for `onElicit`, `onSample`, `roots` or a handler to answer the server. The server then gets an error. Default:
+   * 3,600,000 (60 minutes).
+   */
   answerMs: number;
 }
 
@@ -42,60 +48,72 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 };
 
 /**
- * Whether a call that was lost with its connection is sent once more on the next one: those that are safe to repeat (lists,
- * reads, tools that say `readOnlyHint` or `idempotentHint`), every call, or none.
+ * Calls to send again, once, after the connection was lost: `idempotent` for those that are safe to repeat (lists,
+ * reads, and tools with `readOnlyHint` or `idempotentHint`), `always` for every call, or `never`. A request that the
+ * server certainly did not run is sent again under `idempotent` too.
  */
 export type ResendPolicy = "idempotent" | "always" | "never";
 
-/** What an answerer of the server's questions is told beside the question. */
+/** Context of a question: a request of the server to this client, such as an elicitation or a sampling request. */
 export interface QuestionContext {
-  /** Aborted when the server no longer wants the answer. */
+  /** Aborted when the server no longer wants the answer, or when the time to answer is over. */
   readonly signal: AbortSignal;
-  /** The name and version that the server gives itself, unverified; its address where it gives none. */
+  /** The name and version that the server reports, not verified. The server's address if it reports none. */
   readonly server: Implementation;
 }
 
-/** Answers requests of one method that a server sends. Throw an `McpError` to refuse. */
+/** Answers the server's requests of one method. Throw an `McpError` to refuse. */
 export type ServerRequestHandler = (
   params: Record<string, unknown>,
   context: QuestionContext,
 ) => object | undefined | Promise<object | undefined>;
 
-/** Options of a connection. */
+/** Options of `connect`. All are optional. */
 export interface ClientOptions {
-  /** The name that the client gives to the server. Default: this package's name. */
+  /** The name that the client reports to the server. Default: `parley`. */
   name?: string | undefined;
-  /** The version that the client gives to the server. Default: this package's version. */
+  /** The version that the client reports to the server. Default: the version of this package. */
   version?: string | undefined;
-  /** A display name of the client for users of the server. Default: none. */
+  /** A display name of the client, for users of the server. Default: none. */
   title?: string | undefined;
-  /** Describes the client in one sentence. Default: none. */
+  /** A description of the client in one sentence. Default: none. */
   description?: string | undefined;
   /** The address of the client's web site. Default: none. */
   websiteUrl?: string | undefined;
-  /** Icons of the client, as `https:` or `data:` addresses. Keep them short: 2026-07-28 sends them with every request. Default: none. */
+  /**
+   * Icons of the client, as `https:` or `data:` URLs. Keep them short: revision 2026-07-28 sends them with every
+   * request. Default: none.
+   */
   icons?: Icon[] | undefined;
   /**
-   * More capabilities to declare, such as `experimental`; a member replaces the derived one of that name. `elicitation`, `sampling`
-   * and `roots` need their handlers. Default: those that follow from the other options.
+   * Further capabilities to declare, such as `experimental`. A member replaces the derived capability of that name.
+   * `elicitation`, `sampling` and `roots` need their handlers. Default: the capabilities that follow from the other
+   * options.
    */
   capabilities?: ClientCapabilities | undefined;
-  /** Revisions to speak; all by default. */
+  /** The protocol revisions that the client may use. Default: all. */
   revisions?: readonly Revision[] | undefined;
-  /** What an earlier connection learnt about the server, from `client.prior`. Default: the server is asked. */
+  /**
+   * The `client.prior` of an earlier connection to the same server. Saves a request to find the revision. Default: the
+   * client asks the server.
+   */
   prior?: Prior | undefined;
-  /** Deadlines for connecting and for calls; each has its own default. */
+  /** Time limits for connecting, calls and answers. Each has its own default. */
   timeouts?: Some<Timeouts> | undefined;
-  /** Ends the attempt to connect. */
+  /** Aborts connecting. Has no effect on an open client. */
   signal?: AbortSignal | undefined;
-  /** Answers forms and pages; without it the client does not declare `elicitation`. */
+  /**
+   * Answers elicitations: forms for the user to fill in, and pages to visit. Without it the client does not declare
+   * `elicitation`.
+   */
   onElicit?:
     | ((question: ElicitRequestParams, context: QuestionContext) => ElicitResult | Promise<ElicitResult>)
     | undefined;
-  /** Whether `onElicit` also handles pages to visit. Default: true. */
+  /** True if `onElicit` can also handle pages to visit. Default: true. */
   elicitUrls?: boolean | undefined;
   /**
-   * Answers questions to the model. Throw an `McpError` of kind `declined` when the user refuses.
+   * Answers sampling requests: messages for a model, whose reply the server wants. Throw an `McpError` of kind
+   * `declined` if the user refuses. Without it the client does not declare `sampling`.
    *
    * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
    */
@@ -106,24 +124,25 @@ export interface ClientOptions {
       ) => CreateMessageResult | Promise<CreateMessageResult>)
     | undefined;
   /**
-   * Whether `onSample` handles tools. Default: true.
+   * True if `onSample` can handle sampling requests with tools. Default: true.
    *
    * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
    */
   sampleTools?: boolean | undefined;
   /**
-   * Folders that the server may work in. `client.roots` changes them.
+   * Folders that the server may work in, or a function that returns them. `client.roots` changes them. Without it the
+   * client does not declare `roots`.
    *
    * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
    */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
   /**
-   * Answers other requests of the server, by their method; the result is an object. Only revisions with sessions have requests of
-   * the server. Elicitation, sampling and roots have options of their own, which also declare them.
+   * Answers other requests of the server, by method. The result is an object. Only revisions with sessions allow such
+   * requests. Elicitation, sampling and roots have separate options, which also declare them.
    */
   handlers?: Readonly<Record<string, ServerRequestHandler>> | undefined;
   /**
-   * The lowest level of log messages to request.
+   * The lowest level of log messages to request. Default: the server decides.
    *
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
@@ -134,52 +153,60 @@ export interface ClientOptions {
    * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
    */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
-  /** Called with a warning about a problem that the client could work around. Default: the platform's `warn`. */
+  /**
+   * Called with a warning about a problem that the client worked around, such as an omitted malformed tool. Default:
+   * the platform's `warn`.
+   */
   onWarning?: ((message: string) => void) | undefined;
   /**
-   * Called with every message that is sent or received, before anything is made of it, for logs and recordings: it may hold secrets.
-   * Default: nobody.
+   * Called with every message sent or received, before it is processed, for logs and recordings. Messages may contain
+   * secrets. Default: none.
    */
   onMessage?: ((message: WireMessage) => void) | undefined;
-  /** Refuse results with any flaw, in place of leaving out the flawed part with a warning. Default: false. */
+  /** Rejects a result with any flaw instead of omitting the flawed part with a warning. Default: false. */
   strict?: boolean | undefined;
-  /** Check `structuredContent` against the tool's output schema, where the tool was listed. Default: true. */
+  /** Validates `structuredContent` against the tool's output schema, if the tool was listed. Default: true. */
   checkOutput?: boolean | undefined;
-  /** Default `idempotent`; see `ResendPolicy`. */
+  /** Calls to send again after a lost connection. Default: `idempotent`. See `ResendPolicy`. */
   resend?: ResendPolicy | undefined;
-  /** Keep results as long as the server allows or `cache.ttlMs` says, or not at all. Default: as the server allows. */
+  /**
+   * Settings of the result cache, or `false` to cache nothing. Default: results are cached as long as the server
+   * allows.
+   */
   cache?: false | CacheSettings | undefined;
-  /** Gives the trace context that goes with each request. */
+  /** Returns the trace context to send with each request. Default: none. */
   trace?: (() => TraceContext | undefined) | undefined;
-  /** Told of every request and of the state of the connection, for metrics and traces. Default: nobody. */
+  /** Observers of every request and of the connection's state, for metrics and traces. Default: none. */
   observe?: ClientObserver | readonly ClientObserver[] | undefined;
-  /** Rounds of questions in one call. Default 10. */
+  /** The number of rounds in which the server may ask questions during one call. Default: 10. */
   maxRounds?: number | undefined;
-  /** Questions in all rounds of one call. Default 64, because each may be a paid model call or a dialog. */
+  /**
+   * The number of questions in all rounds of one call. Default: 64, because each may be a dialog or a paid model call.
+   */
   maxQuestions?: number | undefined;
-  /** Extensions of the protocol that the client declares and handles. Default: none. */
+  /** Protocol extensions that the client declares and handles. Default: none. */
   extensions?: readonly Extension[] | undefined;
-  /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
+  /** The longest message accepted from a URL or a program, in bytes. Default: 16 MiB. */
   maxMessageBytes?: number | undefined;
   /**
-   * Gives HTTP requests their credentials: `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth`. Default: none, and a server that
-   * wants some refuses with `auth_required`.
+   * Adds credentials to HTTP requests: `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth`. Default: none, and
+   * connecting to a protected server rejects with kind `auth_required`.
    */
   auth?: RequestAuthorization | undefined;
-  /** Sent with every HTTP request. */
+  /** Headers to send with every HTTP request. Default: none. */
   headers?: Record<string, string> | undefined;
-  /** Sends HTTP requests in place of the runtime's own way. */
+  /** Sends HTTP requests in place of the runtime's own client. Default: the runtime's own. */
   fetch?: Fetch | undefined;
   /**
-   * Sends HTTP requests in place of `fetch` and of the runtime's own way. `nodeSender({ agents })` of `@parley/mcp/node` takes
-   * agents for proxies, client certificates and Unix sockets.
+   * Sends HTTP requests in place of `fetch` and of the runtime's own client. `nodeSender({ agents })` of
+   * `@parley/mcp/node` accepts agents for proxies, client certificates and Unix sockets.
    */
   sender?: Sender | undefined;
   /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
 
-/** Throws for options that do not exist. */
+/** Throws `invalid_definition` for unknown or malformed options. */
 export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
@@ -196,7 +223,7 @@ function checkClientInfo(options: ClientOptions): void {
   for (const name of ["name", "version", "title", "description", "websiteUrl"] as const) {
     const value: unknown = options[name];
     if (value === undefined || typeof value === "string") continue;
-    throw new McpError("invalid_definition", `\`${name}\` of connect is a ${typeof value}`, { fix: "Pass a text." });
+    throw new McpError("invalid_definition", `\`${name}\` of connect is a ${typeof value}`, { fix: "Pass a string." });
   }
   const icons: unknown = options.icons;
   if (icons === undefined || (Array.isArray(icons) && icons.every((icon) => typeof icon?.src === "string"))) return;
@@ -205,7 +232,7 @@ function checkClientInfo(options: ClientOptions): void {
   });
 }
 
-/** The option that answers what a capability lets a server ask for. */
+/** The option that handles the server's requests for each capability. */
 const ANSWERED_BY = {
   elicitation: "onElicit",
   sampling: "onSample",
@@ -225,17 +252,21 @@ function checkCapabilities(options: ClientOptions): void {
   for (const [capability, option] of Object.entries(ANSWERED_BY)) {
     if (!Object.hasOwn(capabilities, capability)) continue;
     if (capability !== "extensions" && options[option as keyof ClientOptions] !== undefined) continue;
-    throw new McpError("invalid_definition", `\`capabilities\` declares \`${capability}\`, which nothing answers`, {
-      fix: `Pass \`${option}\` to \`connect\`; it declares the capability.`,
-    });
+    throw new McpError(
+      "invalid_definition",
+      `\`capabilities\` declares \`${capability}\`, but \`connect\` got no handler for it`,
+      {
+        fix: `Pass \`${option}\` to \`connect\`; it declares the capability.`,
+      },
+    );
   }
 }
 
-/** Throws for a capability that no option implements, and for one that is no object. */
+/** Throws for a capability without an implementation, and for one that is not an object. */
 function checkDeclared(capabilities: object): void {
   for (const [capability, value] of Object.entries(capabilities)) {
     if (capability === "tasks") {
-      throw new McpError("invalid_definition", "`capabilities` declares `tasks`, which this client does not serve", {
+      throw new McpError("invalid_definition", "`capabilities` declares `tasks`, which this client does not support", {
         fix: "Leave it out; calls that become tasks need the extension `tasks` in `extensions`.",
       });
     }
@@ -246,20 +277,20 @@ function checkDeclared(capabilities: object): void {
   }
 }
 
-/** Options of one call. */
+/** Options of one call. All are optional. */
 export interface CallOptions {
   /** Cancels the call, here and at the server. */
   signal?: AbortSignal | undefined;
-  /** Called with each progress report on this call. Default: the server is not asked for any. */
+  /** Called with each progress report on this call. Default: progress is only a sign of life. */
   onProgress?: ((progress: ProgressNotificationParams) => void) | undefined;
-  /** Deadlines of this call. Default: those of the connection. */
+  /** Time limits of this call. Default: those of the connection. */
   timeouts?: Some<Pick<Timeouts, "idleMs" | "totalMs">> | undefined;
-  /** More members for the request's `_meta`. */
+  /** Additional members of the request's `_meta`. */
   meta?: Record<string, unknown> | undefined;
-  /** The trace context of this call. Default: what the connection's `trace` returns. */
+  /** The trace context to send with this call. Default: the result of the connection's `trace`. */
   trace?: TraceContext | undefined;
-  /** Whether this call is sent again after a lost connection. Default: the connection's `resend`. */
+  /** Overrides the connection's `resend` for this call. */
   resend?: ResendPolicy | undefined;
-  /** `false` asks the server also when a kept result is still fresh. */
+  /** Set to `false` to ignore a cached result. Default: true. */
   cache?: boolean | undefined;
 }

@@ -4,64 +4,73 @@ import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js"
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { CallOptions, Timeouts } from "./options.js";
 
-/** What is kept of a task to find it again from another process: `client.task(saved)`. */
+/** The saved form of a task handle, from `toJSON`. Pass it to `client.task` to continue, also in another process. */
 export interface SavedTask {
+  /** The id of the task at the server. */
   readonly taskId: string;
-  /** The tool that runs as the task. */
+  /** The name of the tool that runs as the task. Absent for a task found by its id only. */
   readonly tool?: string | undefined;
 }
 
-/** How one waits for a task. */
+/** Options of `result` of a task handle. */
 export interface TaskWaitOptions {
-  /** Ends the wait, and not the task. */
+  /** Ends the wait but not the task. */
   signal?: AbortSignal | undefined;
-  /** `totalMs` bounds the wait as a whole. Default: until the task is over. */
+  /** `totalMs` limits the wait as a whole. Default: until the task ends. */
   timeouts?: Some<Pick<Timeouts, "totalMs">> | undefined;
 }
 
-/** A tool that runs as a task. Iterate it for each change of the task; the iteration ends with the task. */
+/**
+ * A tool call that runs as a task. Iterate the handle to receive each change of the task; the iteration ends with the
+ * task.
+ */
 export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask, void> {
-  /** Identifies the task; undefined if the server answered at once, without a task. */
+  /** The id of the task. Undefined if the server answered at once, without a task. */
   readonly id: string | undefined;
-  /** The status when the task was last looked at; `working` before the first look. */
+  /** The last known status. `working` before the first poll. */
   readonly status: TaskStatus;
-  /** The task when it was last looked at; undefined before the first look, and without a task. */
+  /** The task as last received from the server. Undefined before the first poll, and without a task. */
   readonly task: DetailedTask | undefined;
   /**
-   * Waits until the task is over, answers its questions meanwhile, and gives the value of the tool as `client.call` does. Rejects
-   * as `client.call` does, with kind `cancelled` for a task that was cancelled, and with `capability_missing` while the task asks
-   * what this client cannot answer. No rejection ends the task, and after each one may wait again.
+   * Waits for the end of the task, answers its questions meanwhile, and returns the tool's value like `client.call`.
+   * Rejects like `client.call`, with kind `cancelled` if the task was cancelled, and with `capability_missing` if the
+   * task asks a question that this client cannot answer. A rejection does not end the task, and `result` may be called
+   * again.
    */
   result(options?: TaskWaitOptions): Promise<R>;
-  /** Asks the server to cancel the task. A task that is over stays as it is. */
+  /** Asks the server to cancel the task. Has no effect on a task that has ended. */
   cancel(options?: CallOptions): Promise<void>;
-  /** What `client.task` takes. */
+  /** Returns the value to pass to `client.task`. Throws `misuse` without a task. */
   toJSON(): SavedTask;
 }
 
-/** One task of the server, as the tasks extension follows it. */
+/** A task of the server, as the tasks extension follows it. */
 export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
+  /** The id of the task. */
   readonly id: string;
+  /** The task as last received from the server. Undefined before the first poll. */
   readonly task: DetailedTask | undefined;
-  /** Waits until the task is over and answers its questions meanwhile. Rejects with the error of a task that failed. */
+  /** Waits for the end of the task and answers its questions meanwhile. Rejects with the error of a failed task. */
   outcome(signal?: AbortSignal): Promise<CallToolResult>;
+  /** Asks the server to cancel the task. */
   cancel(options?: CallOptions): Promise<void>;
 }
 
-/** Answers a question of a task; `signal` is aborted when the task no longer asks it. */
+/** Answers a question of a task. `signal` is aborted when the task no longer asks it. */
 export type TaskAnswerer = (question: Question, signal: AbortSignal | undefined) => Promise<object>;
 
-/** What the tasks extension adds to a client. */
+/** The interface that the tasks extension adds to a client. */
 export interface TaskFeature {
   /**
-   * Calls with these options run as tasks where the tool allows it. `started` is called with the task, and the call ends with what
-   * the server answered. `answer` answers the questions that the task shows, in place of the application.
+   * Returns options that make a call run as a task if the tool allows it. The extension calls `started` with the task,
+   * and the call resolves with the server's first answer. `answer` answers the questions of the task in place of the
+   * application.
    */
   startOptions(
     options: CallOptions | undefined,
     started: (task: FollowedTask) => void,
     answer?: TaskAnswerer,
   ): CallOptions;
-  /** Follows a task by its id. */
+  /** Follows an existing task by its id. Sends nothing yet. */
   follow(taskId: string): FollowedTask;
 }

@@ -1,20 +1,20 @@
 import { fromBase64 } from "../../encoding/base64.js";
 import { blockContent, type ContentBlock, type ResourceContents } from "../../protocol/features/content.js";
 
-/** Anything that carries content: results of tools, of reads and of prompts. */
+/** A result with content: of a tool, a read or a prompt. */
 export type Contentful =
   | { content: readonly ContentBlock[] }
   | { contents: readonly ResourceContents[] }
   | { messages: readonly { content: ContentBlock }[] };
 
-/** All text of a result, one block to a line; other content is left out. */
+/** Returns the text of a result, with the blocks separated by line breaks. Omits content that is not text. */
 export function textOf(result: Contentful): string {
   if ("contents" in result) return joined(result.contents.map((entry) => ("text" in entry ? entry.text : undefined)));
   const blocks = "content" in result ? result.content : result.messages.map(({ content }) => content);
   return joined(blocks.map(blockText));
 }
 
-/** The text of one block; undefined for content that is not text. */
+/** Returns the text of a block. Undefined for content that is not text. */
 export function blockText(block: ContentBlock): string | undefined {
   if (block.type === "text") return block.text;
   const content = blockContent(block);
@@ -25,7 +25,7 @@ function joined(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined).join("\n");
 }
 
-/** The bytes of an image, a sound or a binary resource. Throws when they are not valid Base64. */
+/** Decodes the bytes of an image, audio or binary resource. Throws for invalid Base64. */
 export function bytesOf(block: { data: string } | { blob: string }): Uint8Array {
   return fromBase64("data" in block ? block.data : block.blob);
 }

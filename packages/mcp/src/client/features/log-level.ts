@@ -5,8 +5,7 @@ import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../contract/options.js";
 
 /**
- * Asks for log messages of this level and above: in the session where there is one, with each later request where there is
- * none.
+ * Requests log messages of this level and above: in the session if there is one, otherwise with each later request.
  */
 export async function setLogLevel(
   connection: ClientConnection,
@@ -21,7 +20,7 @@ export async function setLogLevel(
   connection.logLevel = level;
 }
 
-/** Throws for a level that is none of the eight; checked here, because without a session every later request would carry it. */
+/** Throws for an unknown level. Checked here, because without a session every later request would carry it. */
 export function checkLogLevel(level: LoggingLevel | undefined): void {
   if (level === undefined || isLoggingLevel(level)) return;
   const given: string = level;
@@ -32,7 +31,7 @@ export function checkLogLevel(level: LoggingLevel | undefined): void {
   });
 }
 
-/** Tells a new session the level that was asked for before. Failure costs log messages, never the connection. */
+/** Sends the requested level to a new session. A failure costs log messages, never the connection. */
 export async function restoreLogLevel(
   connection: ClientConnection,
   requester: Requester,

@@ -2,12 +2,12 @@ import { McpError } from "../../protocol/error.js";
 import { OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import { nextCursorOf } from "../../protocol/message.js";
 
-/** Pages of one list that a walk may fetch; a server that never ends its list is cut off here. */
+/** Pages of one list that an iteration may fetch. Stops servers whose lists never end. */
 const MAX_PAGES = 1000;
 
 /**
- * Walks all pages of a list, item by item, fetching as needed. A cursor that comes back ends the walk with an error. When the
- * server no longer takes a cursor, the walk begins again, once; items are told apart by `keyOf`, and none is given twice.
+ * Iterates over the items of all pages, fetching as needed. A repeated cursor is an error. If the server rejects a
+ * cursor, the iteration starts over once and skips the items already returned, identified by `keyOf`.
  *
  * Spec: Caching, "Interaction with Pagination",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-pagination
@@ -40,16 +40,16 @@ export async function* walkPages<T>(
       if (key !== undefined) given.add(key);
       yield item;
     }
-    // An empty string is a cursor like any other.
+    // An empty string is a valid cursor.
     if (typeof next !== "string") return;
-    if (seen.has(next)) throw endless(list, `gave the cursor ${JSON.stringify(next)} twice`);
+    if (seen.has(next)) throw endless(list, `returned the cursor ${JSON.stringify(next)} twice`);
     seen.add(next);
     cursor = next;
   }
   throw endless(list, `has more than ${MAX_PAGES} pages`);
 }
 
-/** Walks all pages of a list of offers, as `walkPages` does. */
+/** Iterates over all pages of a list of tools, resources or prompts, like `walkPages`. */
 export function walkOffers<K extends OfferKind, P extends { readonly [Member in K]?: readonly object[] }>(
   kind: K,
   fetchPage: (cursor: string | undefined) => Promise<P>,
@@ -65,7 +65,7 @@ export function walkOffers<K extends OfferKind, P extends { readonly [Member in 
   );
 }
 
-/** Everything that a walk gives. */
+/** Collects all items of an iteration. */
 export async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of walk) all.push(item);
@@ -74,15 +74,15 @@ export async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 
 function endless(list: string, what: string): McpError {
   return new McpError("limit_exceeded", `${list} ${what}`, {
-    fix: "Fetch single pages, and tell the server's authors.",
+    fix: "Fetch single pages, and report it to the author of the server.",
     operation: { method: list },
   });
 }
 
-/** Requests of one batch that run at the same time, unless told otherwise: a server is rarely faster with more. */
+/** Default number of concurrent requests of a batch. A server is rarely faster with more. */
 export const DEFAULT_CONCURRENCY = 8;
 
-/** Runs `work` for each item, `limit` at a time at most, and gives what each came to, in the order of the items. */
+/** Runs `work` for each item, up to `limit` at a time. Returns the outcomes in the order of the items. */
 export async function settleMany<T, R>(
   items: readonly T[],
   limit: number,
@@ -93,7 +93,7 @@ export async function settleMany<T, R>(
   const worker = async () => {
     while (next < items.length) {
       const index = next++;
-      // The loop's condition says that the item is there.
+      // The condition of the loop guarantees the item.
       const item = items[index] as T;
       outcomes[index] = await work(item).then(
         (value) => ({ status: "fulfilled", value }),

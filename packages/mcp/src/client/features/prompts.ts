@@ -6,7 +6,7 @@ import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
 import { walkOffers } from "./pages.js";
 
-/** One page of the server's prompts. Malformed ones are left out with a warning. */
+/** Returns one page of the server's prompts. Omits malformed prompts with a warning. */
 export async function listPrompts(
   requester: Requester,
   cursor: string | undefined,
@@ -20,7 +20,7 @@ export function walkPrompts(requester: Requester, options?: CallOptions): AsyncG
   return walkOffers("prompts", (cursor) => listPrompts(requester, cursor, options));
 }
 
-/** The messages of one prompt. */
+/** Returns the messages of one prompt. */
 export async function getPrompt(
   requester: Requester,
   name: string,
@@ -35,10 +35,13 @@ export async function getPrompt(
   });
 }
 
-/** What is to be completed: an argument of a prompt, or a variable of a resource template. */
+/**
+ * The target of a completion: an argument of a prompt, by its name, or a variable of a resource template, by its URI
+ * template.
+ */
 export type CompletionTarget = { prompt: string } | { resource: string };
 
-/** Suggestions for one argument, best first. `settled` are the other arguments that are chosen already. */
+/** Returns suggestions for one argument, best first. `settled` are the other arguments already chosen. */
 export async function complete(
   requester: Requester,
   target: CompletionTarget,

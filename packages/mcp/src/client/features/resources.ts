@@ -17,7 +17,7 @@ import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../contract/options.js";
 import { walkOffers } from "./pages.js";
 
-/** One page of the server's resources. Malformed ones are left out with a warning. */
+/** Returns one page of the server's resources. Omits malformed resources with a warning. */
 export async function listResources(
   requester: Requester,
   cursor: string | undefined,
@@ -27,7 +27,7 @@ export async function listResources(
   return readResult(checkResourceList(answer), "the answer to resources/list", requester, { method: "resources/list" });
 }
 
-/** One page of the server's resource templates. Malformed ones are left out with a warning. */
+/** Returns one page of the server's resource templates. Omits malformed templates with a warning. */
 export async function listResourceTemplates(
   requester: Requester,
   cursor: string | undefined,
@@ -49,7 +49,9 @@ export function walkResourceTemplates(
   return walkOffers("resourceTemplates", (cursor) => listResourceTemplates(requester, cursor, options));
 }
 
-/** The contents at one address. Rejects with kind `resource_not_found` when there are none, whatever the revision's code. */
+/**
+ * Reads a resource. Rejects with kind `resource_not_found` if there is none, independent of the revision's error code.
+ */
 export async function readResource(
   requester: Requester,
   uri: string,
@@ -64,7 +66,9 @@ export async function readResource(
   });
 }
 
-/** The newest revision has no code of its own for this; the address in `data` tells it from other bad parameters. */
+/**
+ * The newest revision has no separate code for this. The URI in `data` distinguishes it from other invalid parameters.
+ */
 function isNotFound(error: unknown, uri: string): error is McpError {
   return McpError.is(error) && error.kind === "invalid_params" && isObject(error.data) && error.data["uri"] === uri;
 }

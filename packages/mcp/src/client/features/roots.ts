@@ -3,12 +3,12 @@ import type { Answerer } from "../answers/answerer.js";
 import type { Caller } from "../call/caller.js";
 import type { ClientConnection } from "../connection/connection.js";
 
-/** The folders that the server may work in, as this client names them. `connect` must have been given `roots`. */
+/** The folders that the server may work in. Usable only if `connect` got `roots`. */
 export class ClientRoots {
   readonly #answerer: Answerer;
   readonly #connection: ClientConnection;
   readonly #caller: Caller;
-  /** Changes happen one after the other, so that none undoes another. */
+  /** Serializes changes, so that none overwrites another. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(answerer: Answerer, connection: ClientConnection, caller: Caller) {
@@ -17,22 +17,22 @@ export class ClientRoots {
     this.#caller = caller;
   }
 
-  /** The roots as the server gets them when it asks now; nothing is sent. */
+  /** Returns the current roots, as the server would get them. Sends nothing. */
   list(): Promise<readonly Root[]> {
     return this.#answerer.roots();
   }
 
-  /** Replaces all roots, and notifies the server where its revision can be notified. */
+  /** Replaces all roots. Notifies the server if the revision has that notification. */
   set(roots: readonly Root[]): Promise<void> {
     return this.#change(() => roots);
   }
 
-  /** Adds a root, or replaces the one with the same URI. */
+  /** Adds a root, or replaces the one with the same URI. Notifies the server like `set`. */
   add(root: Root): Promise<void> {
     return this.#change(async () => [...(await this.#others(root.uri)), root]);
   }
 
-  /** Removes the root with this URI. Does nothing if there is none. */
+  /** Removes the root with this URI, if there is one. Notifies the server like `set`. */
   remove(uri: string): Promise<void> {
     return this.#change(() => this.#others(uri));
   }

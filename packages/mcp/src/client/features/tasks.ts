@@ -19,7 +19,7 @@ export async function startTask(
   options?: CallOptions,
 ): Promise<TaskHandle> {
   const unbounded = { ...options, timeouts: { totalMs: Number.POSITIVE_INFINITY, ...options?.timeouts } };
-  // Middleware may send the call several times; the last task counts.
+  // Middleware may send the call several times. The last task counts.
   const created: FollowedTask[] = [];
   const own = featureOf(extensions).startOptions(unbounded, (task) => created.push(task));
   try {
@@ -28,19 +28,19 @@ export async function startTask(
     if (followed !== undefined) return handleOf(tools, tool, followed, options?.signal);
     return answeredAtOnce(tool, readToolValue(tools, tool, answer));
   } catch (error) {
-    // Nobody gets to know the task.
+    // The caller gets no handle, so nothing else would end the task.
     for (const task of created) task.cancel().catch(() => {});
     throw error;
   }
 }
 
-/** Finds a task again. Nothing is sent before the handle is used. */
+/** Returns the handle of an existing task. Sends nothing until the handle is used. */
 export function findTask(extensions: ClientExtensions, tools: ToolRequests, saved: string | SavedTask): TaskHandle {
   const feature = featureOf(extensions);
   const { taskId, tool } = typeof saved === "object" && saved !== null ? saved : { taskId: saved, tool: undefined };
   if (typeof taskId !== "string" || taskId === "") {
-    throw new McpError("misuse", "`client.task` got no id of a task", {
-      fix: "Pass the id of a handle, or what its `toJSON` gave.",
+    throw new McpError("misuse", "`client.task` got no task id", {
+      fix: "Pass the `id` of a handle, or the result of its `toJSON`.",
     });
   }
   return handleOf(tools, tool, feature.follow(taskId));
@@ -51,7 +51,7 @@ function featureOf(extensions: ClientExtensions): TaskFeature {
   return extensionFeature(extensions, TASKS.id) as TaskFeature;
 }
 
-/** `abandoned` is the signal of the call that started the task: it cancels the task. */
+/** Creates the handle of a task. `abandoned` is the signal of the call that started the task; it cancels the task. */
 function handleOf(
   tools: ToolRequests,
   tool: string | undefined,
@@ -97,27 +97,27 @@ async function waitFor(
   checkOptions("`result` of a task", options, "signal timeouts");
   checkOptions("`timeouts`", options.timeouts, "totalMs");
   const ms = options.timeouts?.totalMs ?? Number.POSITIVE_INFINITY;
-  const over = new AbortController();
+  const ended = new AbortController();
   const leaves: (() => void)[] = [];
   for (const signal of [abandoned, options.signal]) {
     if (signal === undefined) continue;
-    leaves.push(onAbort(signal, () => over.abort(cancelled("the wait for the task", signal))));
+    leaves.push(onAbort(signal, () => ended.abort(cancelled("the wait for the task", signal))));
   }
   if (ms !== Number.POSITIVE_INFINITY) {
-    const timer = platform.timer(ms, () => over.abort(late(ms)));
+    const timer = platform.timer(ms, () => ended.abort(late(ms)));
     leaves.push(() => timer.cancel());
   }
   try {
-    return await followed.outcome(over.signal);
+    return await followed.outcome(ended.signal);
   } finally {
     for (const leave of leaves) leave();
   }
 }
 
 function late(ms: number): McpError {
-  return new McpError("timeout", `the task was not over after ${ms} ms`, {
+  return new McpError("timeout", `the task did not end within ${ms} ms`, {
     data: { deadline: "total", ms },
-    fix: "Wait again, or raise `timeouts.totalMs` of `result`; the task goes on.",
+    fix: "Wait again, or raise `timeouts.totalMs` of `result`; the task is still running.",
   });
 }
 
@@ -129,13 +129,9 @@ function answeredAtOnce(tool: string, value: unknown): TaskHandle {
     result: async () => value,
     cancel: async () => {},
     toJSON() {
-      throw new McpError(
-        "misuse",
-        `the server answered the call of "${tool}" at once, so there is no task to find again`,
-        {
-          fix: "Look at `id` of the handle first.",
-        },
-      );
+      throw new McpError("misuse", `the server answered the call of "${tool}" at once, without a task`, {
+        fix: "Check that the handle has an `id` first.",
+      });
     },
     async *[Symbol.asyncIterator](): AsyncGenerator<DetailedTask, void> {},
   };

@@ -6,8 +6,9 @@ import { STRUCTURED_KEY, WRAPPED_KEY } from "../../protocol/meta.js";
 import { blockText, textOf } from "./content.js";
 
 /**
- * What a tool gave: structured content, or text. Throws `tool_error` when it failed, and `invalid_response` when its structured
- * content, which older revisions carry as text, cannot be read. `incomplete` is told the content if the text is not all of it.
+ * Returns the value of a tool result: structured content, or text. Throws `tool_error` if the tool failed, and
+ * `invalid_response` if structured content in text form, as older revisions have it, cannot be parsed. Calls
+ * `incomplete` if the text is not the whole content.
  */
 export function toolValue(
   name: string,
@@ -40,7 +41,7 @@ function parsed(name: string, result: CallToolResult, at: unknown): unknown {
     throw new McpError("invalid_response", `the result of tool "${name}" has no JSON where its output should be`, {
       cause: error,
       data: { result },
-      fix: "Look for a proxy or middleware that changes results; `data.result` has this one.",
+      fix: "Check for a proxy or middleware that changes results; `data.result` is this one.",
     });
   }
 }

@@ -16,41 +16,47 @@ import { blockText } from "./content.js";
 import { walkOffers } from "./pages.js";
 import { toolValue } from "./tool-value.js";
 
-/** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
+/** Tools of one server to remember. Further tools work without the checks. */
 const MAX_TOOLS = 10_000;
-/** Characters of all output schemas of one server that are remembered; results of further tools are not checked. */
+/**
+ * Total length of the remembered output schemas of one server, in characters. Results of further tools are not
+ * validated.
+ */
 const MAX_SCHEMA_LENGTH = 8 * 1024 * 1024;
 
-/** What calls have to know of a tool that the server listed. */
+/** A listed tool, as far as calls need it. */
 export interface ListedTool {
-  /** What goes with every call of it, if anything does. */
+  /** The settings of every call of the tool, if any. */
   extras: CallExtras | undefined;
   outputSchema: unknown;
-  /** Characters of the output schema. */
+  /** The length of the output schema, in characters. */
   outputLength: number;
-  /** Made at the first use. */
+  /** The compiled schema, or the error of compiling it. Set at the first use. */
   output?: Validator | McpError;
 }
 
-/** What calls of tools work with. */
+/** The state of tool calls of one client. */
 export interface ToolRequests {
   requester: Requester;
   connection: ClientConnection;
-  /** The tools that this connection has listed, by name; emptied when the server changed them or is another one. */
+  /**
+   * The tools that this connection has listed, by name. Cleared when the server announces changes or the connection is
+   * replaced.
+   */
   listed: Map<string, ListedTool>;
-  /** Whether no tool of the pages so far needs a session. */
+  /** True if no tool of the pages so far needs a session. */
   allSessionless: boolean;
-  /** What the tools needed of a session when all of them were listed last. */
+  /** The session mode after the last complete list. */
   sessionMode: SessionMode | undefined;
-  /** Tells that `sessionMode` has changed. */
+  /** Called when `sessionMode` has changed. */
   sessionModeChanged(mode: SessionMode): void;
-  /** Whether results are checked against the output schemas of listed tools. */
+  /** True if results are validated against the output schemas of listed tools. */
   checksOutput: boolean;
-  /** The tools whose blocks beside text were named to the application. */
+  /** The tools for which dropped blocks were already reported. */
   textOnly: Set<string>;
 }
 
-/** One page of the server's tools. Tools that are malformed or cannot be called are left out with a warning. */
+/** Returns one page of the server's tools. Omits malformed or uncallable tools with a warning. */
 export async function listTools(
   calls: ToolRequests,
   cursor: string | undefined,
@@ -61,38 +67,38 @@ export async function listTools(
   const result = readResult(checkToolList(answer), "the answer to tools/list", requester, { method: "tools/list" });
   const isSessionlessPage = result.tools.every(isSessionless);
   calls.allSessionless = isSessionlessPage && (cursor === undefined ? result.tools.length > 0 : calls.allSessionless);
-  if (nextCursorOf(result) === undefined) await noteSessionMode(calls);
-  const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
+  if (nextCursorOf(result) === undefined) await updateSessionMode(calls);
+  const tools = rememberTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
 }
 
 /**
- * Notes what the tools need of a session, when all are listed. A server that opened none because no tool needed one gets a new
- * handshake once a tool does; one that opened a session requires it, whatever its tools are.
+ * Updates the session mode after a complete list. If the server opened no session because no tool needed one, a tool
+ * that does requires a new handshake. A server that opened a session requires it for all tools.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
-async function noteSessionMode(calls: ToolRequests): Promise<void> {
+async function updateSessionMode(calls: ToolRequests): Promise<void> {
   const { connection, sessionMode: before } = calls;
   const mode = calls.allSessionless ? "optional" : "required";
   if (mode === before) return;
   calls.sessionMode = mode;
   const { last } = connection;
   if (before === "optional" && last?.transport.hasSession === false) {
-    const late = new McpError("session_lost", "the server has tools now that need a session");
-    // The list is answered in any case; the next call opens a connection that is lost now.
+    const late = new McpError("session_lost", "the server now has tools that need a session");
+    // The list succeeds in any case. If the handshake fails, the next call reopens the connection.
     await connection.recover(late, last)?.catch(() => {});
   }
   calls.sessionModeChanged(mode);
 }
 
-/** All tools, page by page. */
+/** Iterates over all tools, page by page. */
 export function walkTools(calls: ToolRequests, options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
   return walkOffers("tools", (cursor) => listTools(calls, cursor, options));
 }
 
-/** Calls a tool and gives its full result. */
+/** Calls a tool and returns its full result. */
 export function requestTool(
   calls: ToolRequests,
   name: string,
@@ -103,7 +109,7 @@ export function requestTool(
   return request(calls, name, args, options, (answer) => readAnswer(calls, name, answer, (result) => result), extras);
 }
 
-/** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
+/** Calls a tool and returns its value: structured content, or text. Rejects with `tool_error` if the tool failed. */
 export function requestToolValue(
   calls: ToolRequests,
   name: string,
@@ -113,7 +119,7 @@ export function requestToolValue(
   return request(calls, name, args, options, (answer) => readToolValue(calls, name, answer));
 }
 
-/** Calls a tool and gives what the server answered, unchecked: it may be in the form of an extension. */
+/** Calls a tool and returns the server's answer unchecked. It may be a result type of an extension. */
 export function requestToolAnswer(
   calls: ToolRequests,
   name: string,
@@ -136,17 +142,18 @@ function request<T>(
   const { requester, connection, listed } = calls;
   const known = listed.get(name)?.extras;
   const extras = more === undefined ? known : { ...known, ...more };
-  // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
+  // The protocol allows to omit `arguments`, but some servers validate the missing value against their schema and
+  // refuse it.
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, extras).then(read, (error: unknown) => {
-    // Only where arguments travel in headers can the server find that they do not fit its schema.
+    // Only a server that reads arguments from headers can report such a mismatch.
     const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
     if (!outdated || retried) throw error;
     return requestAfterListing(calls, name, args, options, read, more);
   });
 }
 
-/** The value of a result of a tool that came by another way than its call. */
+/** Returns the value of a tool result that did not arrive as the answer of its call. */
 export function readToolValue(calls: ToolRequests, name: string, answer: unknown): unknown {
   return readAnswer(calls, name, answer, (result) =>
     toolValue(name, result, (content) => warnOfBlocks(calls, name, content)),
@@ -176,7 +183,7 @@ function readAnswer<T>(
   }
 }
 
-/** The schema that the headers were made from is an old one, or was never fetched: lists the tools and tries once more. */
+/** Lists the tools and calls again, once. The schema behind the headers was outdated or never fetched. */
 async function requestAfterListing<T>(
   calls: ToolRequests,
   name: string,
@@ -192,7 +199,7 @@ async function requestAfterListing<T>(
   return request(calls, name, args, options, read, more, true);
 }
 
-/** The value of such a call is text, as types promise; what it lacks is told once for each tool. */
+/** Warns once per tool about blocks that are not part of the text value. */
 function warnOfBlocks({ requester, textOnly }: ToolRequests, name: string, content: readonly ContentBlock[]): void {
   if (textOnly.has(name) || textOnly.size >= MAX_TOOLS) return;
   textOnly.add(name);
@@ -202,12 +209,12 @@ function warnOfBlocks({ requester, textOnly }: ToolRequests, name: string, conte
   }
   const blocks = [...left].map(([type, count]) => `${count} × ${type}`).join(", ");
   requester.warn(
-    `of the result of tool "${name}", \`call\` gives the text only, without ${blocks}; \`callTool\` gives all blocks`,
+    `\`call\` returns only the text of the result of tool "${name}", without ${blocks}; \`callTool\` returns all blocks`,
   );
 }
 
-/** Remembers listed tools in `known`. Gives those that can be called; the others are named to `warn`. */
-function learnTools(
+/** Stores listed tools in `known`. Returns those that can be called, and warns about the others. */
+function rememberTools(
   known: Map<string, ListedTool>,
   tools: readonly Tool[],
   era: ClientEra,
@@ -242,13 +249,13 @@ function learnTools(
   });
 }
 
-/** Throws when a result does not keep what the tool's output schema promises. A failed tool promises nothing. */
+/** Throws if a result does not fit the tool's output schema. Failed results are not checked. */
 function checkOutput(name: string, tool: ListedTool, result: CallToolResult): void {
   if (tool.outputSchema === undefined || result.isError === true) return;
   tool.output ??= compileOutput(name, tool.outputSchema);
   if (McpError.is(tool.output)) throw tool.output;
   if (result.structuredContent === undefined) {
-    throw unfit(name, "has no structuredContent, which its output schema promises", { result });
+    throw unfit(name, "has no structuredContent, which its output schema requires", { result });
   }
   let verdict: ReturnType<Validator["validate"]>;
   try {
@@ -275,13 +282,13 @@ function unusable(name: string, error: unknown): McpError {
   const what = error.code === "too_complex" ? "is too complex" : "cannot be used";
   return new McpError(kind, `the output schema of tool "${name}" ${what}: ${error.message}`, {
     cause: error,
-    fix: "Tell the server's authors, or pass `checkOutput: false` to take results unchecked.",
+    fix: "Report it to the author of the server, or pass `checkOutput: false` to take results unchecked.",
   });
 }
 
 function unfit(name: string, what: string, data: object): McpError {
   return new McpError("invalid_response", `the result of tool "${name}" ${what}`, {
     data,
-    fix: "Tell the server's authors, or pass `checkOutput: false` to take results unchecked; `data.result` has this one.",
+    fix: "Report it to the author of the server, or pass `checkOutput: false` to take results unchecked; `data.result` is this one.",
   });
 }

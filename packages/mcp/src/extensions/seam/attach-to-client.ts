@@ -1,4 +1,4 @@
-import type { ClientParts } from "../../client/assemble.js";
+import type { ClientCore } from "../../client/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { walkTools } from "../../client/features/tools.js";
 import { checkedNotificationMiddleware } from "../../era/notification-middleware.js";
@@ -11,7 +11,7 @@ import { checkListed, returned } from "./check-extension.js";
 /** Connects what an extension does at a client. */
 export function attachToClient<F>(
   { id, methods = [], resultTypes = [] }: Extension,
-  parts: ClientParts,
+  parts: ClientCore,
   connect: (client: ExtendedClient) => ConnectedExtension<F>,
 ): void {
   const what = `\`client\` of the extension ${id}`;
@@ -39,7 +39,7 @@ export function attachToClient<F>(
 
 const MEMBERS = "feature capabilities outgoing aroundNotifications completes handlers answering close";
 
-function extendedClient(parts: ClientParts): ExtendedClient {
+function extendedClient(parts: ClientCore): ExtendedClient {
   const { connection, caller, answerer, router, tools } = parts;
   return {
     platform: connection.platform,

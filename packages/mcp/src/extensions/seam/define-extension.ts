@@ -1,4 +1,4 @@
-import type { ClientParts } from "../../client/assemble.js";
+import type { ClientCore } from "../../client/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/contract/extension.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
@@ -42,6 +42,6 @@ export function defineExtension<F = undefined>(definition: ExtensionDefinition<F
       : { attachToServer: (parts: unknown) => attachToServer(declared, parts as ServerInternals, server) }),
     ...(client === undefined
       ? {}
-      : { attachToClient: (parts: unknown) => attachToClient(declared, parts as ClientParts, client) }),
+      : { attachToClient: (parts: unknown) => attachToClient(declared, parts as ClientCore, client) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Unlisten } from "../../client/contract/events.js";
+import type { RemoveListener } from "../../client/contract/events.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ChildEvent, ChildState, SupervisorEvent, SupervisorState } from "./state-table.js";
@@ -70,7 +70,7 @@ export class SupervisionListeners {
   }
 
   /** Adds a listener. Returns what removes it. */
-  add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): Unlisten {
+  add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
     // Of its own, so that a function that was added twice is also called twice and removed one by one.
     const own = (event: SupervisionEvents[T]) => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();

@@ -1,5 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
-import type { Unlisten } from "../../client/contract/events.js";
+import type { RemoveListener } from "../../client/contract/events.js";
 import { neverUnhandled } from "../../encoding/maybe-promise.js";
 import { nearestName } from "../../encoding/nearest-name.js";
 import { type Platform, replacedPlatform } from "../../platform/platform.js";
@@ -140,7 +140,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /** Listens to events of this supervisor and of those below it. What a listener throws is reported and harms nobody. */
-  on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): Unlisten {
+  on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
     return this.#listeners.add(type, listener);
   }
 

@@ -235,7 +235,7 @@ describe("a question that is answered as a task", () => {
   it("ends with the time that answers may take", async () => {
     const { ask, create } = await asking({ onElicit: () => new Promise(() => {}), timeouts: { answerMs: 30 } });
     const { taskId } = await create();
-    expect((await ask("tasks/result", { taskId })).error?.message).toContain("gave no answer within 30 ms");
+    expect((await ask("tasks/result", { taskId })).error?.message).toContain("did not answer within 30 ms");
   });
 
   it("is refused like the plain question when it is malformed, without a task", async () => {

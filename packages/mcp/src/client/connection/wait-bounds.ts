@@ -1,17 +1,17 @@
 import { PausableTimer } from "../../platform/pausable-timer.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** One thing that may end a wait early: a time in milliseconds or a signal, and the error that the wait then ends with. */
+/** A bound of a wait: a time in milliseconds or a signal, and the error to reject with when it is reached. */
 export interface WaitBound {
   on: number | AbortSignal | undefined;
   error(): Error;
 }
 
-/** The times of waits that do not count while a user acts. */
+/** The running timers of waits. They pause while a user acts. */
 export class WaitHolds {
   readonly #timers = new Set<PausableTimer>();
 
-  /** Starts a time; the returned function ends it. */
+  /** Adds a running timer. The returned function cancels it. */
   start(timer: PausableTimer): () => void {
     this.#timers.add(timer);
     return () => {
@@ -20,7 +20,7 @@ export class WaitHolds {
     };
   }
 
-  /** Stops the times that run now until the returned function is called. */
+  /** Pauses all running timers until the returned function is called. */
   hold(): () => void {
     const releases = [...this.#timers].map((timer) => timer.hold());
     return () => {
@@ -29,8 +29,8 @@ export class WaitHolds {
   }
 }
 
-/** Settles with the work or with the first bound that is reached. The work itself is not stopped; that is up to its owner. */
-export function bounded<T>(
+/** Settles with the work or with the first bound that is reached. Does not stop the work; its owner has to. */
+export function settleWithin<T>(
   platform: Platform,
   bounds: readonly WaitBound[],
   work: () => Promise<T>,
