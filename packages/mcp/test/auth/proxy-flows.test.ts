@@ -140,7 +140,5 @@ it.each([
   ["a short one beside a long one", [SECRET, "short"]],
 ])("the option `secret` with %s is refused", (_what, secret) => {
   const upstream = { issuer: "https://issuer.example", client: { clientId: "app" } };
-  expect(() => oauthProxy({ resource: BANK.resource, secret, upstream })).toThrow(
-    /needs at least 32|is an empty list/,
-  );
+  expect(() => oauthProxy({ resource: BANK.resource, secret, upstream })).toThrow(/needs at least 32|is an empty list/);
 });

@@ -188,7 +188,7 @@ class ChannelPeer implements Peer {
     return answer;
   }
 
-  /** Tracks a request that has no end of its own until it is answered. */
+  /** Tracks an endless request, such as a subscription, until it is answered. */
   trackEndless(id: Id, answer: Promise<unknown>): void {
     this.#endless.add(id);
     // Safe: the answers of the endpoint never reject.
