@@ -39,7 +39,7 @@ export interface LostParts {
 const MAX_TOOLS = 10_000;
 const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-const LOWER: Readonly<Record<SchemaRules, (schema: Tool["inputSchema"]) => LoweredArguments>> = {
+const LOWER_BY_RULES: Readonly<Record<SchemaRules, (schema: Tool["inputSchema"]) => LoweredArguments>> = {
   any: sameArguments,
   anthropic: openArguments,
   gemini: (schema) => lowerArguments(schema, GEMINI),
@@ -58,7 +58,7 @@ export class AdaptedTools {
     this.list = tools.map((tool) => {
       const name = taken.has(tool.name) ? tool.name : legalName(tool.name, taken);
       taken.add(name);
-      const lowered = LOWER[rules](tool.inputSchema);
+      const lowered = LOWER_BY_RULES[rules](tool.inputSchema);
       return { name, description: tool.description ?? tool.title ?? tool.name, arguments: lowered, tool };
     });
     this.#byName = new Map(this.list.map((tool) => [tool.name, tool]));
@@ -113,9 +113,9 @@ function isForModels({ _meta: meta }: Tool): boolean {
 
 /** Lists the tools of a source and adapts those that are for models. */
 export async function adaptTools(source: ToolSource, rules: SchemaRules): Promise<AdaptedTools> {
-  if (!Object.hasOwn(LOWER, rules)) {
+  if (!Object.hasOwn(LOWER_BY_RULES, rules)) {
     throw new McpError("invalid_definition", `"${String(rules)}" is not a provider whose rules for schemas are known`, {
-      fix: `Use one of: ${Object.keys(LOWER).join(", ")}.`,
+      fix: `Use one of: ${Object.keys(LOWER_BY_RULES).join(", ")}.`,
     });
   }
   const tools = new Map<string, Tool>();

@@ -65,29 +65,31 @@ export async function toAiSdkTools(
 }
 
 /** The mark by which the SDK knows its own schemas, which it passes to providers as they are; others it closes. */
-const OWN_SCHEMA = Symbol.for("vercel.ai.schema");
+const AI_SDK_SCHEMA = Symbol.for("vercel.ai.schema");
 
 function schemaOf(jsonSchema: Record<string, unknown>): AiSdkSchema {
   const copy = () => structuredClone(jsonSchema);
   const own = {
-    [OWN_SCHEMA]: true,
+    [AI_SDK_SCHEMA]: true,
     _type: undefined,
     jsonSchema,
     validate: (value: unknown) =>
-      isObject(value) ? { success: true, value } : { success: false, error: new McpError("invalid_params", NO_OBJECT) },
+      isObject(value)
+        ? { success: true, value }
+        : { success: false, error: new McpError("invalid_params", NOT_AN_OBJECT) },
   };
   return {
     ...own,
     "~standard": {
       version: 1,
       vendor: "parley",
-      validate: (value) => (isObject(value) ? { value } : { issues: [{ message: NO_OBJECT }] }),
+      validate: (value) => (isObject(value) ? { value } : { issues: [{ message: NOT_AN_OBJECT }] }),
       jsonSchema: { input: copy, output: copy },
     },
   };
 }
 
-const NO_OBJECT = "the arguments are not an object";
+const NOT_AN_OBJECT = "the arguments are not an object";
 
 function outputOf(result: CallToolResult): AiSdkOutput {
   if (result.isError === true) return { type: "error-text", value: textOfResult(result) };

@@ -1,6 +1,6 @@
 import { checkOptions } from "../protocol/check-options.js";
 import { adaptTools, type LostParts, type ToolCallOptions, type ToolSource } from "./adapted-tools.js";
-import { isShownImage, partText, type ResultPart, resultParts } from "./result-parts.js";
+import { isSupportedImage, partText, type ResultPart, resultParts } from "./result-parts.js";
 
 /** A tool of Anthropic's Messages API. */
 export interface AnthropicTool {
@@ -64,7 +64,7 @@ export async function toAnthropicTools(source: ToolSource): Promise<AnthropicToo
 
 /** The API refuses empty texts. */
 function contentOf(part: ResultPart): AnthropicContent[] {
-  if (!isShownImage(part)) return partText(part) === "" ? [] : [{ type: "text", text: partText(part) }];
+  if (!isSupportedImage(part)) return partText(part) === "" ? [] : [{ type: "text", text: partText(part) }];
   // Safe: `isShownImage` knows these types alone.
   const media_type = part.mimeType as AnthropicImage;
   return [{ type: "image", source: { type: "base64", media_type, data: part.data } }];

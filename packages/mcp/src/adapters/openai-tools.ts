@@ -9,7 +9,7 @@ import {
   type ToolCallOptions,
   type ToolSource,
 } from "./adapted-tools.js";
-import { isShownImage, partText, type ResultPart, resultParts, textOfResult } from "./result-parts.js";
+import { isSupportedImage, partText, type ResultPart, resultParts, textOfResult } from "./result-parts.js";
 
 /** How tools are written for OpenAI. */
 export interface OpenAIToolsOptions {
@@ -92,7 +92,7 @@ export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOpti
   async function call(given: OpenAIResponsesCall | OpenAIChatCall, callOptions: ToolCallOptions = {}) {
     checkOptions("a call", callOptions, "signal");
     if (given.type === "function_call") {
-      const result = await calledWithText(adapted, given.name, given.arguments, callOptions);
+      const result = await callWithJson(adapted, given.name, given.arguments, callOptions);
       return { type: "function_call_output", call_id: given.call_id, output: responsesOutput(result) } as const;
     }
     if (given.type !== "function" || !isObject(given.function)) {
@@ -100,7 +100,7 @@ export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOpti
         fix: "Pass an item of type `function_call`, or an entry of `tool_calls`.",
       });
     }
-    const result = await calledWithText(adapted, given.function.name, given.function.arguments, callOptions);
+    const result = await callWithJson(adapted, given.function.name, given.function.arguments, callOptions);
     return { role: "tool", tool_call_id: given.id, content: chatContent(result) } as const;
   }
   return {
@@ -111,7 +111,7 @@ export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOpti
   };
 }
 
-async function calledWithText(
+async function callWithJson(
   adapted: AdaptedTools,
   name: string,
   text: string,
@@ -129,10 +129,10 @@ async function calledWithText(
 
 function responsesOutput(result: CallToolResult): OpenAIResponsesOutput["output"] {
   const parts = resultParts(result);
-  if (!parts.some(isShownImage)) return chatContent(result);
+  if (!parts.some(isSupportedImage)) return chatContent(result);
   const failure: ResultPart[] = result.isError === true ? [{ type: "text", text: "Error:" }] : [];
   return [...failure, ...parts].map((part) =>
-    isShownImage(part)
+    isSupportedImage(part)
       ? { type: "input_image", image_url: `data:${part.mimeType};base64,${part.data}`, detail: "auto" }
       : { type: "input_text", text: partText(part) },
   );

@@ -44,6 +44,6 @@ export function textOfResult(result: CallToolResult): string {
 const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /** Whether every provider can show a part to its models. */
-export function isShownImage(part: ResultPart): part is Extract<ResultPart, { data: string }> {
+export function isSupportedImage(part: ResultPart): part is Extract<ResultPart, { data: string }> {
   return part.type !== "text" && IMAGES.includes(part.mimeType);
 }

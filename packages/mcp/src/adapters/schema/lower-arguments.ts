@@ -1,7 +1,7 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { snapshot } from "../../schema/json-schema/snapshot.js";
-import { Lowering, lowerRoot } from "./lower-schema.js";
+import { lowerRoot, SchemaLowerer } from "./lower-schema.js";
 import { mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
@@ -20,7 +20,7 @@ export interface LoweredArguments {
 export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): LoweredArguments {
   const lost: string[] = [];
   const root = boundedSchema(schema, lost);
-  const lowering = new Lowering(dialect, root);
+  const lowering = new SchemaLowerer(dialect, root);
   const lowered = lowerRoot(lowering, plainRoot(root, lost));
   // Safe: what `lowerRoot` makes turns objects into objects.
   return {
@@ -32,13 +32,13 @@ export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): Lowe
 }
 
 /** How large a schema may be. No tool that a model can use comes near. */
-const SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
+const MAX_SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
 
 /** A copy of a schema; one without arguments in place of a schema that is too large. */
 function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
   try {
     // Safe: a copy of an object.
-    return snapshot(schema, SIZE) as SchemaNode;
+    return snapshot(schema, MAX_SIZE) as SchemaNode;
   } catch (error) {
     lost.push(`the arguments: all of them. ${thrownMessage(error)}`);
     return { type: "object" };

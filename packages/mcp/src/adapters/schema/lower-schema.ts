@@ -1,15 +1,23 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { acceptedBy, acceptsNull, alternatives, jsonText, type Lowered, orNull, unchanged } from "./lowered.js";
+import {
+  acceptedBy,
+  acceptsNull,
+  alternatives,
+  jsonText,
+  type LoweredSchema,
+  orNull,
+  unchanged,
+} from "./lowered-schema.js";
 import { CONTAINERS, findReference, mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
 /** Parts of one schema; what comes after them becomes JSON text. */
 const MAX_NODES = 2000;
 const MAX_NOTE_LENGTH = 400;
-const ANY = "Any JSON value, as JSON text.";
+const ANY_JSON = "Any JSON value, as JSON text.";
 
 /** A place in a schema. */
-interface Place {
+interface SchemaPosition {
   /** Objects and lists around it. */
   readonly depth: number;
   /** References that were followed to get here. */
@@ -19,7 +27,7 @@ interface Place {
 }
 
 /** Turns one schema into the form of a provider. */
-export class Lowering {
+export class SchemaLowerer {
   readonly dialect: SchemaDialect;
   /** What the provider does not get to know, in words. */
   readonly lost: string[] = [];
@@ -33,21 +41,21 @@ export class Lowering {
     this.root = root;
   }
 
-  lower(schema: unknown, place: Place): Lowered {
-    if (!isObject(schema) || ++this.#nodes > MAX_NODES) return this.text(schema, place, "is any JSON value");
+  lower(schema: unknown, place: SchemaPosition): LoweredSchema {
+    if (!isObject(schema) || ++this.#nodes > MAX_NODES) return this.asJsonText(schema, place, "is any JSON value");
     const within = new Set(place.within);
     const node = plainSchema(this.root, schema, within);
-    if (node === undefined) return this.text(schema, place, "refers to itself or combines schemas");
+    if (node === undefined) return this.asJsonText(schema, place, "refers to itself or combines schemas");
     const here = { ...place, within };
     const choices = node["anyOf"] ?? node["oneOf"];
     if (Array.isArray(choices)) return this.#choices(node, choices, here);
     if (node["const"] !== undefined || Array.isArray(node["enum"])) {
       const lowered = lowerEnum(node, this.dialect);
-      if (lowered === undefined) return this.text(schema, place, "has values that are objects or lists, or none");
-      return this.described(lowered, node, ["enum", "const", "type"], here);
+      if (lowered === undefined) return this.asJsonText(schema, place, "has values that are objects or lists, or none");
+      return this.withDescription(lowered, node, ["enum", "const", "type"], here);
     }
     const types = typesOf(node);
-    if (types.length === 0) return this.text(schema, place, "is any JSON value");
+    if (types.length === 0) return this.asJsonText(schema, place, "is any JSON value");
     const [type = "", ...others] = types.filter((name) => name !== "null");
     if (others.length > 0)
       return this.#choices(
@@ -55,53 +63,66 @@ export class Lowering {
         types.map((name) => ({ type: name })),
         here,
       );
-    if (type === "") return this.described(unchanged({ type: "null" }), node, ["type"], here);
+    if (type === "") return this.withDescription(unchanged({ type: "null" }), node, ["type"], here);
     const lowered = this.#typed(type, node, here);
     return types.includes("null") ? nullable(lowered) : lowered;
   }
 
   /** The whole value as JSON text. */
-  text(schema: unknown, { path }: Place, why: string): Lowered {
+  asJsonText(schema: unknown, { path }: SchemaPosition, why: string): LoweredSchema {
     this.lost.push(`${path || "the arguments"}: JSON text, because it ${why}`);
     const purpose = isObject(schema) && typeof schema["description"] === "string" ? `${schema["description"]} ` : "";
-    const form = isObject(schema) && Object.keys(schema).length > 0 ? `JSON text of: ${this.#textOf(schema)}` : ANY;
+    const form =
+      isObject(schema) && Object.keys(schema).length > 0 ? `JSON text of: ${this.#schemaJson(schema)}` : ANY_JSON;
     return jsonText(`${purpose}${form}`, this.accepts(schema));
   }
 
-  #textOf(schema: SchemaNode): string {
+  #schemaJson(schema: SchemaNode): string {
     const target = schema["$ref"] === undefined ? schema : (findReference(this.root, schema["$ref"]) ?? schema);
-    const text = this.#texts.get(target) ?? short(target);
+    const text = this.#texts.get(target) ?? shortJson(target);
     this.#texts.set(target, text);
     return text;
   }
 
   /** Adds what the schema says of itself, and in words what the provider's form cannot say. */
-  described(lowered: Lowered, node: SchemaNode, used: readonly string[], { path }: Place): Lowered {
+  withDescription(
+    lowered: LoweredSchema,
+    node: SchemaNode,
+    used: readonly string[],
+    { path }: SchemaPosition,
+  ): LoweredSchema {
     const { title, description } = node;
     const notes: string[] = [];
     for (const [keyword, value] of Object.entries(node)) {
-      if (used.includes(keyword) || CONTAINERS.includes(keyword) || SAID.includes(keyword)) continue;
-      notes.push(`${keyword}: ${short(value)}`);
-      if (!HARMLESS.includes(keyword)) this.lost.push(`${path || "the arguments"}: ${keyword}`);
+      if (used.includes(keyword) || CONTAINERS.includes(keyword) || DESCRIPTIVE.includes(keyword)) continue;
+      notes.push(`${keyword}: ${shortJson(value)}`);
+      if (!ANNOTATIVE.includes(keyword)) this.lost.push(`${path || "the arguments"}: ${keyword}`);
     }
     const texts = [title, description, lowered.schema["description"]].filter((text) => typeof text === "string");
     const text = [...new Set(texts), ...(notes.length > 0 ? [`(${notes.join("; ")})`] : [])].join(" ");
     return text === "" ? lowered : { ...lowered, schema: { ...lowered.schema, description: text } };
   }
 
-  #typed(type: string, node: SchemaNode, place: Place): Lowered {
+  #typed(type: string, node: SchemaNode, place: SchemaPosition): LoweredSchema {
     if (type === "object" || type === "array") {
-      if (place.depth >= this.dialect.maxDepth) return this.text(node, place, "is nested too deep");
+      if (place.depth >= this.dialect.maxDepth) return this.asJsonText(node, place, "is nested too deep");
       const inside = { ...place, depth: place.depth + 1 };
       return type === "object" ? lowerObject(this, node, inside) : this.#list(node, inside);
     }
-    const kept =
-      type === "string" ? this.#keptOfText(node) : this.kept(node, type === "boolean" ? undefined : "number");
-    return this.described(unchanged({ type, ...kept }), node, ["type", ...Object.keys(kept)], place);
+    const supportedKeywords =
+      type === "string"
+        ? this.#stringKeywords(node)
+        : this.supportedKeywords(node, type === "boolean" ? undefined : "number");
+    return this.withDescription(
+      unchanged({ type, ...supportedKeywords }),
+      node,
+      ["type", ...Object.keys(supportedKeywords)],
+      place,
+    );
   }
 
-  #keptOfText(node: SchemaNode): SchemaNode {
-    const { pattern, format, ...kept } = this.kept(node, "string");
+  #stringKeywords(node: SchemaNode): SchemaNode {
+    const { pattern, format, ...kept } = this.supportedKeywords(node, "string");
     return {
       ...kept,
       ...(typeof pattern === "string" && this.dialect.pattern(pattern) ? { pattern } : {}),
@@ -110,45 +131,46 @@ export class Lowering {
   }
 
   /** The keywords of a schema that the provider knows. */
-  kept(node: SchemaNode, type: keyof SchemaDialect["keywords"] | undefined): SchemaNode {
+  supportedKeywords(node: SchemaNode, type: keyof SchemaDialect["keywords"] | undefined): SchemaNode {
     const known = type === undefined ? [] : this.dialect.keywords[type];
     const isFit = (keyword: string, value: unknown) =>
       known.includes(keyword) && typeof value === (keyword === "pattern" || keyword === "format" ? "string" : "number");
     return Object.fromEntries(Object.entries(node).filter(([keyword, value]) => isFit(keyword, value)));
   }
 
-  #list(node: SchemaNode, place: Place): Lowered {
+  #list(node: SchemaNode, place: SchemaPosition): LoweredSchema {
     if (Array.isArray(node["items"]) || node["prefixItems"] !== undefined) {
-      return this.text(node, place, "is a list with a schema for each place");
+      return this.asJsonText(node, place, "is a list with a schema for each place");
     }
     const items = this.lower(node["items"] ?? true, { ...place, path: `${place.path}[]` });
-    const kept = this.kept(node, "array");
+    const kept = this.supportedKeywords(node, "array");
     const each = (value: unknown, change: (item: unknown) => unknown) =>
       Array.isArray(value) ? value.map(change) : value;
-    const list: Lowered = {
+    const list: LoweredSchema = {
       schema: { type: "array", items: items.schema, ...kept },
       plain: items.plain,
       encode: (value) => each(value, items.encode),
       decode: (value) => each(value, items.decode),
     };
-    return this.described(list, node, ["type", "items", ...Object.keys(kept)], place);
+    return this.withDescription(list, node, ["type", "items", ...Object.keys(kept)], place);
   }
 
-  #choices(node: SchemaNode, choices: readonly unknown[], place: Place): Lowered {
+  #choices(node: SchemaNode, choices: readonly unknown[], place: SchemaPosition): LoweredSchema {
     const { anyOf: _anyOf, oneOf: _oneOf, title, description, default: _default, examples: _examples, ...base } = node;
     const used = ["anyOf", ...Object.keys(base)];
     const merged = choices.map((choice) => (Object.keys(base).length === 0 ? choice : mergeSchemas(base, choice)));
     if (merged.includes(undefined) || (node["anyOf"] !== undefined && node["oneOf"] !== undefined)) {
-      return this.text(node, place, "combines schemas");
+      return this.asJsonText(node, place, "combines schemas");
     }
     const branches = merged.map((choice) => this.lower(choice, place));
     const [only, ...more] = branches;
-    if (only !== undefined && more.length === 0) return this.described(only, { title, description }, [], place);
-    if (only === undefined) return this.text(node, place, "has no alternatives");
-    if (!areTold(branches, this.dialect)) return this.text(node, place, "has alternatives that look alike");
+    if (only !== undefined && more.length === 0) return this.withDescription(only, { title, description }, [], place);
+    if (only === undefined) return this.asJsonText(node, place, "has no alternatives");
+    if (!areDistinguishable(branches, this.dialect))
+      return this.asJsonText(node, place, "has alternatives that look alike");
     const lowered = flattened(alternatives(branches, this.accepts(node)));
     const own = node["oneOf"] === undefined ? node : { ...node, oneOf: "exactly one" };
-    return this.described(lowered, own, used, place);
+    return this.withDescription(lowered, own, used, place);
   }
 
   /** Checks values against a part of the tool's own schema; accepts all if that cannot be checked. */
@@ -158,10 +180,10 @@ export class Lowering {
   }
 }
 
-const SAID = ["title", "description", "$comment"];
-const HARMLESS = ["default", "examples", "deprecated", "readOnly", "writeOnly"];
+const DESCRIPTIVE = ["title", "description", "$comment"];
+const ANNOTATIVE = ["default", "examples", "deprecated", "readOnly", "writeOnly"];
 
-function short(value: unknown): string {
+function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? "";
   return text.length > MAX_NOTE_LENGTH ? `${text.slice(0, MAX_NOTE_LENGTH)}…` : text;
 }
@@ -173,13 +195,18 @@ function typesOf({ type, properties, required, items, pattern, format }: SchemaN
   return pattern !== undefined || format !== undefined ? ["string"] : [];
 }
 
-function nullable(lowered: Lowered): Lowered {
-  const keep = (change: (value: unknown) => unknown) => (value: unknown) => (value === null ? null : change(value));
-  return { ...lowered, schema: orNull(lowered.schema), encode: keep(lowered.encode), decode: keep(lowered.decode) };
+function nullable(lowered: LoweredSchema): LoweredSchema {
+  const passNull = (change: (value: unknown) => unknown) => (value: unknown) => (value === null ? null : change(value));
+  return {
+    ...lowered,
+    schema: orNull(lowered.schema),
+    encode: passNull(lowered.encode),
+    decode: passNull(lowered.decode),
+  };
 }
 
 /** Alternatives within alternatives as one list. */
-function flattened(lowered: Lowered): Lowered {
+function flattened(lowered: LoweredSchema): LoweredSchema {
   const branches = lowered.schema["anyOf"] as readonly SchemaNode[];
   const flat = branches.flatMap((branch) =>
     Array.isArray(branch["anyOf"]) ? (branch["anyOf"] as SchemaNode[]) : [branch],
@@ -188,7 +215,7 @@ function flattened(lowered: Lowered): Lowered {
 }
 
 /** Whether a value tells which alternative it is: JSON text looks like any other text. */
-function areTold(branches: readonly Lowered[], dialect: SchemaDialect): boolean {
+function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaDialect): boolean {
   const texts = branches.filter(({ schema }) => [schema["type"]].flat().includes("string"));
   if (texts.length > 1 && texts.some(({ plain }) => !plain)) return false;
   if (!dialect.distinctFirstKeys) return true;
@@ -208,7 +235,7 @@ function areTold(branches: readonly Lowered[], dialect: SchemaDialect): boolean 
 }
 
 /** `enum` or `const` with the type that providers ask for; undefined without values, or if one is an object or a list. */
-function lowerEnum(node: SchemaNode, dialect: SchemaDialect): Lowered | undefined {
+function lowerEnum(node: SchemaNode, dialect: SchemaDialect): LoweredSchema | undefined {
   const all: readonly unknown[] = node["const"] !== undefined ? [node["const"]] : (node["enum"] as readonly unknown[]);
   if (all.length === 0 || all.some((value) => typeof value === "object" && value !== null)) return undefined;
   const byType = new Map<string, unknown[]>();
@@ -216,7 +243,7 @@ function lowerEnum(node: SchemaNode, dialect: SchemaDialect): Lowered | undefine
     const type = typeof value === "number" ? (all.every(isWhole) ? "integer" : "number") : typeof value;
     byType.set(type, [...(byType.get(type) ?? []), value]);
   }
-  const branches = [...byType].map(([type, values]) => unchanged(ofType(type, values, dialect)));
+  const branches = [...byType].map(([type, values]) => unchanged(enumOfType(type, values, dialect)));
   const [only] = branches;
   const lowered = branches.length === 1 && only !== undefined ? only : alternatives(branches, () => true);
   if (!all.includes(null)) return lowered;
@@ -225,29 +252,29 @@ function lowerEnum(node: SchemaNode, dialect: SchemaDialect): Lowered | undefine
 
 const isWhole = (value: unknown) => typeof value !== "number" || Number.isInteger(value);
 
-function ofType(type: string, values: readonly unknown[], { stringEnums }: SchemaDialect): SchemaNode {
+function enumOfType(type: string, values: readonly unknown[], { stringEnums }: SchemaDialect): SchemaNode {
   if (type === "boolean" && values.length > 1) return { type };
   if (!stringEnums || (type === "string" && !values.includes(""))) return { type, enum: values };
   return { type, description: `One of ${values.map((value) => JSON.stringify(value)).join(", ")}.` };
 }
 
-interface Property {
+interface LoweredProperty {
   readonly inner: string;
   readonly outer: string;
-  readonly lowered: Lowered;
+  readonly lowered: LoweredSchema;
   readonly required: boolean;
   /** `null` stands for a property that is absent. */
   readonly absentIsNull: boolean;
 }
 
 /** Objects with named properties; one with names of any kind becomes JSON text. */
-function lowerObject(lowering: Lowering, node: SchemaNode, place: Place): Lowered {
+function lowerObject(lowering: SchemaLowerer, node: SchemaNode, place: SchemaPosition): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   const isMap = (isObject(more) && Object.keys(more).length > 0) || patternProperties !== undefined;
   const names = namesOf(node);
   const { filledObjects } = lowering.dialect;
   const isFree = names.length === 0 && (more !== false || filledObjects);
-  if (isMap || isFree) return lowering.text(node, place, "has properties with names of any kind");
+  if (isMap || isFree) return lowering.asJsonText(node, place, "has properties with names of any kind");
   return objectOf(lowering, node, names, place);
 }
 
@@ -258,7 +285,7 @@ function namesOf({ properties, required }: SchemaNode): string[] {
 }
 
 /** The arguments as a whole, which are an object whatever they hold. */
-export function lowerRoot(lowering: Lowering, node: SchemaNode): Lowered {
+export function lowerRoot(lowering: SchemaLowerer, node: SchemaNode): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   if ((more !== undefined && more !== false) || patternProperties !== undefined) {
     lowering.lost.push("the arguments: those that the schema does not name");
@@ -266,10 +293,15 @@ export function lowerRoot(lowering: Lowering, node: SchemaNode): Lowered {
   return objectOf(lowering, node, namesOf(node), { depth: 1, within: new Set(), path: "" });
 }
 
-function objectOf(lowering: Lowering, node: SchemaNode, names: readonly string[], place: Place): Lowered {
+function objectOf(
+  lowering: SchemaLowerer,
+  node: SchemaNode,
+  names: readonly string[],
+  place: SchemaPosition,
+): LoweredSchema {
   const properties = propertiesOf(lowering, node, names, place);
   const { allRequired, closed } = lowering.dialect;
-  const kept = lowering.kept(node, "object");
+  const kept = lowering.supportedKeywords(node, "object");
   const required = properties.filter((property) => allRequired || property.required).map(({ outer }) => outer);
   const schema = {
     type: "object",
@@ -280,18 +312,23 @@ function objectOf(lowering: Lowering, node: SchemaNode, names: readonly string[]
   };
   const plain = properties.every((one) => one.lowered.plain && one.inner === one.outer && !one.absentIsNull);
   const byOuter = new Map(properties.map((property) => [property.outer, property]));
-  const object: Lowered = {
+  const object: LoweredSchema = {
     schema,
     plain: plain && !closed,
-    encode: (value) => (isObject(value) ? encoded(properties, value, allRequired) : value),
-    decode: (value) => (isObject(value) ? decodedBy(byOuter, value) : value),
+    encode: (value) => (isObject(value) ? encodeProperties(properties, value, allRequired) : value),
+    decode: (value) => (isObject(value) ? decodeProperties(byOuter, value) : value),
   };
   const used = ["type", "properties", "required", ...Object.keys(kept)];
   // Whoever fills in a form adds nothing that is not on it, so an open schema loses nothing.
-  return lowering.described(object, node, [...used, "additionalProperties", "patternProperties"], place);
+  return lowering.withDescription(object, node, [...used, "additionalProperties", "patternProperties"], place);
 }
 
-function propertiesOf(lowering: Lowering, node: SchemaNode, names: readonly string[], place: Place): Property[] {
+function propertiesOf(
+  lowering: SchemaLowerer,
+  node: SchemaNode,
+  names: readonly string[],
+  place: SchemaPosition,
+): LoweredProperty[] {
   const { allRequired, propertyName } = lowering.dialect;
   const schemas = Object(node["properties"]) as SchemaNode;
   const required: readonly unknown[] = Array.isArray(node["required"]) ? node["required"] : [];
@@ -314,11 +351,15 @@ function propertiesOf(lowering: Lowering, node: SchemaNode, names: readonly stri
 }
 
 /** Whether `null` may be a value of its own. Alternatives that both have it may refuse it as a whole. */
-function canBeNull(lowering: Lowering, schema: unknown, lowered: Lowered): boolean {
+function canBeNull(lowering: SchemaLowerer, schema: unknown, lowered: LoweredSchema): boolean {
   return acceptsNull(lowered.schema) && lowering.accepts(schema)(null);
 }
 
-function encoded(properties: readonly Property[], value: Record<string, unknown>, allRequired: boolean): unknown {
+function encodeProperties(
+  properties: readonly LoweredProperty[],
+  value: Record<string, unknown>,
+  allRequired: boolean,
+): unknown {
   const entries = properties.flatMap(({ inner, outer, lowered }): [string, unknown][] => {
     if (Object.hasOwn(value, inner)) return [[outer, lowered.encode(value[inner])]];
     return allRequired ? [[outer, null]] : [];
@@ -326,7 +367,7 @@ function encoded(properties: readonly Property[], value: Record<string, unknown>
   return Object.fromEntries(entries);
 }
 
-function decodedBy(byOuter: ReadonlyMap<string, Property>, value: Record<string, unknown>): unknown {
+function decodeProperties(byOuter: ReadonlyMap<string, LoweredProperty>, value: Record<string, unknown>): unknown {
   const entries = Object.entries(value).flatMap(([name, inside]): [string, unknown][] => {
     const property = byOuter.get(name);
     // Left for the server to judge.

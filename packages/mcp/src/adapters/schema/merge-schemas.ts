@@ -8,8 +8,8 @@ export type SchemaNode = Readonly<Record<string, unknown>>;
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 /** Keywords that hold definitions for others, and say nothing themselves. */
 export const CONTAINERS: readonly string[] = ["$schema", "$id", "$defs", "definitions", "$anchor", "$vocabulary"];
-const SMALLEST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
-const LARGEST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 const MAX_REFERENCES = 32;
 
 /** The schema that a local `$ref` of `root` names; undefined if there is none. */
@@ -57,7 +57,7 @@ export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<st
 /** One schema for what both accept, with the annotations of the second; undefined if it cannot be written. */
 export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefined {
   if (one === true) return isObject(other) ? other : undefined;
-  if (!isObject(one) || !isObject(other) || hasOpenParts(one, other)) return undefined;
+  if (!isObject(one) || !isObject(other) || areClosedToEachOther(one, other)) return undefined;
   const merged: Record<string, unknown> = { ...one };
   for (const [keyword, value] of Object.entries(other)) {
     const before = merged[keyword];
@@ -72,7 +72,7 @@ export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefin
 }
 
 /** Whether one closes itself to properties that the other has: the merged schema would have to leave them out. */
-function hasOpenParts(one: SchemaNode, other: SchemaNode): boolean {
+function areClosedToEachOther(one: SchemaNode, other: SchemaNode): boolean {
   const closes = (schema: SchemaNode, against: SchemaNode) =>
     schema["additionalProperties"] !== undefined &&
     schema["additionalProperties"] !== true &&
@@ -83,7 +83,7 @@ function hasOpenParts(one: SchemaNode, other: SchemaNode): boolean {
 function mergeKeyword(keyword: string, one: unknown, other: unknown): unknown {
   if (keyword === "properties" && isObject(one) && isObject(other)) {
     const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
-    return Object.fromEntries(names.map((name) => [name, bothOf(one, other, name)]));
+    return Object.fromEntries(names.map((name) => [name, mergedProperty(one, other, name)]));
   }
   if (Array.isArray(one) && Array.isArray(other)) {
     if (keyword === "required") return [...new Set([...one, ...other])];
@@ -96,13 +96,13 @@ function mergeKeyword(keyword: string, one: unknown, other: unknown): unknown {
     return types.length === 0 ? undefined : types;
   }
   if (typeof one === "number" && typeof other === "number") {
-    if (SMALLEST.includes(keyword)) return Math.min(one, other);
-    if (LARGEST.includes(keyword)) return Math.max(one, other);
+    if (UPPER_BOUNDS.includes(keyword)) return Math.min(one, other);
+    if (LOWER_BOUNDS.includes(keyword)) return Math.max(one, other);
   }
   return canonicalJson(one) === canonicalJson(other) ? one : undefined;
 }
 
-function bothOf(one: SchemaNode, other: SchemaNode, name: string): unknown {
+function mergedProperty(one: SchemaNode, other: SchemaNode, name: string): unknown {
   if (!Object.hasOwn(one, name)) return other[name];
   return Object.hasOwn(other, name) ? { allOf: [one[name], other[name]] } : one[name];
 }

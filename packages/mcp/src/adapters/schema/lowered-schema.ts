@@ -3,7 +3,7 @@ import { compileValidator, type Validator } from "../../schema/json-schema/valid
 import type { SchemaNode } from "./merge-schemas.js";
 
 /** A schema in the form that a provider accepts, and how values change with it. */
-export interface Lowered {
+export interface LoweredSchema {
   readonly schema: SchemaNode;
   /** True if values stay as they are. */
   readonly plain: boolean;
@@ -13,25 +13,25 @@ export interface Lowered {
   decode(value: unknown): unknown;
 }
 
-const same = (value: unknown) => value;
+const identity = (value: unknown) => value;
 
 /** A schema whose values stay as they are. */
-export function unchanged(schema: SchemaNode): Lowered {
-  return { schema, plain: true, encode: same, decode: same };
+export function unchanged(schema: SchemaNode): LoweredSchema {
+  return { schema, plain: true, encode: identity, decode: identity };
 }
 
 /**
  * A value that the provider cannot describe, as JSON text. What is no JSON stays the text that it is, and so does what `fits` the
  * tool only as a text: models forget the quotes around a number that is one.
  */
-export function jsonText(description: string, fits: (value: unknown) => boolean): Lowered {
+export function jsonText(description: string, isAccepted: (value: unknown) => boolean): LoweredSchema {
   return {
     schema: { type: "string", description },
     plain: false,
     encode: (value) => JSON.stringify(value),
     decode: (value) => {
       const read = parsed(value);
-      return read === value || fits(read) || !fits(value) ? read : value;
+      return read === value || isAccepted(read) || !isAccepted(value) ? read : value;
     },
   };
 }
@@ -63,7 +63,7 @@ export function orNull(schema: SchemaNode): SchemaNode {
 /**
  * One of several forms. A value of the provider is read by the first one that accepts it and gives what `original` accepts.
  */
-export function alternatives(branches: readonly Lowered[], original: (value: unknown) => boolean): Lowered {
+export function alternatives(branches: readonly LoweredSchema[], original: (value: unknown) => boolean): LoweredSchema {
   const schema = { anyOf: branches.map((branch) => branch.schema) };
   if (branches.every(({ plain }) => plain)) return unchanged(schema);
   const checks = branches.map((branch) => acceptedBy(() => branch.schema));
