@@ -11,14 +11,14 @@ import { type AppPages, appPages } from "./app-pages.js";
 import { APPS_ID, checkToolUi, PAGE_TYPE, pageUiMeta, toolUiMeta } from "./ui-meta.js";
 
 /** A page with the tool that brings it. */
-interface BroughtPage {
+interface ToolPage {
   readonly tool: ToolOffer;
   readonly ui: ToolUi;
 }
 
 /** One page: the tools that bring it by name, and whether the resource is offered with a condition on who sees it. */
 interface ServedPage {
-  readonly brought: Map<string, BroughtPage>;
+  readonly tools: Map<string, ToolPage>;
   offered: { readonly restricted: boolean; readonly scopes: string } | undefined;
 }
 
@@ -36,7 +36,7 @@ class ServedPages {
   /** Throws `invalid_definition` if the page of a tool could not be offered. */
   check(tool: ToolOffer, ui: ToolUi): void {
     const page = this.#pages.get(ui.uri);
-    const others = [...(page?.brought.values() ?? [])].filter((other) => other.tool.name !== tool.name);
+    const others = [...(page?.tools.values() ?? [])].filter((other) => other.tool.name !== tool.name);
     for (const other of others) {
       const what = differenceOf(other, { tool, ui });
       if (what === undefined) continue;
@@ -60,19 +60,19 @@ class ServedPages {
   change(name: string, tool: ToolOffer | undefined, ui: ToolUi | undefined): void {
     const before = this.#uris.get(name);
     const old = before === undefined || before === ui?.uri ? undefined : this.#pages.get(before);
-    if (before !== undefined && old?.brought.delete(name) === true) this.#offer(before, old);
+    if (before !== undefined && old?.tools.delete(name) === true) this.#offer(before, old);
     this.#uris.delete(name);
     if (tool === undefined || ui === undefined) return;
     this.#uris.set(name, ui.uri);
-    const page = this.#pages.get(ui.uri) ?? { brought: new Map(), offered: undefined };
+    const page = this.#pages.get(ui.uri) ?? { tools: new Map(), offered: undefined };
     this.#pages.set(ui.uri, page);
-    page.brought.set(name, { tool, ui });
+    page.tools.set(name, { tool, ui });
     this.#offer(ui.uri, page);
   }
 
   /** Offers a page as its tools want it now, or takes it back after the last of them. */
   #offer(uri: string, page: ServedPage): void {
-    const tools = [...page.brought.values()].map(({ tool }) => tool);
+    const tools = [...page.tools.values()].map(({ tool }) => tool);
     const [first] = tools;
     const restricted = tools.every(({ definition }) => definition.visibleTo !== undefined);
     const scopes = first === undefined ? "" : scopesOf(first);
@@ -92,7 +92,7 @@ class ServedPages {
 }
 
 /** The difference between two pages of one address; undefined if there is none. */
-function differenceOf(one: BroughtPage, other: BroughtPage): "pages" | "scopes" | undefined {
+function differenceOf(one: ToolPage, other: ToolPage): "pages" | "scopes" | undefined {
   const isSame =
     one.ui.html === other.ui.html && JSON.stringify(pageUiMeta(one.ui)) === JSON.stringify(pageUiMeta(other.ui));
   if (!isSame) return "pages";
@@ -104,9 +104,9 @@ function scopesOf({ definition }: ToolOffer): string {
 }
 
 /** Whether a caller sees one of the tools of a page. Throws what the last failing `visibleTo` threw if it sees none. */
-function isSeen({ brought }: ServedPage, caller: VisibilityCaller): boolean {
+function isSeen({ tools }: ServedPage, caller: VisibilityCaller): boolean {
   let failure: { readonly error: unknown } | undefined;
-  for (const { tool } of brought.values()) {
+  for (const { tool } of tools.values()) {
     try {
       if (allows(tool.definition.visibleTo, caller)) return true;
     } catch (error) {
@@ -124,8 +124,8 @@ function allows(visibleTo: VisibleTo | undefined, caller: VisibilityCaller): boo
   throw new TypeError("it returned a promise");
 }
 
-async function readPage(uri: string, { brought }: ServedPage): Promise<ReadReturn> {
-  const [first] = brought.values();
+async function readPage(uri: string, { tools }: ServedPage): Promise<ReadReturn> {
+  const [first] = tools.values();
   if (first === undefined) throw new McpError("resource_not_found", `resource not found: ${uri}`);
   const { ui } = first;
   const text: unknown = typeof ui.html === "function" ? await ui.html() : ui.html;

@@ -16,7 +16,7 @@ export interface AppFrame {
   readonly sandbox: { readonly csp: UiCsp; readonly permissions: UiPermissions };
   post(message: object): void;
   /** Ends the deadline of the greeting. */
-  arrived(): void;
+  clearDeadline(): void;
   /** Gives the frame a size as far as the host allows, and returns the size with the host's bounds. */
   resize(size: UiSize, container: UiHostContext["containerDimensions"]): UiSize;
   remove(): void;
@@ -27,11 +27,11 @@ export interface FrameEvents {
   /** A message of the app. */
   received(data: unknown): void;
   /** Something else was loaded in place of the sandbox. */
-  navigated(): void;
+  sandboxNavigated(): void;
   /** Something else was loaded in place of the app, inside of the sandbox. */
-  left(): void;
+  appNavigated(): void;
   /** The app did not arrive in time. */
-  late(): void;
+  timedOut(): void;
 }
 
 /** Adds the frame of an app to its container: the sandbox's page, which gets the app's page as soon as it is there. */
@@ -58,7 +58,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     if (data?.method !== "ui/notifications/sandbox-proxy-ready") {
       if (!shown) return;
       // The sandbox keeps its own notifications from the app.
-      if (data?.method === "ui/notifications/sandbox-resource-gone") events.left();
+      if (data?.method === "ui/notifications/sandbox-resource-gone") events.appNavigated();
       else events.received(data);
       return;
     }
@@ -70,11 +70,11 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
   let loads = 0;
   frame.addEventListener("load", () => {
     loads += 1;
-    if (loads > 1) events.navigated();
+    if (loads > 1) events.sandboxNavigated();
   });
-  const timer = window.setTimeout(() => events.late(), Math.min(initializeMs, MAX_TIMER_MS));
+  const timer = window.setTimeout(() => events.timedOut(), Math.min(initializeMs, MAX_TIMER_MS));
   // Safe: the timer is this window's.
-  const arrived = () => window.clearTimeout(timer as never);
+  const clearDeadline = () => window.clearTimeout(timer as never);
   window.addEventListener("message", listener);
   // Safe: it is the element that this document made.
   container.append(frame as never);
@@ -82,10 +82,10 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     window,
     sandbox: { csp, permissions },
     post,
-    arrived,
+    clearDeadline,
     resize: (size, dimensions) => resize(frame, size, dimensions),
     remove() {
-      arrived();
+      clearDeadline();
       window.removeEventListener("message", listener);
       frame.remove();
     },

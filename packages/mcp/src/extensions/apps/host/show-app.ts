@@ -57,7 +57,7 @@ export function showApp(page: AppPage, options: ShowAppOptions): ShownApp {
 }
 
 type Stage = "loading" | "greeted" | "ready" | "closing" | "closed";
-type Kept = { [M in keyof UiHostNotifications]?: UiHostNotifications[M] };
+type QueuedNotifications = { [M in keyof UiHostNotifications]?: UiHostNotifications[M] };
 
 class AppInFrame implements ShownApp {
   readonly #options: ShowAppOptions;
@@ -71,9 +71,9 @@ class AppInFrame implements ShownApp {
   readonly #hostInfo: Implementation;
   #appModes: readonly unknown[] | undefined;
   /** Notifications that wait until the app is ready. */
-  readonly #kept: Kept = {};
+  readonly #queued: QueuedNotifications = {};
   /** The part of the call that the app knows: its arguments, then how it ended. */
-  #told: "nothing" | "input" | "end" = "nothing";
+  #sent: "nothing" | "input" | "end" = "nothing";
   #settle: { ready: () => void; failed: (error: McpError) => void; closed: (reason: string) => void };
 
   constructor(page: AppPage, options: ShowAppOptions) {
@@ -89,12 +89,12 @@ class AppInFrame implements ShownApp {
       new Promise((resolve, reject) => Object.assign(this.#settle, { ready: resolve, failed: reject })),
     );
     this.closed = new Promise((resolve) => Object.assign(this.#settle, { closed: resolve }));
-    this.#requests = viewRequests(this.#answering());
+    this.#requests = viewRequests(this.#requestContext());
     this.#frame = appFrame(page, options, {
       received: (data) => this.#dialogue.receive(data),
-      navigated: () => this.#remove("the sandbox was navigated"),
-      left: () => this.#remove("the app was navigated, or wrote its document anew"),
-      late: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`, "timeout"),
+      sandboxNavigated: () => this.#remove("the sandbox was navigated"),
+      appNavigated: () => this.#remove("the app was navigated, or wrote its document anew"),
+      timedOut: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`, "timeout"),
     });
     this.#dialogue = new ViewDialogue({
       window: this.#frame.window,
@@ -110,34 +110,34 @@ class AppInFrame implements ShownApp {
   }
 
   toolInputPartial(args: Record<string, unknown>): void {
-    if (this.#told !== "nothing") return;
-    this.#tell("ui/notifications/tool-input-partial", copyOf("`args` of toolInputPartial", { arguments: args }));
+    if (this.#sent !== "nothing") return;
+    this.#send("ui/notifications/tool-input-partial", copyOf("`args` of toolInputPartial", { arguments: args }));
   }
 
   toolInput(args: Record<string, unknown>): void {
-    if (this.#told !== "nothing") throw new McpError("misuse", "the app was told the arguments of its call already");
+    if (this.#sent !== "nothing") throw new McpError("misuse", "the app was told the arguments of its call already");
     const input = copyOf("`args` of toolInput", { arguments: args });
-    this.#told = "input";
-    delete this.#kept["ui/notifications/tool-input-partial"];
-    this.#tell("ui/notifications/tool-input", input);
+    this.#sent = "input";
+    delete this.#queued["ui/notifications/tool-input-partial"];
+    this.#send("ui/notifications/tool-input", input);
   }
 
   toolResult(result: CallToolResult): void {
-    if (this.#told !== "input") {
+    if (this.#sent !== "input") {
       const why =
-        this.#told === "end" ? "was told how its call ended already" : "was not told the arguments of its call";
+        this.#sent === "end" ? "was told how its call ended already" : "was not told the arguments of its call";
       throw new McpError("misuse", `the app ${why}`, { fix: "Call `toolInput` once, then `toolResult` once." });
     }
     const copied = copyOf("`result` of toolResult", result);
-    this.#told = "end";
-    this.#tell("ui/notifications/tool-result", copied);
+    this.#sent = "end";
+    this.#send("ui/notifications/tool-result", copied);
   }
 
   toolCancelled(reason?: string): void {
-    if (this.#told === "end") throw new McpError("misuse", "the app was told how its call ended already");
+    if (this.#sent === "end") throw new McpError("misuse", "the app was told how its call ended already");
     const cancelled = copyOf("`reason` of toolCancelled", reason === undefined ? {} : { reason });
-    this.#told = "end";
-    this.#tell("ui/notifications/tool-cancelled", cancelled);
+    this.#sent = "end";
+    this.#send("ui/notifications/tool-cancelled", cancelled);
   }
 
   changeContext(change: UiHostContext): void {
@@ -145,8 +145,8 @@ class AppInFrame implements ShownApp {
     this.#context = { ...this.#context, ...changed };
     // Before its greeting is answered, the app gets the whole context with the answer.
     if (this.#stage === "loading") return;
-    this.#tell("ui/notifications/host-context-changed", {
-      ...this.#kept["ui/notifications/host-context-changed"],
+    this.#send("ui/notifications/host-context-changed", {
+      ...this.#queued["ui/notifications/host-context-changed"],
       ...changed,
     });
   }
@@ -154,7 +154,7 @@ class AppInFrame implements ShownApp {
   async close(reason = "closed by the host"): Promise<void> {
     if (this.#stage === "ready") {
       this.#stage = "closing";
-      await this.#dialogue.ask("ui/resource-teardown", { reason }, this.#options.teardownMs ?? 1000);
+      await this.#dialogue.request("ui/resource-teardown", { reason }, this.#options.teardownMs ?? 1000);
     } else if (this.#stage === "closing") {
       await this.closed;
     }
@@ -165,7 +165,7 @@ class AppInFrame implements ShownApp {
     return this.close();
   }
 
-  #answering() {
+  #requestContext() {
     const app = this;
     const { server } = this.#options;
     return {
@@ -183,18 +183,18 @@ class AppInFrame implements ShownApp {
   }
 
   /** Sends, or keeps until the app is there: nothing may be sent before. */
-  #tell<M extends keyof UiHostNotifications>(method: M, params: UiHostNotifications[M]): void {
+  #send<M extends keyof UiHostNotifications>(method: M, params: UiHostNotifications[M]): void {
     if (this.#stage === "ready") this.#dialogue.notify(method, params);
-    else if (this.#stage !== "closed") Object.assign(this.#kept, { [method]: params });
+    else if (this.#stage !== "closed") Object.assign(this.#queued, { [method]: params });
   }
 
   #handlerOf(method: string): ViewRequestHandler | undefined {
     if (method === "ui/initialize" && this.#stage === "loading") return async (params) => this.#initialize(params);
-    return method === "ping" || this.#isThere ? this.#requests.get(method) : undefined;
+    return method === "ping" || this.#isInitialized ? this.#requests.get(method) : undefined;
   }
 
   /** An app that is being closed may still save its work. */
-  get #isThere(): boolean {
+  get #isInitialized(): boolean {
     return this.#stage === "ready" || this.#stage === "closing";
   }
 
@@ -219,7 +219,7 @@ class AppInFrame implements ShownApp {
 
   #notified(method: string, params: Params): void {
     if (method === "ui/notifications/initialized" && this.#stage === "greeted") return this.#begin();
-    if (!this.#isThere) return;
+    if (!this.#isInitialized) return;
     if (method === "ui/notifications/size-changed") this.#resize(params);
     else if (method === "ui/notifications/request-teardown") {
       this.#call("onCloseRequested", () => this.#options.onCloseRequested?.());
@@ -233,7 +233,7 @@ class AppInFrame implements ShownApp {
 
   #begin(): void {
     this.#stage = "ready";
-    this.#frame.arrived();
+    this.#frame.clearDeadline();
     const order: readonly (keyof UiHostNotifications)[] = [
       "ui/notifications/host-context-changed",
       "ui/notifications/tool-input-partial",
@@ -242,7 +242,7 @@ class AppInFrame implements ShownApp {
       "ui/notifications/tool-cancelled",
     ];
     for (const method of order) {
-      const params = this.#kept[method];
+      const params = this.#queued[method];
       if (params !== undefined) this.#dialogue.notify(method, params);
     }
     this.#settle.ready();

@@ -7,7 +7,7 @@ import { messageFlaw, messageRate } from "./message-limits.js";
 import { DENIED, type ViewRequestHandler } from "./view-requests.js";
 
 /** The host of a dialogue. */
-export interface DialogueHost {
+export interface ViewDialogueOptions {
   readonly window: HostWindow;
   readonly limits: AppLimits;
   readonly requestMs: number;
@@ -24,36 +24,36 @@ export interface DialogueHost {
 }
 
 /** A request of the page that is being answered. */
-interface Answering {
+interface ActiveRequest {
   readonly abort: AbortController;
   readonly stop: () => void;
 }
 
 /** JSON-RPC with the page of an app: checks and bounds what comes, and gives every request one answer in time. */
 export class ViewDialogue {
-  readonly #host: DialogueHost;
+  readonly #options: ViewDialogueOptions;
   readonly #rate: ReturnType<typeof messageRate>;
-  readonly #answering = new Map<Id, Answering>();
-  #asked: { id: Id; settle: () => void } | undefined;
+  readonly #active = new Map<Id, ActiveRequest>();
+  #sent: { id: Id; settle: () => void } | undefined;
   #lastId = 0;
   #ended = false;
 
-  constructor(host: DialogueHost) {
-    this.#host = host;
-    this.#rate = messageRate(host.window, host.limits.maxMessagesPerSecond);
+  constructor(options: ViewDialogueOptions) {
+    this.#options = options;
+    this.#rate = messageRate(options.window, options.limits.maxMessagesPerSecond);
   }
 
   notify(method: string, params: object): void {
-    if (!this.#ended) this.#host.post({ jsonrpc: "2.0", method, params });
+    if (!this.#ended) this.#options.post({ jsonrpc: "2.0", method, params });
   }
 
   /** Asks the page, and resolves when it has answered, whatever it says, or after `ms`. */
-  ask(method: string, params: object, ms: number): Promise<void> {
+  request(method: string, params: object, ms: number): Promise<void> {
     const id = `host-${++this.#lastId}`;
     return new Promise((resolve) => {
       const stop = this.#after(ms, resolve);
-      this.#asked = { id, settle: () => [stop(), resolve()] };
-      this.#host.post({ jsonrpc: "2.0", id, method, params });
+      this.#sent = { id, settle: () => [stop(), resolve()] };
+      this.#options.post({ jsonrpc: "2.0", id, method, params });
     });
   }
 
@@ -61,8 +61,8 @@ export class ViewDialogue {
   receive(data: unknown): void {
     if (this.#ended) return;
     const rate = this.#rate();
-    if (rate === "flood") return this.#host.flooded();
-    const flaw = rate === "refused" ? "the app sends too many messages" : messageFlaw(data, this.#host.limits);
+    if (rate === "flood") return this.#options.flooded();
+    const flaw = rate === "refused" ? "the app sends too many messages" : messageFlaw(data, this.#options.limits);
     if (flaw !== undefined) return this.#refuse(data, flaw);
     const message = classify(data);
     switch (message.kind) {
@@ -70,11 +70,11 @@ export class ViewDialogue {
         return this.#answer(message.message);
       case "notification": {
         const { method, params = {} } = message.message;
-        return method === "notifications/cancelled" ? this.#cancel(params) : this.#host.notified(method, params);
+        return method === "notifications/cancelled" ? this.#cancel(params) : this.#options.notified(method, params);
       }
       case "result":
       case "error":
-        if (message.message.id === this.#asked?.id) this.#asked?.settle();
+        if (message.message.id === this.#sent?.id) this.#sent?.settle();
         return;
       default:
         this.#refuse(data, message.kind === "invalid" ? message.reason : "batches are not allowed");
@@ -84,47 +84,47 @@ export class ViewDialogue {
   /** Gives up all requests; nothing is sent afterwards. */
   end(): void {
     this.#ended = true;
-    for (const { abort, stop } of this.#answering.values()) {
+    for (const { abort, stop } of this.#active.values()) {
       stop();
       abort.abort(new RpcError(DENIED, "the app is closed"));
     }
-    this.#answering.clear();
-    this.#asked?.settle();
+    this.#active.clear();
+    this.#sent?.settle();
   }
 
   /** A request in a message that cannot be read gets an answer, if its id can be. */
   #refuse(data: unknown, reason: string): void {
     const id = ownOf(data, "id");
     const method = ownOf(data, "method");
-    this.#host.refused({ method: typeof method === "string" ? method.slice(0, 100) : undefined, reason });
+    this.#options.refused({ method: typeof method === "string" ? method.slice(0, 100) : undefined, reason });
     if (method === undefined || !(Number.isSafeInteger(id) || (typeof id === "string" && id.length <= 100))) return;
-    this.#host.post({ jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message: reason } });
+    this.#options.post({ jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message: reason } });
   }
 
   #answer({ id, method, params = {} }: RequestMessage): void {
-    const handler = this.#host.handlerOf(method);
-    if (this.#answering.has(id)) return this.#refuse({ id, method }, "this id is in use");
-    if (this.#answering.size >= this.#host.limits.maxRequests) {
+    const handler = this.#options.handlerOf(method);
+    if (this.#active.has(id)) return this.#refuse({ id, method }, "this id is in use");
+    if (this.#active.size >= this.#options.limits.maxRequests) {
       return this.#fail(
         id,
         method,
-        new RpcError(DENIED, `more than ${this.#host.limits.maxRequests} requests at once`),
+        new RpcError(DENIED, `more than ${this.#options.limits.maxRequests} requests at once`),
       );
     }
     if (handler === undefined)
       return this.#fail(id, method, new RpcError(METHOD_NOT_FOUND, `${method} is not offered, or not yet`));
     const abort = new AbortController();
-    const stop = this.#after(this.#host.requestMs, () => {
-      const late = new RpcError(DENIED, `${method} took longer than ${this.#host.requestMs} ms`);
+    const stop = this.#after(this.#options.requestMs, () => {
+      const late = new RpcError(DENIED, `${method} took longer than ${this.#options.requestMs} ms`);
       if (this.#finish(id)) this.#fail(id, method, late);
       abort.abort(late);
     });
-    this.#answering.set(id, { abort, stop });
+    this.#active.set(id, { abort, stop });
     handler(params, abort.signal).then(
       (result) => {
         if (!this.#finish(id)) return;
         try {
-          this.#host.post({ jsonrpc: "2.0", id, result });
+          this.#options.post({ jsonrpc: "2.0", id, result });
         } catch (error) {
           // It cannot be cloned.
           this.#fail(id, method, error);
@@ -138,26 +138,26 @@ export class ViewDialogue {
 
   /** Ends a request; false if it has its answer already. */
   #finish(id: Id): boolean {
-    this.#answering.get(id)?.stop();
-    return this.#answering.delete(id) && !this.#ended;
+    this.#active.get(id)?.stop();
+    return this.#active.delete(id) && !this.#ended;
   }
 
   #cancel({ requestId }: Params): void {
     // The cast claims nothing: an id of another type is not in the map.
-    const request = this.#answering.get(requestId as Id);
+    const request = this.#active.get(requestId as Id);
     if (request === undefined || !this.#finish(requestId as Id)) return;
     request.abort.abort(new RpcError(DENIED, "the app cancelled the request"));
   }
 
   #fail(id: Id, method: string, error: unknown): void {
-    const { code, message, reason } = told(error);
-    this.#host.refused({ method, reason });
-    if (message !== reason) this.#host.warn(`${method} of an app failed: ${reason}`);
-    this.#host.post({ jsonrpc: "2.0", id, error: { code, message } });
+    const { code, message, reason } = errorForApp(error);
+    this.#options.refused({ method, reason });
+    if (message !== reason) this.#options.warn(`${method} of an app failed: ${reason}`);
+    this.#options.post({ jsonrpc: "2.0", id, error: { code, message } });
   }
 
   #after(ms: number, run: () => void): () => void {
-    const { window } = this.#host;
+    const { window } = this.#options;
     const timer = window.setTimeout(run, Math.min(ms, MAX_TIMER_MS));
     // Safe: the timer is this window's.
     return () => window.clearTimeout(timer as never);
@@ -165,7 +165,7 @@ export class ViewDialogue {
 }
 
 /** The error for the app, and the reason for the host: failures inside of the host are not disclosed to the app. */
-function told(error: unknown): { code: number; message: string; reason: string } {
+function errorForApp(error: unknown): { code: number; message: string; reason: string } {
   if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
     return { code: error.code, message: error.message, reason: error.message };
   }

@@ -19,7 +19,7 @@ export const DENIED = -32000;
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
 
-interface AnsweringHost {
+interface ViewRequestContext {
   readonly hooks: AppHooks;
   readonly server: AppServer | undefined;
   now(): number;
@@ -35,7 +35,7 @@ interface AnsweringHost {
 export type ViewRequestHandler = (params: Params, signal: AbortSignal) => Promise<object>;
 
 /** The capabilities of the host, for the handshake. */
-export function hostCapabilities({ hooks, server }: Pick<AnsweringHost, "hooks" | "server">): UiHostCapabilities {
+export function hostCapabilities({ hooks, server }: Pick<ViewRequestContext, "hooks" | "server">): UiHostCapabilities {
   const anyContent = { text: {}, image: {}, audio: {}, resource: {}, resourceLink: {} };
   return {
     ...(server !== undefined && hooks.mayCallTool !== undefined ? { serverTools: {} } : {}),
@@ -48,7 +48,7 @@ export function hostCapabilities({ hooks, server }: Pick<AnsweringHost, "hooks" 
 }
 
 /** The requests that apps may send after the handshake, by method. */
-export function viewRequests(host: AnsweringHost): ReadonlyMap<string, ViewRequestHandler> {
+export function viewRequests(host: ViewRequestContext): ReadonlyMap<string, ViewRequestHandler> {
   const toolOf = toolFinder(host);
   return new Map<string, ViewRequestHandler>([
     ["ping", async () => ({})],
@@ -62,7 +62,7 @@ export function viewRequests(host: AnsweringHost): ReadonlyMap<string, ViewReque
 }
 
 async function callTool(
-  { hooks, server }: AnsweringHost,
+  { hooks, server }: ViewRequestContext,
   toolOf: FindTool,
   { name, arguments: args = {} }: Params,
   signal: AbortSignal,
@@ -79,7 +79,11 @@ async function callTool(
   return server.callTool(name, args, { signal });
 }
 
-async function readResource({ hooks, server }: AnsweringHost, { uri }: Params, signal: AbortSignal): Promise<object> {
+async function readResource(
+  { hooks, server }: ViewRequestContext,
+  { uri }: Params,
+  signal: AbortSignal,
+): Promise<object> {
   const { mayReadResource } = hooks;
   if (server === undefined || mayReadResource === undefined) throw notOffered("resources/read");
   if (typeof uri !== "string" || !URL.canParse(uri)) throw invalid("resources/read needs a `uri`");
@@ -88,7 +92,7 @@ async function readResource({ hooks, server }: AnsweringHost, { uri }: Params, s
   return server.readResource(uri, { signal });
 }
 
-async function openLink({ hooks }: AnsweringHost, { url }: Params, signal: AbortSignal): Promise<object> {
+async function openLink({ hooks }: ViewRequestContext, { url }: Params, signal: AbortSignal): Promise<object> {
   if (hooks.openLink === undefined) throw notOffered("ui/open-link");
   if (!isWebAddress(url) || new URL(url).protocol !== "https:") throw invalid("`url` is not an https address");
   // As browsers read it, so that the user is shown what will be opened.
@@ -96,7 +100,11 @@ async function openLink({ hooks }: AnsweringHost, { url }: Params, signal: Abort
   return {};
 }
 
-async function sendMessage({ hooks }: AnsweringHost, { role, content }: Params, signal: AbortSignal): Promise<object> {
+async function sendMessage(
+  { hooks }: ViewRequestContext,
+  { role, content }: Params,
+  signal: AbortSignal,
+): Promise<object> {
   if (hooks.sendMessage === undefined) throw notOffered("ui/message");
   // The specification shows one block, its schema a list.
   const blocks = readBlocks(Array.isArray(content) ? content : [content]);
@@ -107,7 +115,7 @@ async function sendMessage({ hooks }: AnsweringHost, { role, content }: Params, 
   return {};
 }
 
-async function updateModelContext({ hooks }: AnsweringHost, params: Params, signal: AbortSignal): Promise<object> {
+async function updateModelContext({ hooks }: ViewRequestContext, params: Params, signal: AbortSignal): Promise<object> {
   if (hooks.updateModelContext === undefined) throw notOffered("ui/update-model-context");
   const { content, structuredContent } = params;
   const blocks = content === undefined ? undefined : Array.isArray(content) ? readBlocks(content) : undefined;
@@ -122,7 +130,7 @@ async function updateModelContext({ hooks }: AnsweringHost, params: Params, sign
   return {};
 }
 
-async function changeDisplayMode(host: AnsweringHost, { mode }: Params, signal: AbortSignal): Promise<object> {
+async function changeDisplayMode(host: ViewRequestContext, { mode }: Params, signal: AbortSignal): Promise<object> {
   if (!isDisplayMode(mode)) throw invalid("`mode` is not a display mode");
   const { displayMode: current = "inline", availableDisplayModes = [] } = host.context;
   const supports = (one: UiDisplayMode) => host.appModes?.includes(one) ?? true;
@@ -165,7 +173,7 @@ type FindTool = (name: string, server: AppServer, signal: AbortSignal) => Promis
 type ToolsByName = ReadonlyMap<string, Tool>;
 
 /** A list that is being read, and how many wait for it. */
-interface Listing {
+interface SharedToolList {
   readonly tools: Promise<ToolsByName>;
   readonly abort: AbortController;
   waiting: number;
@@ -175,8 +183,8 @@ interface Listing {
 function toolFinder({ now }: { now(): number }): FindTool {
   let listed: ToolsByName = new Map();
   let until = Number.NEGATIVE_INFINITY;
-  let listing: Listing | undefined;
-  const begin = (server: AppServer): Listing => {
+  let listing: SharedToolList | undefined;
+  const begin = (server: AppServer): SharedToolList => {
     const abort = new AbortController();
     const read = async () => {
       try {
@@ -190,7 +198,7 @@ function toolFinder({ now }: { now(): number }): FindTool {
         if (listing === begun) listing = undefined;
       }
     };
-    const begun: Listing = { abort, waiting: 0, tools: read() };
+    const begun: SharedToolList = { abort, waiting: 0, tools: read() };
     return begun;
   };
   return async (name, server, signal) => {

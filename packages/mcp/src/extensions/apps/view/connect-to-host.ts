@@ -73,7 +73,7 @@ export interface AppHost {
   close(): void;
 }
 
-type Told = "onInput" | "onPartialInput" | "onResult" | "onCancelled" | "onContext";
+type NotificationHook = "onInput" | "onPartialInput" | "onResult" | "onCancelled" | "onContext";
 
 const INITIALIZE_MS = 30_000;
 const REQUEST_MS = 300_000;
@@ -90,7 +90,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   let page: ReturnType<typeof hostOfPage> | undefined;
   const dialogue = new HostDialogue(window, {
     notified: (method, params) => page?.notified(method, params),
-    asked: async (method, params) => {
+    answer: async (method, params) => {
       if (method === "ping") return {};
       if (method !== "ui/resource-teardown") return undefined;
       // The host gets an answer in any case, so that it need not wait.
@@ -155,18 +155,18 @@ function hostOfPage(
   };
   const notified = (method: string, params: Record<string, unknown>) => {
     if (method === "ui/notifications/host-context-changed") context = { ...context, ...params };
-    tell(dialogue.window, options, method, params);
+    callHooks(dialogue.window, options, method, params);
   };
   return { host, notified };
 }
 
-function tell(
+function callHooks(
   window: ViewWindow,
   options: ConnectToHostOptions,
   method: string,
   params: Record<string, unknown>,
 ): void {
-  const call = <N extends Told>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]) => {
+  const call = <N extends NotificationHook>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]) => {
     // Safe: `what` is the parameter of the function of this name.
     const hook = options[name] as ((what: unknown) => void) | undefined;
     void guard(window, name, () => hook?.(what));

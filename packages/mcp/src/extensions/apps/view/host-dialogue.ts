@@ -37,12 +37,12 @@ type Members = Record<string, unknown>;
 interface Listeners {
   notified(method: string, params: Members): void;
   /** Answers a request of the host; undefined if there is no such method. Never rejects. */
-  asked(method: string, params: Members): Promise<object | undefined>;
+  answer(method: string, params: Members): Promise<object | undefined>;
 }
 
 const NO_ANSWER = -32000;
-const GIVEN_UP = "was given up";
-const left = () => new HostError(NO_ANSWER, "the page has left its host");
+const CANCELLED = "was given up";
+const closedError = () => new HostError(NO_ANSWER, "the page has left its host");
 /** Timers that are longer end at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -50,7 +50,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export class HostDialogue {
   readonly window: ViewWindow;
   readonly #listeners: Listeners;
-  readonly #waiting = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
+  readonly #pending = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
   /** The origin of the first answer; messages of another one are not the host's. */
   #origin: string | undefined;
   #lastId = 0;
@@ -73,22 +73,25 @@ export class HostDialogue {
   request(method: string, params: object, ms: number, signal?: AbortSignal): Promise<Members> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw left();
-      if (signal?.aborted) throw new HostError(NO_ANSWER, `${method} ${GIVEN_UP}`);
-      const give = (message: string) => {
+      if (this.#closed) throw closedError();
+      if (signal?.aborted) throw new HostError(NO_ANSWER, `${method} ${CANCELLED}`);
+      const cancel = (message: string) => {
         end();
         this.notify("notifications/cancelled", { requestId: id, reason: message });
         reject(new HostError(NO_ANSWER, `${method} ${message}`));
       };
-      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), Math.min(ms, MAX_TIMER_MS));
-      const aborted = () => give(GIVEN_UP);
+      const timer = this.window.setTimeout(
+        () => cancel(`was not answered within ${ms} ms`),
+        Math.min(ms, MAX_TIMER_MS),
+      );
+      const aborted = () => cancel(CANCELLED);
       const end = () => {
-        this.#waiting.delete(id);
+        this.#pending.delete(id);
         // Safe: the timer is this window's.
         this.window.clearTimeout(timer as never);
         signal?.removeEventListener("abort", aborted);
       };
-      this.#waiting.set(id, {
+      this.#pending.set(id, {
         resolve: (result) => [end(), resolve(result)],
         reject: (error) => [end(), reject(error)],
       });
@@ -111,7 +114,7 @@ export class HostDialogue {
   close(): void {
     this.#closed = true;
     for (const close of this.closers.splice(0)) close();
-    for (const { reject } of [...this.#waiting.values()]) reject(left());
+    for (const { reject } of [...this.#pending.values()]) reject(closedError());
   }
 
   #post(message: object): void {
@@ -128,16 +131,16 @@ export class HostDialogue {
       else void this.#answer(id, method, params ?? {});
       return;
     }
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
     // Pages of files, and of sandboxes, have no origin that a message could be addressed to.
     if (origin !== "null" && origin !== "") this.#origin = origin;
-    if (error === undefined) waiting.resolve(result ?? {});
-    else waiting.reject(new HostError(Number(error?.code), String(error?.message), error?.data));
+    if (error === undefined) pending.resolve(result ?? {});
+    else pending.reject(new HostError(Number(error?.code), String(error?.message), error?.data));
   }
 
   async #answer(id: unknown, method: string, params: Members): Promise<void> {
-    const result = await this.#listeners.asked(method, params);
+    const result = await this.#listeners.answer(method, params);
     if (result === undefined) this.#post({ id, error: { code: -32601, message: `this page does not know ${method}` } });
     else this.#post({ id, result });
   }
