@@ -6,10 +6,10 @@ import { readYaml } from "./yaml/read-yaml.js";
 import { YamlError } from "./yaml/yaml-scalar.js";
 
 /** Characters of the frontmatter of one skill. */
-const MAX_FRONTMATTER = 65_536;
+const MAX_FRONTMATTER_LENGTH = 65_536;
 // Spec: Agent Skills, "Frontmatter", https://agentskills.io/specification#frontmatter
-const MAX_DESCRIPTION = 1024;
-const MAX_COMPATIBILITY = 500;
+const MAX_DESCRIPTION_LENGTH = 1024;
+const MAX_COMPATIBILITY_LENGTH = 500;
 
 /** The content of a `SKILL.md`. */
 export interface SkillText {
@@ -25,7 +25,8 @@ export function readSkillText(text: string): SkillText {
   const rest = text.slice(found[0].length);
   const end = endOf(rest);
   if (end === undefined) throw new Error("line 1: its frontmatter has no end: a line `---`");
-  if (end.index > MAX_FRONTMATTER) throw new Error(`its frontmatter is longer than ${MAX_FRONTMATTER} characters`);
+  if (end.index > MAX_FRONTMATTER_LENGTH)
+    throw new Error(`its frontmatter is longer than ${MAX_FRONTMATTER_LENGTH} characters`);
   let frontmatter: Record<string, unknown>;
   try {
     frontmatter = readYaml(rest.slice(0, end.index));
@@ -62,10 +63,14 @@ export function frontmatterProblem(frontmatter: unknown): string | undefined {
   const wrongName = nameProblem(name);
   if (wrongName !== undefined) return wrongName;
   if (typeof description !== "string" || description.trim() === "") return "it has no description";
-  if (description.length > MAX_DESCRIPTION) return `its description is longer than ${MAX_DESCRIPTION} characters`;
+  if (description.length > MAX_DESCRIPTION_LENGTH)
+    return `its description is longer than ${MAX_DESCRIPTION_LENGTH} characters`;
   if (license !== undefined && typeof license !== "string") return "its license is not a string";
-  if (compatibility !== undefined && (typeof compatibility !== "string" || compatibility.length > MAX_COMPATIBILITY))
-    return `its compatibility is not a string of at most ${MAX_COMPATIBILITY} characters`;
+  if (
+    compatibility !== undefined &&
+    (typeof compatibility !== "string" || compatibility.length > MAX_COMPATIBILITY_LENGTH)
+  )
+    return `its compatibility is not a string of at most ${MAX_COMPATIBILITY_LENGTH} characters`;
   if (metadata !== undefined && !isObject(metadata)) return "its metadata is not a map";
   return undefined;
 }

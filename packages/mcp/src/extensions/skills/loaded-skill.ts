@@ -11,7 +11,7 @@ import { decodeText, encodedText } from "./skill.js";
 import { MAX_SKILL_BYTES, pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
 
 /** Bytes of a message beside the file that it carries. */
-const MESSAGE_AROUND = 65_536;
+const MESSAGE_OVERHEAD_BYTES = 65_536;
 
 /** A file of a skill whose size and digest are those of the entry. */
 export interface SkillFile {
@@ -107,13 +107,16 @@ export class SkillReader {
     };
   }
 
-  async #request({ uri, size = MAX_SKILL_BYTES }: FoundFile, options?: CallOptions): Promise<Record<string, unknown>> {
+  async #request(
+    { uri, size = MAX_SKILL_BYTES }: SkillFileInfo,
+    options?: CallOptions,
+  ): Promise<Record<string, unknown>> {
     try {
       return await this.#client.request("resources/read", { uri }, options);
     } catch (error) {
       if (!McpError.is(error) || error.kind !== "oversized_frame") throw error;
       // Base64 takes a third more, and escapes of line breaks and quotes at most as much again.
-      const needed = 2 * size + MESSAGE_AROUND;
+      const needed = 2 * size + MESSAGE_OVERHEAD_BYTES;
       throw new McpError(error.kind, error.message, {
         cause: error,
         data: error.data,
@@ -123,7 +126,7 @@ export class SkillReader {
     }
   }
 
-  #verify({ uri, size, digest }: FoundFile, bytes: Uint8Array): void {
+  #verify({ uri, size, digest }: SkillFileInfo, bytes: Uint8Array): void {
     if (size === undefined || digest === undefined) {
       this.#received += bytes.length;
       if (this.#received > MAX_SKILL_BYTES)
@@ -141,7 +144,7 @@ export class SkillReader {
   }
 
   /** The file that a path or a URI names. A file that the entry does not list counts as one that was changed. */
-  #find(given: string): FoundFile {
+  #find(given: string): SkillFileInfo {
     const { root, files } = this.skill;
     const path = given.includes("://") ? pathInSkill(root, given) : given.replace(/^(?:\.\/)+/, "");
     if (path !== undefined && files === undefined && pathProblem(path) === undefined)
@@ -155,7 +158,7 @@ export class SkillReader {
   }
 }
 
-interface FoundFile {
+interface SkillFileInfo {
   readonly path: string;
   readonly uri: string;
   readonly digest?: string;

@@ -1,7 +1,7 @@
 import type { FileStatus, Files, Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { type SkillOffer, skillOfFiles } from "./skill.js";
-import { type HeldSkills, MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE } from "./skill-path.js";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE, type SkillBudget } from "./skill-path.js";
 
 /** Entries of one folder, of one skill with its folders, and of all folders above skills. */
 const MAX_ENTRIES = 10_000;
@@ -12,26 +12,26 @@ const MAX_ENTRIES = 10_000;
  * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it, and before it reads more than
  * may be held.
  */
-export function readSkillFolder(source: string, platform: Platform, held: HeldSkills): SkillOffer[] {
+export function readSkillFolder(source: string, platform: Platform, budget: SkillBudget): SkillOffer[] {
   if (platform.files === undefined) {
     throw new McpError("unsupported", `this runtime has no files, so the skills in "${source}" cannot be read`, {
       fix: "Pass the skills as values made by `skill`.",
     });
   }
-  return new FolderReader(platform.files(), source, held).skills();
+  return new FolderReader(platform.files(), source, budget).skills();
 }
 
 class FolderReader {
   readonly #files: Files;
   readonly #source: string;
-  readonly #held: HeldSkills;
+  readonly #budget: SkillBudget;
   /** Entries of folders above skills so far. */
   #entries = 0;
 
-  constructor(files: Files, source: string, held: HeldSkills) {
+  constructor(files: Files, source: string, budget: SkillBudget) {
     this.#files = files;
     this.#source = source;
-    this.#held = held;
+    this.#budget = budget;
   }
 
   skills(): SkillOffer[] {
@@ -69,9 +69,9 @@ class FolderReader {
   }
 
   #skill(root: string, skillPath: string, first: FileStatus): SkillOffer {
-    this.#held.addSkill();
+    this.#budget.addSkill();
     const found: [string, Uint8Array][] = [];
-    const budget = { bytes: MAX_SKILL_BYTES };
+    const remaining = { bytes: MAX_SKILL_BYTES };
     let entries = 0;
     const walk = (folder: string, expected: FileStatus) => {
       const whole = folder === "" ? root : `${root}/${folder}`;
@@ -89,7 +89,7 @@ class FolderReader {
         }
         if (found.length === MAX_SKILL_FILES)
           throw refused(root, `has more than ${MAX_SKILL_FILES} files`, "Split the skill.");
-        found.push([path, this.#read(root, path, status, budget)]);
+        found.push([path, this.#read(root, path, status, remaining)]);
       }
       this.#checkSame(whole, expected);
     };
@@ -98,7 +98,7 @@ class FolderReader {
   }
 
   /** The content of a regular file, or of a link to one in the same skill. */
-  #read(root: string, path: string, status: FileStatus, budget: { bytes: number }): Uint8Array {
+  #read(root: string, path: string, status: FileStatus, remaining: { bytes: number }): Uint8Array {
     const shown = `${root}/${path}`;
     let real = shown;
     let expected = status;
@@ -109,10 +109,10 @@ class FolderReader {
       expected = this.#status(real);
     }
     if (!expected.isFile()) throw refused(shown, "is not a regular file", "Remove it from the skill.");
-    if (expected.size > budget.bytes)
+    if (expected.size > remaining.bytes)
       throw refused(shown, `makes the skill larger than ${MAX_SKILL_BYTES} bytes`, "Split the skill.");
-    budget.bytes -= expected.size;
-    this.#held.addBytes(expected.size);
+    remaining.bytes -= expected.size;
+    this.#budget.addBytes(expected.size);
     return this.#attempt(shown, () => this.#content(shown, real, expected));
   }
 

@@ -186,7 +186,7 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
     // A skill inside another one has the same files there.
     for (const [uri, file] of skill.files) files.set(uri, file);
     for (const [uri, children] of skill.folders) folders.set(uri, children);
-    for (const [folder, name] of stepsTo(skill.path)) {
+    for (const [folder, name] of foldersAbove(skill.path)) {
       const children = above.get(skillUri(folder)) ?? new Map<string, Resource>();
       const uri = skillUri(`${folder}/${name}`);
       children.set(uri, { uri, name, mimeType: DIRECTORY_MIME_TYPE });
@@ -198,7 +198,7 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
 }
 
 /** The folders above a skill, each with the name of the next one: `acme/billing/refunds` has `acme` and `acme/billing`. */
-function stepsTo(path: string): [folder: string, name: string][] {
+function foldersAbove(path: string): [folder: string, name: string][] {
   const segments = path.split("/");
   return segments.slice(1).map((name, index) => [segments.slice(0, index + 1).join("/"), name]);
 }
@@ -209,12 +209,12 @@ function stepsTo(path: string): [folder: string, name: string][] {
  *
  * Spec: Skills, "Nested Skills" and "Resources", https://github.com/modelcontextprotocol/ext-skills
  */
-export function checkPlaces(skills: ReadonlyMap<string, ServedSkill>): void {
+export function checkSkillPaths(skills: ReadonlyMap<string, ServedSkill>): void {
   const places = new SkillPaths();
   for (const skill of skills.values()) {
     const known = places.add(skill.path, true);
-    if (known !== undefined) throw samePlace(skill.path, known);
-    for (const [folder] of stepsTo(skill.path)) {
+    if (known !== undefined) throw pathCollision(skill.path, known);
+    for (const [folder] of foldersAbove(skill.path)) {
       const outer = skills.get(skillUri(folder, SKILL_FILE));
       if (outer !== undefined) checkNested(skill, outer);
     }
@@ -222,7 +222,7 @@ export function checkPlaces(skills: ReadonlyMap<string, ServedSkill>): void {
 }
 
 /** The error for two skills that are served at one place. */
-export function samePlace(path: string, known: string): McpError {
+export function pathCollision(path: string, known: string): McpError {
   const what = path === known ? `two skills have the path "${path}"` : `the skill "${path}" collides with "${known}"`;
   return new McpError("invalid_definition", what, {
     fix: "Rename one of them, or put it below another folder.",

@@ -12,10 +12,10 @@ export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 const MAX_SKILLS = 1000;
 
 /** Bytes of all skills of one server, because they are held in memory. */
-const MAX_HELD_BYTES = 256 * 1024 * 1024;
+const MAX_SERVER_BYTES = 256 * 1024 * 1024;
 
 /** Counts the skills and bytes that a server holds. */
-export class HeldSkills {
+export class SkillBudget {
   #skills = 0;
   #bytes = 0;
 
@@ -27,7 +27,7 @@ export class HeldSkills {
   /** Counts bytes. Throws if they are too many. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > MAX_HELD_BYTES) throw tooMuch(`${MAX_HELD_BYTES} bytes of skills`);
+    if (this.#bytes > MAX_SERVER_BYTES) throw tooMuch(`${MAX_SERVER_BYTES} bytes of skills`);
   }
 }
 
@@ -39,16 +39,16 @@ function tooMuch(limit: string): McpError {
 export const SKILL_FILE = "SKILL.md";
 
 /** Characters of a skill's name. Spec: Agent Skills, "name field", https://agentskills.io/specification#name-field */
-const MAX_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 /** Characters of one segment of a path; what file systems take. */
-const MAX_SEGMENT = 255;
+const MAX_SEGMENT_LENGTH = 255;
 /** Folders inside folders of one skill. */
-const MAX_FOLDERS = 16;
+const MAX_PATH_SEGMENTS = 16;
 
 /** The problem of the name of a skill; undefined for a valid one. */
 export function nameProblem(name: unknown): string | undefined {
   if (typeof name !== "string" || name === "") return "it has no name";
-  if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`;
+  if (name.length > MAX_NAME_LENGTH) return `its name is longer than ${MAX_NAME_LENGTH} characters`;
   if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) return undefined;
   return `its name ${JSON.stringify(name)} is not made of lowercase letters, digits and single hyphens`;
 }
@@ -64,11 +64,11 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
  */
 export function pathProblem(path: string): string | undefined {
   const segments = path.split("/");
-  if (segments.length > MAX_FOLDERS) return `lies more than ${MAX_FOLDERS - 1} folders deep`;
+  if (segments.length > MAX_PATH_SEGMENTS) return `lies more than ${MAX_PATH_SEGMENTS - 1} folders deep`;
   for (const segment of segments) {
     if (segment === "") return "has an empty segment";
     if (segment === "." || segment === "..") return `has a segment \`${segment}\``;
-    if (segment.length > MAX_SEGMENT) return `has a segment of more than ${MAX_SEGMENT} characters`;
+    if (segment.length > MAX_SEGMENT_LENGTH) return `has a segment of more than ${MAX_SEGMENT_LENGTH} characters`;
     if (CONTROLS.test(segment)) return "holds a control character";
     if (/[\\:]/.test(segment)) return "holds a backslash or a colon";
     if (/%(?:2e|2f|5c|00)/i.test(segment)) return "holds an encoded dot, slash or NUL";

@@ -14,16 +14,16 @@ import { type DefinedExtension, defineExtension } from "../seam/define-extension
 import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
 import { readSkillFolder } from "./read-skill-folder.js";
 import {
-  checkPlaces,
+  checkSkillPaths,
+  pathCollision,
   type ServedFile,
   type ServedSkill,
   type SkillTree,
-  samePlace,
   serveSkill,
   treeOf,
 } from "./served-skill.js";
 import type { SkillOffer } from "./skill.js";
-import { HeldSkills } from "./skill-path.js";
+import { SkillBudget } from "./skill-path.js";
 
 /** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
 export type SkillSource = string | SkillOffer;
@@ -182,20 +182,20 @@ class SkillSet {
 
   load(): LoadedSkills {
     const loaded = new Map<string, ServedSkill>();
-    const held = new HeldSkills();
+    const budget = new SkillBudget();
     for (const source of this.#sources) {
-      if (typeof source !== "string") held.addSkill();
-      const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform, held) : [source];
+      if (typeof source !== "string") budget.addSkill();
+      const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform, budget) : [source];
       for (const offer of offers) {
         const skill = serveSkill(offer, this.#server.platform);
         const { uri } = skill.entry;
-        if (loaded.has(uri)) throw samePlace(skill.path, skill.path);
+        if (loaded.has(uri)) throw pathCollision(skill.path, skill.path);
         loaded.set(uri, skill);
         if (typeof source === "string") continue;
-        for (const { resource: listed } of skill.files.values()) held.addBytes(listed.size ?? 0);
+        for (const { resource: listed } of skill.files.values()) budget.addBytes(listed.size ?? 0);
       }
     }
-    checkPlaces(loaded);
+    checkSkillPaths(loaded);
     return loaded;
   }
 

@@ -32,9 +32,9 @@ export function readYaml(text: string): { [key: string]: YamlValue } {
   const reader = new YamlReader(text);
   const first = reader.row();
   if (first === undefined) return {};
-  if (first.indent > 0) throw reader.wrong("the first line is indented");
+  if (first.indent > 0) throw reader.errorHere("the first line is indented");
   const map = first.text.startsWith("{") ? reader.flowMap() : reader.map(0, 0);
-  if (reader.row() !== undefined) throw reader.wrong("it is indented otherwise than the lines before it");
+  if (reader.row() !== undefined) throw reader.errorHere("it is indented otherwise than the lines before it");
   return map;
 }
 
@@ -57,7 +57,7 @@ class YamlReader {
     }
   }
 
-  wrong(message: string): YamlError {
+  errorHere(message: string): YamlError {
     return new YamlError(this.#at + 1, message);
   }
 
@@ -68,8 +68,8 @@ class YamlReader {
       const text = trimSpacesStart(line);
       if (text === "" || text.startsWith("#")) continue;
       const indent = line.length - text.length;
-      if (line.slice(0, indent).includes("\t")) throw this.wrong("tabs cannot indent");
-      if (/^(?:---|\.\.\.)(?:[ \t]|$)/.test(line)) throw this.wrong("only one document is allowed");
+      if (line.slice(0, indent).includes("\t")) throw this.errorHere("tabs cannot indent");
+      if (/^(?:---|\.\.\.)(?:[ \t]|$)/.test(line)) throw this.errorHere("only one document is allowed");
       return { indent, text };
     }
     return undefined;
@@ -87,9 +87,9 @@ class YamlReader {
     for (let row = this.row(); row?.indent === indent && !isItem(row.text); row = this.row()) {
       const line = this.#at + 1;
       const key = keyOf(row.text);
-      if (key === undefined) throw this.wrong("expected a key, a colon and a value");
+      if (key === undefined) throw this.errorHere("expected a key, a colon and a value");
       const name = key.quoted ? key.key : plainKeyScalar(key.key, line);
-      addMember(map, name, this.#after(indent, indent + key.length, depth, true), line);
+      addMember(map, name, this.#valueAt(indent, indent + key.length, depth, true), line);
     }
     return map;
   }
@@ -104,22 +104,22 @@ class YamlReader {
         // The dash is part of the indentation of a map or list that begins in the same line.
         this.#lines[this.#at] = " ".repeat(column) + inner;
         list.push(isItem(inner) ? this.#list(column, depth + 1) : this.map(column, depth + 1));
-      } else list.push(this.#after(indent, column, depth, false));
+      } else list.push(this.#valueAt(indent, column, depth, false));
     }
     return list;
   }
 
   /** The value whose text begins at a column of the current line; what belongs to it is indented deeper than `indent`. */
-  #after(indent: number, column: number, depth: number, ofKey: boolean): YamlValue {
+  #valueAt(indent: number, column: number, depth: number, ofKey: boolean): YamlValue {
     const line = this.#lines[this.#at] ?? "";
     const text = trimSpacesStart(line.slice(column));
-    if (text === "" || text.startsWith("#")) return this.#below(indent, depth, ofKey);
+    if (text === "" || text.startsWith("#")) return this.#valueBelow(indent, depth, ofKey);
     const begin = (this.#starts[this.#at] ?? 0) + line.length - text.length;
     const first = text.charAt(0);
     if (first === "|" || first === ">") return this.#block(indent, text);
     if (first === '"' || first === "'") {
       const end = quoteEnd(this.#text, begin);
-      if (end === undefined) throw this.wrong("a quote is not closed");
+      if (end === undefined) throw this.errorHere("a quote is not closed");
       const value = quotedScalar(first, this.#text.slice(begin + 1, end), this.#at + 1);
       this.#skipTo(end + 1, indent, false);
       return value;
@@ -128,7 +128,7 @@ class YamlReader {
   }
 
   /** The value that stands in the lines below its key or dash. */
-  #below(indent: number, depth: number, ofKey: boolean): YamlValue {
+  #valueBelow(indent: number, depth: number, ofKey: boolean): YamlValue {
     this.#at++;
     const row = this.row();
     if (row === undefined || row.indent < indent) return null;
@@ -136,7 +136,7 @@ class YamlReader {
       return this.#list(row.indent, depth + 1);
     if (row.indent <= indent) return null;
     const isMap = keyOf(row.text) !== undefined && !"[{".includes(row.text.charAt(0));
-    return isMap ? this.map(row.indent, depth + 1) : this.#after(indent, row.indent, depth, false);
+    return isMap ? this.map(row.indent, depth + 1) : this.#valueAt(indent, row.indent, depth, false);
   }
 
   #flow(begin: number, indent: number, depth: number): YamlValue {
@@ -146,7 +146,7 @@ class YamlReader {
       this.#skipTo(flow.at, indent, true);
       return value;
     } catch (error) {
-      if (error instanceof YamlError && error.line === 0) throw this.wrong(error.message);
+      if (error instanceof YamlError && error.line === 0) throw this.errorHere(error.message);
       throw error;
     }
   }
@@ -158,11 +158,11 @@ class YamlReader {
       const line = this.#lines[this.#at] ?? "";
       const isEnd = inBrackets && /^ *[\]}]/.test(line) && line.search(/[^ \t]/) === indent;
       if (trimSpaces(line) !== "" && line.search(/[^ \t]/) <= indent && !isEnd)
-        throw this.wrong("it must be indented deeper than its key");
+        throw this.errorHere("it must be indented deeper than its key");
     }
     const rest = (this.#lines[this.#at] ?? "").slice(end - (this.#starts[this.#at] ?? 0));
     if (!/^[ \t]*$|^[ \t]+#/.test(rest))
-      throw this.wrong(`unexpected text after a value: ${trimSpaces(rest).slice(0, 40)}`);
+      throw this.errorHere(`unexpected text after a value: ${trimSpaces(rest).slice(0, 40)}`);
     this.#at++;
   }
 
@@ -175,7 +175,7 @@ class YamlReader {
       const comment = text.search(/[ \t]#/);
       const part = trimSpaces(comment === -1 ? text : text.slice(0, comment));
       if (/:(?:[ \t]|$)/.test(part))
-        throw this.wrong("a colon and a space separate a key from its value; quote the text");
+        throw this.errorHere("a colon and a space separate a key from its value; quote the text");
       lines.push(part);
       this.#at++;
       if (comment !== -1) break;
@@ -194,16 +194,16 @@ class YamlReader {
     const text = trimSpaces(line);
     if (text === "" || text.startsWith("#") || line.search(/[^ \t]/) <= indent) return undefined;
     for (; this.#at < ahead; this.#at++) {
-      if (this.#lines[this.#at]?.includes("\t")) throw this.wrong("tabs cannot indent");
+      if (this.#lines[this.#at]?.includes("\t")) throw this.errorHere("tabs cannot indent");
       lines.push("");
     }
-    if (line.slice(0, line.search(/[^ \t]/)).includes("\t")) throw this.wrong("tabs cannot indent");
+    if (line.slice(0, line.search(/[^ \t]/)).includes("\t")) throw this.errorHere("tabs cannot indent");
     return text;
   }
 
   #block(indent: number, header: string): string {
     const found = /^[|>](?:([1-9])([-+]?)|([-+]?)([1-9]?))(?:[ \t]+#.*|[ \t]*)$/.exec(header);
-    if (found === null) throw this.wrong(`${header.slice(0, 20)} does not begin a block of text`);
+    if (found === null) throw this.errorHere(`${header.slice(0, 20)} does not begin a block of text`);
     const chomp = found[2] ?? found[3];
     const digit = found[1] ?? found[4];
     this.#at++;
@@ -234,7 +234,7 @@ class YamlReader {
       }
       if (at <= indent || (column !== undefined && at < column)) break;
       if (column === undefined && longest > at)
-        throw this.wrong("the first line is indented less than the empty ones above it");
+        throw this.errorHere("the first line is indented less than the empty ones above it");
       column ??= at;
       lines.push(line.slice(column));
     }
