@@ -24,7 +24,7 @@ export const NO_SERVER_DETAILS: ServerDetails = {
   lists: {},
 };
 
-/** Returns what the handshake told about the server, truncated. Increments the counter of every list in `before`. */
+/** Returns the details of the server from the handshake, truncated. Increments the counter of every list in `before`. */
 export function serverDetails(client: Client, before: ConnectionInfo["lists"]): ServerDetails {
   const { serverInfo, instructions, serverCapabilities, protocolVersion } = client;
   const kinds = listsOf(serverCapabilities);

@@ -27,9 +27,9 @@ export function sessionOf({ id, info }: SessionConnection, { timeline, recorder 
   }
   const notes: string[] = [];
   if (recorded?.full === true) notes.push("the recording reached its limit, and later messages are missing");
-  const forgotten = timeline.range().first - 1;
-  if (recorded === undefined && forgotten > 0) {
-    notes.push(`the inspector had dropped ${forgotten} entries of all connections when this was written`);
+  const dropped = timeline.range().first - 1;
+  if (recorded === undefined && dropped > 0) {
+    notes.push(`the inspector had dropped ${dropped} entries of all connections when this was written`);
   }
   const began = new Date(Date.now() - (timeline.now() - first.summary.ms));
   const { target, revision, server } = info;

@@ -25,8 +25,8 @@ const known = new WeakMap<Union, UnionChoices>();
 
 /** Returns the choices of a union. They are cached, because large lists use the same union many times. */
 export function choicesOf(definitions: SchemaDefinitions, definition: string, union: Union): UnionChoices {
-  const kept = known.get(union);
-  if (kept !== undefined) return kept;
+  const cached = known.get(union);
+  if (cached !== undefined) return cached;
   const choices = flatten(definitions, definition, union);
   const found = { choices, tags: tagsOf(definitions, choices) };
   known.set(union, found);

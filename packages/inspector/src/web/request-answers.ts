@@ -53,7 +53,7 @@ export class RequestAnswers {
     else this.#file(request, response, path);
   }
 
-  /** Ends the event streams, which tells the pages that the inspector has stopped. */
+  /** Ends the event streams, so that the pages notice that the inspector has stopped. */
   endStreams(): void {
     for (const end of this.#streams) end();
   }
