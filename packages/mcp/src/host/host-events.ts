@@ -6,36 +6,49 @@ import type { CallCounts } from "./connection/call-gate.js";
 import type { CircuitState } from "./connection/circuit-breaker.js";
 import type { SupervisionEvent } from "./supervision/supervision-event.js";
 
-/** A server of the host is in another state. */
+/** A server of the host changed its state. */
 export interface StatusChanged {
+  /** Always `status`; tells the events of `any` apart. */
   readonly type: "status";
+  /** The name of the server in the host. */
   readonly server: string;
+  /** Its status after the change. */
   readonly status: ServerStatus;
 }
 
-/** The catalogue has changed; several changes of one turn of the event loop are told together. */
+/** The catalogue changed. Changes in one turn of the event loop are published as one event. */
 export interface CatalogueChanged {
+  /** Always `catalogue`; tells the events of `any` apart. */
   readonly type: "catalogue";
+  /** The lists that changed. Templates of resources count as `resources`. */
   readonly lists: readonly ("tools" | "prompts" | "resources")[];
 }
 
-/** A step of the supervision of the host's servers. */
+/** A step in the supervision of the host's servers. */
 export interface SupervisionStep {
+  /** Always `supervision`; tells the events of `any` apart. */
   readonly type: "supervision";
+  /** The step of the supervisor: a change of a connection, or of the supervisor itself. */
   readonly step: SupervisionEvent;
 }
 
-/** The events of a host by name; `any` is all of them. */
+/** The events of a host by name, for `Host.on`. */
 export interface HostEvents {
+  /** A server started, became ready, failed, or stopped. */
   status: StatusChanged;
+  /** The tools, prompts or resources of the host changed. */
   catalogue: CatalogueChanged;
+  /** The supervisor changed the state of a connection, or its own. */
   supervision: SupervisionStep;
+  /** Every event. `type` tells them apart. */
   any: StatusChanged | CatalogueChanged | SupervisionStep;
 }
 
 type Listener = (event: never) => void;
 
-/** Those who listen to a host. What a listener throws is reported and harms nobody. */
+/**
+ * The listeners of a host. An error that a listener throws becomes a warning and does not affect the other listeners.
+ */
 export class HostListeners {
   readonly #platform: Pick<Platform, "warn">;
   readonly #listeners = new Map<keyof HostEvents, Set<Listener>>();
@@ -51,10 +64,10 @@ export class HostListeners {
     return () => void known.delete(listener);
   }
 
-  tell(event: HostEvents["any"]): void {
+  publish(event: HostEvents["any"]): void {
     for (const name of [event.type, "any"] as const) {
       for (const listener of [...(this.#listeners.get(name) ?? [])]) {
-        // Each set holds listeners of its own event.
+        // Each set holds listeners of its own event only.
         callHook(this.#platform, `a listener to "${name}" of the host`, () => listener(event as never));
       }
     }
@@ -62,51 +75,71 @@ export class HostListeners {
 }
 
 /**
- * Where a server of a host stands: `starting` for the first time, `ready` for calls, `restarting` after it ended, `failed` too
- * often and held for a while, `stopped` by the host, or `disabled` by its entry.
+ * The state of a server in a host.
+ *
+ * - `disabled`: its entry disables it.
+ * - `starting`: its first start is running.
+ * - `ready`: it accepts calls.
+ * - `restarting`: it ended and is being started again.
+ * - `failed`: it failed too often, and the host retries after `retryMs`.
+ * - `stopped`: the host stopped it.
  */
 export type HostedState = "disabled" | "starting" | "ready" | "restarting" | "failed" | "stopped";
 
-/** What went wrong last. */
+/** An error of a server. */
 export interface ServerProblem {
+  /** The kind of the error, such as `connect_failed` or `timeout`. */
   readonly kind: string;
+  /** The text of the error. */
   readonly message: string;
-  /** What to change. */
+  /** Advice on what to change. Undefined if there is none. */
   readonly fix: string | undefined;
-  /** In milliseconds since the epoch. */
+  /** The time of the error, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What a host knows of one of its servers. */
+/** The state and the numbers of one server of a host. */
 export interface ServerStatus {
+  /** The state of the server. */
   readonly state: HostedState;
-  /** The revision of the protocol that it speaks, once it is known. */
+  /** The negotiated revision of the protocol. Undefined while no connection is open. */
   readonly protocolVersion: string | undefined;
-  /** Whether it keeps sessions (`stateful`) or not (`stateless`), once it is known. */
+  /** `stateful` if the revision has sessions, otherwise `stateless`. Undefined while no connection is open. */
   readonly era: string | undefined;
-  /** The implementation that the server reports, unverified: name and version, and title, description, website and icons if it has them. */
+  /**
+   * The implementation that the server reports, unverified: name and version, and title, description, website and icons
+   * if present.
+   */
   readonly serverInfo: Readonly<Implementation> | undefined;
-  /** Its own connections that stand. */
+  /** Number of open connections that the host supervises, without those for single clients of a gateway. */
   readonly connections: number;
-  /** The time that its last health check took. */
+  /** The round trip of the last health check, in milliseconds. Undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** How often it was started again. */
+  /** Number of restarts after a crash, since the server was added. */
   readonly restarts: number;
-  /** What went wrong last, also after it recovered. */
+  /** The last error of the server. It remains after the server has recovered. */
   readonly lastError: ServerProblem | undefined;
+  /**
+   * The state of the circuit breaker: `open` if the host rejects calls of this server. `closed` without a circuit
+   * breaker.
+   */
   readonly circuit: CircuitState;
+  /** Calls that run, wait, or were rejected because of the limits. */
   readonly calls: CallCounts;
+  /** Number of tools that clients see, after the filter. */
   readonly tools: number;
+  /** Number of prompts. */
   readonly prompts: number;
+  /** Number of resources, without templates. */
   readonly resources: number;
-  /** Whether its lists come from an earlier run, because it has not listed anything yet. */
+  /** True if the lists are those of an earlier run, because the server has not listed anything yet. */
   readonly stale: boolean;
-  /** In what it differs from its lock, as it was listed last. Empty without a lock. */
+  /** Differences between the lock of the server and its last lists. Empty without a lock. */
   readonly drift: readonly LockDifference[];
 }
 
-/** The status of a server that is not started. */
-export const DISABLED: ServerStatus = {
+/** The status of a server that its entry disables. */
+export const DISABLED_STATUS: ServerStatus = {
   state: "disabled",
   protocolVersion: undefined,
   era: undefined,

@@ -18,7 +18,7 @@ import { outerResult } from "../server/sources/offer-names.js";
 import { HostCatalogue } from "./catalogue/host-catalogue.js";
 import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
 import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";
-import { DISABLED, type HostEvents, HostListeners, type ServerStatus } from "./host-events.js";
+import { DISABLED_STATUS, type HostEvents, HostListeners, type ServerStatus } from "./host-events.js";
 import type { HostedServer } from "./hosted-server.js";
 import { HostedServers } from "./hosted-servers.js";
 import { checkHostOptions, type HostEntry, type HostOptions } from "./options.js";
@@ -26,10 +26,10 @@ import { APPLICATION } from "./server-entry.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
 /**
- * Many servers, supervised, as one: their tools, prompts and resources under names that do not collide, whatever the servers do.
+ * Supervises many servers and presents them as one. Their tools, prompts and resources have names that do not collide.
  *
- * A server that is broken or slow affects nobody else; it is started again by the rules of supervision, and `status` says what
- * is wrong with it. Usable with `await using`.
+ * A broken or slow server does not affect the others: the host restarts it, and `status` reports what is wrong. A host
+ * can be used with `await using`.
  */
 export class Host implements AsyncDisposable {
   readonly #platform: Platform;
@@ -39,6 +39,10 @@ export class Host implements AsyncDisposable {
   readonly #search = new ToolSearch();
   #indexed: readonly Tool[] | undefined;
 
+  /**
+   * Creates a host and adds the servers of `options`, without starting them. Throws `invalid_definition` for invalid
+   * options.
+   */
   constructor(options: HostOptions = {}) {
     checkHostOptions(options);
     this.#platform = replacedPlatform(runtimePlatform, options.platform);
@@ -50,68 +54,80 @@ export class Host implements AsyncDisposable {
   }
 
   /**
-   * Starts all servers at once. Resolves when each is ready, has failed its first attempt or is known from an earlier run, or after
-   * `startWaitMs`; those that are not ready then go on starting. Rejects if a server with `required` does not start.
+   * Starts all servers at once. Resolves when every server is ready, has failed its first attempt, or has lists from an
+   * earlier run, but after `startWaitMs` at the latest. Servers that are not ready by then continue to start. Rejects
+   * if a server with `required` does not start.
    */
   start(): Promise<void> {
     return this.#servers.start();
   }
 
-  /** Resolves when a server is ready for calls, and rejects when it is not within `waitMs`, with the reason if it is known. */
+  /**
+   * Resolves when a server is ready for calls. Rejects after `waitMs`, or at once if the server is known to be
+   * unavailable.
+   */
   async ready(server: string): Promise<void> {
-    await this.#servers.get(server).remote.standing();
+    await this.#servers.get(server).remote.ownConnection();
   }
 
-  /** All tools, under the names to call them by; the same list until something changes. */
+  /** All tools, under the names to call them by. Returns the same array until something changes. */
   tools(): readonly Tool[] {
     return this.#catalogue.all("tools");
   }
 
+  /** All prompts, under the names to get them by. Returns the same array until something changes. */
   prompts(): readonly Prompt[] {
     return this.#catalogue.all("prompts");
   }
 
+  /** All resources, under the URIs to read them by. Returns the same array until something changes. */
   resources(): readonly Resource[] {
     return this.#catalogue.all("resources");
   }
 
+  /**
+   * All templates of resources, for URIs that `readResource` accepts. Returns the same array until something changes.
+   */
   resourceTemplates(): readonly ResourceTemplate[] {
     return this.#catalogue.all("resourceTemplates");
   }
 
-  /** The tools that fit the words best, found without a model. */
+  /** Returns the tools that match the words of a query best. Works without a model. */
   search(query: string, options?: SearchOptions): ToolHit[] {
     return this.#index().search(query, options);
   }
 
-  /** The servers with their number of tools and their subjects, to choose words for a search by. */
+  /** The servers with the number and the topics of their tools, as an aid for choosing search words. */
   categories(): ToolCategory[] {
     return this.#index().categories();
   }
 
-  /** Calls a tool by its name in `tools()`, and gives its full result. */
+  /** Calls a tool by its name in `tools()` and returns its full result. */
   async callTool(name: string, args?: object, options: CallOptions = {}): Promise<CallToolResult> {
     checkCallOptions(options);
     const found = this.#catalogue.find("tools", name);
-    if (found === undefined) throw this.#refused(name) ?? unknown("tool", name);
+    if (found === undefined) throw this.#driftError(name) ?? unknown("tool", name);
     const server = this.#servers.get(found.server);
     const inner = server.tools.innerCall(found.inner, args as Record<string, unknown> | undefined);
     const { idempotent, readOnly } = this.hints(name);
     const repeatable = mayResend(options, idempotent || readOnly);
-    const sent = server.remote.timed(options);
-    const result = await server.remote.run(this.#run(server, options, repeatable), (connection) =>
-      connection.callTool(inner.name, inner.args, server.parts.application, sent, { idempotent: false }),
+    const sent = server.remote.withDeadline(options);
+    const result = await server.remote.run(this.#runOptions(server, options, repeatable), (connection) =>
+      connection.callTool(inner.name, inner.args, server.config.application, sent, { idempotent: false }),
     );
-    return this.#named(server, "tools/call", result) as CallToolResult;
+    return this.#withOuterNames(server, "tools/call", result) as CallToolResult;
   }
 
-  /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
+  /**
+   * Calls a tool and returns its value: structured content, or text. Rejects with `tool_error` if the tool reports a
+   * failure.
+   */
   async call(name: string, args?: object, options: CallOptions = {}): Promise<unknown> {
     const result = await this.callTool(name, args, options);
     return toolValue(name, result, () => {});
   }
 
-  /** A prompt by its name in `prompts()`. */
+  /** Gets a prompt by its name in `prompts()`. */
   async getPrompt(name: string, args?: Record<string, string>, options: CallOptions = {}): Promise<GetPromptResult> {
     const found = this.#catalogue.find("prompts", name);
     if (found === undefined) throw unknown("prompt", name);
@@ -119,10 +135,10 @@ export class Host implements AsyncDisposable {
     const result = await this.#request(server, options, (requester, sent) =>
       getPrompt(requester, found.inner, args, sent),
     );
-    return this.#named(server, "prompts/get", result) as GetPromptResult;
+    return this.#withOuterNames(server, "prompts/get", result) as GetPromptResult;
   }
 
-  /** A resource by its address in `resources()`, or by one that a result of a server gave. */
+  /** Reads a resource by its URI in `resources()`, or by a URI from a result of one of the servers. */
   async readResource(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
     const found = this.#catalogue.ownerOf(uri);
     if (found === undefined) throw unknown("resource", uri);
@@ -130,17 +146,17 @@ export class Host implements AsyncDisposable {
     const result = await this.#request(server, options, (requester, sent) =>
       readResource(requester, found.inner, sent),
     );
-    return this.#named(server, "resources/read", result) as ReadResourceResult;
+    return this.#withOuterNames(server, "resources/read", result) as ReadResourceResult;
   }
 
   /**
-   * What a tool says of itself, as far as it may decide anything: the annotations of a server that is not trusted are left out,
-   * and what is left out counts as the worst case.
+   * The annotations of a tool, with the worst case for every absent one: not read-only, destructive, not idempotent,
+   * open world. Annotations of servers that are not `trusted` count as absent.
    */
   hints(tool: string): { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean } {
     const found = this.#catalogue.find("tools", tool);
     if (found === undefined) throw unknown("tool", tool);
-    const { trusted } = this.#servers.get(found.server).parts;
+    const { trusted } = this.#servers.get(found.server).config;
     const annotations = trusted ? (found.item.annotations ?? {}) : {};
     const readOnly = annotations.readOnlyHint === true;
     return {
@@ -151,82 +167,93 @@ export class Host implements AsyncDisposable {
     };
   }
 
-  /** What is known of each server, by name. */
+  /** The status of each server, by name. */
   status(): Record<string, ServerStatus> {
-    const disabled = [...this.#servers.disabled].map((name) => [name, DISABLED] as const);
+    const disabled = [...this.#servers.disabled].map((name) => [name, DISABLED_STATUS] as const);
     return Object.fromEntries([...this.#servers.all().map(({ name, status }) => [name, status] as const), ...disabled]);
   }
 
-  /** The client of a server's connection, for all that the host has no method for; undefined while none stands. */
+  /**
+   * The client of a server's least busy connection, for requests that the host has no method for. Undefined while
+   * disconnected.
+   */
   client(server: string): Client | undefined {
     return this.#servers.get(server).remote.leastBusy?.client;
   }
 
-  /** Adds a server and starts it. Resolves when it is ready; rejects with why its first attempt failed, and goes on trying. */
+  /**
+   * Adds a server, and starts it if the host is started. Resolves when the server is ready. Rejects if its first
+   * attempt fails; the host continues to retry.
+   */
   add(name: string, entry: HostEntry): Promise<void> {
     return this.#servers.addStarted(name, entry);
   }
 
-  /** Ends a server and forgets it. */
+  /** Stops a server and removes it from the host. */
   remove(name: string): Promise<void> {
     return this.#servers.remove(name);
   }
 
-  /** Ends a server's connections and opens them again at once, whatever its state. */
+  /** Closes the connections of a server and opens them again at once, whatever its state. */
   restart(name: string): Promise<void> {
     return this.#servers.restart(name);
   }
 
   /**
-   * Lists again what a server offers, for servers that do not tell of changes. If none is named, all that are ready; rejects
-   * with the first failure when it is done with the others.
+   * Fetches the lists of a server again, for servers that do not announce changes. Without a name, refreshes all
+   * servers that are ready, and then rejects with the first failure.
    */
   async refresh(server?: string): Promise<void> {
     if (server !== undefined) await this.ready(server);
     const servers = server === undefined ? this.#servers.all() : [this.#servers.get(server)];
-    // One that fails keeps nobody from hearing of the others.
+    // One failure must not hide the lists of the other servers.
     const outcomes = await Promise.allSettled(servers.map((one) => one.refresh()));
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed !== undefined) throw McpError.from(failed.reason);
   }
 
-  /** The supervision of the servers as plain data; `printTree` makes text of it. */
+  /** The supervision tree as plain data. `printTree` renders it as text. */
   tree(): SupervisorTree {
     return this.#servers.tree();
   }
 
-  /** Listens to events: of servers, of the catalogue, of supervision, or `any`. */
+  /**
+   * Subscribes to the events of servers, of the catalogue, of supervision, or to `any` of them. Returns a function that
+   * unsubscribes.
+   */
   on<E extends keyof HostEvents>(event: E, listener: (event: HostEvents[E]) => void): () => void {
     return this.#listeners.add(event, listener);
   }
 
   /**
-   * A server that offers all that the host's servers offer, for any transport and any number of clients, in every revision:
-   * calls, progress, cancellation, questions and changes pass through. It may be given tools of its own as well.
+   * Creates a server that offers everything the host's servers offer, for any transport, any number of clients and
+   * every revision. Forwards calls, progress, cancellation, changes, and questions of servers (elicitation, sampling,
+   * roots). The application can add its own tools to it.
    */
   asServer(options: GatewayOptions = {}): Server {
-    this.#servers.forwards();
+    this.#servers.enableForwarding();
     return gatewayServer(this.#servers, options);
   }
 
-  /** Ends all servers. Calls in flight may end within `drainMs`, default 0. */
+  /** Stops all servers. Waits up to `drainMs` for running calls. Default: 0, so that they end at once. */
   async close({ drainMs = 0 }: { drainMs?: number } = {}): Promise<void> {
     await this.#servers.close(drainMs);
   }
 
+  /** Same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Why a tool is not in the catalogue, if a lock keeps it out. */
-  #refused(outer: string): McpError | undefined {
-    for (const { name, parts } of this.#servers.all()) {
-      const prefix = parts.prefix === false ? "" : parts.prefix;
+  /** The error for a tool that a lock excludes from the catalogue. Undefined for other tools. */
+  #driftError(outer: string): McpError | undefined {
+    for (const { name, config } of this.#servers.all()) {
+      const prefix = config.prefix === false ? "" : config.prefix;
       const isIt = (tool: string) => outer.startsWith(prefix) && outer.endsWith(tool);
-      const drifted = parts.lock?.drift.find(({ kind, name: tool }) => kind === "tool" && isIt(tool));
+      const drifted = config.lock?.drift.find(({ kind, name: tool }) => kind === "tool" && isIt(tool));
       if (drifted === undefined) continue;
       const { kind, message, fix, data } = driftRefusal(drifted);
-      return new McpError(kind, `of the server "${name}", a tool was ${message}`, { fix, data });
+      return new McpError(kind, `a tool of the server "${name}" was ${message}`, { fix, data });
     }
     return undefined;
   }
@@ -237,17 +264,17 @@ export class Host implements AsyncDisposable {
     send: (requester: Requester, options: CallOptions) => Promise<T>,
   ): Promise<T> {
     checkCallOptions(options);
-    const sent = server.remote.timed(options);
-    return server.remote.run(this.#run(server, options, mayResend(options, true)), (connection) =>
-      send(connection.requester(server.parts.application), sent),
+    const sent = server.remote.withDeadline(options);
+    return server.remote.run(this.#runOptions(server, options, mayResend(options, true)), (connection) =>
+      send(connection.requester(server.config.application), sent),
     );
   }
 
-  #run({ remote }: HostedServer, { signal }: CallOptions, repeatable: boolean) {
-    return { caller: APPLICATION, signal, repeatable, pick: () => remote.standing(signal) };
+  #runOptions({ remote }: HostedServer, { signal }: CallOptions, repeatable: boolean) {
+    return { caller: APPLICATION, signal, repeatable, pick: () => remote.ownConnection(signal) };
   }
 
-  #named(server: HostedServer, method: string, result: object): object {
+  #withOuterNames(server: HostedServer, method: string, result: object): object {
     const names = this.#catalogue.names(server.name);
     return names === undefined ? result : outerResult(names, method, result);
   }
@@ -262,7 +289,7 @@ export class Host implements AsyncDisposable {
   }
 }
 
-/** Makes a host and starts it. */
+/** Creates a host and starts it. Closes the host and rejects if a `required` server does not start. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const host = new Host(options);
   try {
@@ -280,6 +307,6 @@ function mayResend({ resend = "idempotent" }: CallOptions, harmless: boolean): b
 
 function unknown(kind: string, name: string): McpError {
   return new McpError("invalid_params", `no server of the host has a ${kind} ${printableLine(JSON.stringify(name))}`, {
-    fix: "Use a name that the catalogue lists; `status()` says which servers are missing.",
+    fix: "Use a name from the catalogue. `status()` shows which servers are not ready.",
   });
 }

@@ -1,7 +1,7 @@
 import type { Change } from "../client/changes/change-queue.js";
 import type { Subscription } from "../client/changes/subscriptions.js";
 import type { Client } from "../client/client.js";
-import { bounded } from "../client/connection/bounded.js";
+import { settleWithin } from "../client/connection/wait-bounds.js";
 import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
@@ -18,40 +18,43 @@ import {
 import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
 import { ConnectionHealth, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
-import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
+import { RemoteServer, type RemoteServerConfig } from "./connection/remote-server.js";
 import type { HostedState, ServerProblem, ServerStatus } from "./host-events.js";
 
-/** What a hosted server is made of beside its connections. */
-export interface HostedServerParts extends RemoteServerParts {
+/** The resolved configuration of one server of a host. */
+export interface HostedServerConfig extends RemoteServerConfig {
   readonly filter: ToolFilterOptions;
   readonly health: HealthOptions | false;
-  /** Whether annotations of the server's tools decide anything. */
+  /** True if the annotations of the server's tools are trusted. */
   readonly trusted: boolean;
-  /** Connections that share its calls. */
+  /** Number of connections that share the calls. */
   readonly size: number;
+  /** Milliseconds for connecting and for the first lists. */
   readonly startMs: number;
+  /** True if the host must not start without this server. */
   readonly required: boolean;
+  /** Text before the names of the server's tools and prompts; `false` for none. */
   readonly prefix: string | false;
-  /** Tells whether it is the same server as in an earlier run. */
+  /** Digest that identifies the server between runs. */
   readonly key: string;
 }
 
-/** What a hosted server tells its host. */
+/** Callbacks of a hosted server. */
 export interface HostedServerEvents {
-  /** The server has listed something; `kinds` are those in which it differs from before. */
+  /** Called when the server has listed something. `kinds` are the kinds that differ from before. */
   listed(server: HostedServer, kinds: readonly OfferCapability[]): void;
-  /** What is known of its state has changed. */
+  /** Called when the status of the server has changed. */
   changed(server: HostedServer): void;
   warn(message: string): void;
 }
 
-/** One server of a host, from its first connection to its last: what it lists, and how it does. */
+/** One server of a host through all of its connections: its lists, its status and its health. */
 export class HostedServer {
   readonly remote: RemoteServer;
-  readonly parts: HostedServerParts;
-  /** What the server listed last, without the filter. */
+  readonly config: HostedServerConfig;
+  /** The last lists of the server, before the filter. */
   lists: ServerLists = NO_LISTS;
-  /** Its tools as clients may see them. */
+  /** The tools that clients see. */
   tools: FilteredTools = new FilteredTools([], [], [], new Map());
   /** True while the lists are those of an earlier run. */
   stale = false;
@@ -64,80 +67,84 @@ export class HostedServer {
   #restarts = 0;
   #lastError: ServerProblem | undefined;
   #lastFailure: McpError | undefined;
-  /** The connection that lists and tells of changes, and whether it has listed; never rejects. */
+  /**
+   * The connection that fetches the lists and receives changes. `listed` resolves with whether its first lists arrived;
+   * it never rejects.
+   */
   #listening: { readonly connection: RemoteConnection; readonly listed: Promise<boolean> } | undefined;
-  /** How often lists were asked for, and which of these gave what is known of each kind. */
+  /** Counts fetches. `#known` has the number of the fetch that gave the current list of each kind. */
   #asked = 0;
   readonly #known = { tools: 0, prompts: 0, resources: 0 };
-  /** Patterns that were told of. */
+  /** Patterns already warned about. */
   readonly #unused = new Set<string>();
   #closed = false;
 
-  constructor(parts: HostedServerParts, events: HostedServerEvents) {
-    this.remote = new RemoteServer(parts);
-    this.parts = parts;
-    this.#platform = parts.platform;
+  constructor(config: HostedServerConfig, events: HostedServerEvents) {
+    this.remote = new RemoteServer(config);
+    this.config = config;
+    this.#platform = config.platform;
     this.#events = events;
-    this.#filter = new ToolFilter(parts.filter);
-    this.#health = new ConnectionHealth(parts.name, parts.platform, parts.health);
+    this.#filter = new ToolFilter(config.filter);
+    this.#health = new ConnectionHealth(config.name, config.platform, config.health);
     this.remote.onShared = (connection) => this.#followOther(connection);
   }
 
   get name(): string {
-    return this.parts.name;
+    return this.config.name;
   }
 
   get state(): HostedState {
     return this.#state;
   }
 
-  /** Opens a connection that can be used, once what the server offers is listed. */
+  /** Opens a connection, and resolves when the lists of the server are known. */
   async start(signal: AbortSignal): Promise<RemoteConnection> {
     const connection = await this.remote.open(signal);
     try {
-      const { startMs, options } = this.parts;
+      const { startMs, options } = this.config;
       // With a login the start as a whole has no deadline, because users take their time.
       const late = { on: options.auth === undefined ? undefined : startMs, error: () => notListed(this.name, startMs) };
-      await bounded(this.#platform, [late], () => this.#listed(connection, signal));
+      await settleWithin(this.#platform, [late], () => this.#waitForLists(connection, signal));
       signal.throwIfAborted();
-      if (connection.client.state !== "ready") throw new McpError("connection_closed", "the server ended at once");
+      if (connection.client.state !== "ready")
+        throw new McpError("connection_closed", "the connection closed during the start");
     } catch (error) {
       await connection.close();
       throw error;
     }
     this.remote.adopt(connection);
-    // The supervisor sees the end of a silent one and opens another.
-    this.#health.watch(connection, (reason) => this.#note(reason));
+    // After a failed health check the connection closes, and the supervisor opens another one.
+    this.#health.watch(connection, (reason) => this.#recordError(reason));
     return connection;
   }
 
-  /** The supervisor moved one of its connections. */
-  moved(state: HostedState, crashed: boolean, error: unknown): void {
-    if (error !== undefined) this.#note(error);
+  /** Handles a step of the supervisor with one of the server's connections. */
+  setState(state: HostedState, crashed: boolean, error: unknown): void {
+    if (error !== undefined) this.#recordError(error);
     if (crashed) this.#restarts++;
     if (this.remote.connections.size > 0 && state !== "ready") return;
     if (this.#state === state && !crashed) return;
     const firstFailed = this.#state === "starting" && state === "restarting";
     this.#state = state;
-    if (state === "failed" || firstFailed) this.remote.unavailable(this.#lastFailure ?? McpError.from(error));
-    else if (state === "restarting" && this.#listedOnce) this.remote.awaited();
+    if (state === "failed" || firstFailed) this.remote.markUnavailable(this.#lastFailure ?? McpError.from(error));
+    else if (state === "restarting" && this.#listedOnce) this.remote.letCallsWait();
     this.#events.changed(this);
   }
 
-  /** Takes what the server listed in an earlier run. */
-  remember(lists: ServerLists): void {
+  /** Sets the lists of an earlier run, unless the server has already listed. */
+  restoreLists(lists: ServerLists): void {
     if (this.#listedOnce) return;
     this.stale = true;
     this.#publish(lists);
   }
 
-  /** Fetches lists again, for servers that do not tell of changes. */
+  /** Fetches the lists again, for servers that do not announce changes. */
   async refresh(kinds: readonly OfferCapability[] = OFFER_CAPABILITIES, signal?: AbortSignal): Promise<void> {
     const client = this.remote.leastBusy?.client;
     if (client !== undefined) await this.#fetch(client, kinds, signal);
   }
 
-  /** Tells of updates of a resource until the returned function is called. */
+  /** Calls `updated` for each update of a resource until the returned function is called. */
   watch(uri: string, updated: () => void): () => void {
     return this.#watches.add(uri, updated);
   }
@@ -161,7 +168,7 @@ export class HostedServer {
       prompts: lists.prompts.length,
       resources: lists.resources.length,
       stale: this.stale,
-      drift: this.parts.lock?.drift ?? [],
+      drift: this.config.lock?.drift ?? [],
     };
   }
 
@@ -176,8 +183,8 @@ export class HostedServer {
     return this.lists !== NO_LISTS && !this.stale;
   }
 
-  /** Waits until one of the connections has listed: this one, if no other does. */
-  async #listed(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
+  /** Waits until one of the connections has fetched the lists. Uses this connection if no other one does. */
+  async #waitForLists(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
     while (this.#listening !== undefined) if (await this.#listening.listed) return;
     await this.#listen(connection, signal);
   }
@@ -197,26 +204,29 @@ export class HostedServer {
     return done;
   }
 
-  /** Nobody else would tell of changes until the connection that ended is opened again. */
+  /** Moves to another connection, because no changes arrive until the supervisor has reopened the one that ended. */
   #listenElsewhere(ended: RemoteConnection): void {
     const other = [...this.remote.connections].find((one) => one !== ended && one.client.state === "ready");
     if (other === undefined || this.#listening !== undefined || this.#closed) return;
-    this.#listen(other).catch((error: unknown) => this.#missed(other.client, error));
+    this.#listen(other).catch((error: unknown) => this.#warnMissedChanges(other.client, error));
   }
 
   async #listAndFollow({ client }: RemoteConnection, signal: AbortSignal | undefined): Promise<void> {
-    // Before the lists are fetched, so that no change falls between the two.
+    // Subscribes before fetching, so that no change between the two is lost.
     await this.#subscribe(client, signal);
     await this.#fetch(client, OFFER_CAPABILITIES, signal, true);
     if (client.serverCapabilities.resources?.subscribe === true) this.#watches.follow(client);
   }
 
-  /** Servers may announce a change only to the session whose call caused it, which is not the one that lists. */
+  /**
+   * Some servers announce a change only to the session whose call caused it, and that is not the session that fetches
+   * the lists.
+   */
   #followOther({ client }: RemoteConnection): void {
-    this.#subscribe(client, undefined).catch((error: unknown) => this.#missed(client, error));
+    this.#subscribe(client, undefined).catch((error: unknown) => this.#warnMissedChanges(client, error));
   }
 
-  /** A server that declares changes and refuses to tell of them is still a server. */
+  /** Subscribes to changes of the lists. A server that declares changes but rejects the subscription is still used. */
   async #subscribe(client: Client, signal: AbortSignal | undefined): Promise<void> {
     const target = announcedLists(client.serverCapabilities);
     if (target === undefined) return;
@@ -224,7 +234,7 @@ export class HostedServer {
       void this.#follow(client, await client.subscribe(target, { signal }));
     } catch (error) {
       if (!McpError.from(error).remote) throw error;
-      this.#missed(client, error);
+      this.#warnMissedChanges(client, error);
     }
   }
 
@@ -232,19 +242,21 @@ export class HostedServer {
     try {
       for await (const { kind } of changes) {
         const lister = this.#listening?.connection.client ?? client;
-        // A list that fails is missed; the changes after it need not be.
-        if (kind !== "resource") await this.#fetch(lister, [kind]).catch((error) => this.#missed(client, error));
+        // Warn about a failed fetch and continue with the next change.
+        if (kind !== "resource")
+          await this.#fetch(lister, [kind]).catch((error) => this.#warnMissedChanges(client, error));
       }
     } catch (error) {
-      this.#missed(client, error);
+      this.#warnMissedChanges(client, error);
     }
   }
 
-  #missed(client: Client, error: unknown): void {
-    if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${thrownMessage(error)}`);
+  #warnMissedChanges(client: Client, error: unknown): void {
+    if (client.state === "ready")
+      this.#events.warn(`changes of the server "${this.name}" may be lost: ${thrownMessage(error)}`);
   }
 
-  /** Fetches lists and publishes them, except those that were asked for again meanwhile and are known. */
+  /** Fetches lists and publishes them, except lists that a later fetch has already replaced. */
   async #fetch(client: Client, kinds: readonly OfferCapability[], signal?: AbortSignal, first = false): Promise<void> {
     const asked = ++this.#asked;
     const lists = await fetchLists(client, kinds, { signal });
@@ -259,24 +271,24 @@ export class HostedServer {
     this.lists = joinedLists(before, lists);
     if (lists.tools !== undefined) {
       this.tools = this.#filter.apply(this.name, lists.tools);
-      for (const { message } of this.tools.problems) this.#events.warn(`of the server "${this.name}", ${message}`);
+      for (const { message } of this.tools.problems) this.#events.warn(`the server "${this.name}": ${message}`);
       this.#warnOfUnused(this.tools.unused);
     }
-    // After a restart most servers list what they listed before, and nobody needs to fetch that again.
+    // After a restart most servers list the same as before: announce only real changes.
     const isOther = (list: keyof ServerLists) => !isSame(before[list], this.lists[list]);
     const kinds = OFFER_CAPABILITIES.filter((kind) => isOther("about") || kindsOf(kind).some(isOther));
     this.#events.listed(this, kinds);
   }
 
-  /** Once for each pattern: most that match nothing are misspelt. */
+  /** Warns once for each pattern that matches no tool, because most such patterns are misspelt. */
   #warnOfUnused(patterns: readonly string[]): void {
     for (const pattern of patterns.filter((one) => !this.#unused.has(one))) {
       this.#unused.add(pattern);
-      this.#events.warn(`the server "${this.name}" has no tool that "${pattern}" of \`tools\` matches`);
+      this.#events.warn(`the pattern "${pattern}" in \`tools\` matches no tool of the server "${this.name}"`);
     }
   }
 
-  #note(error: unknown): void {
+  #recordError(error: unknown): void {
     const failure = McpError.from(error);
     const { kind, message, fix } = failure;
     this.#lastFailure = failure;
@@ -284,43 +296,46 @@ export class HostedServer {
   }
 }
 
-/** Both come from JSON, and from the same server, whose members keep their order. */
+/** Compares values that come from JSON of the same server, so that the order of their members is the same. */
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function notListed(name: string, ms: number): McpError {
-  return new McpError("timeout", `the server "${name}" did not list what it offers within ${ms} ms`, {
+  return new McpError("timeout", `the server "${name}" did not return its lists within ${ms} ms`, {
     data: { deadline: "startMs", ms },
-    fix: "Raise `startMs` of the server, or look at what its lists wait for.",
+    fix: "Raise `startMs` of the server, or check why its lists are slow.",
   });
 }
 
-interface Watched {
+interface WatchedResource {
   readonly listeners: Set<() => void>;
   subscription: Promise<Subscription | undefined> | undefined;
 }
 
-/** The resources of one server that somebody wants to hear of, over whichever connection stands. */
+/** The watched resources of one server. The watches continue over each new connection. */
 export class RemoteWatches {
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, WatchedResource>();
   #client: Client | undefined;
 
-  /** Calls `updated` with each update of a resource until the returned function is called. */
+  /** Calls `updated` for each update of a resource until the returned function is called. */
   add(uri: string, updated: () => void): () => void {
     const watched = this.#watched.get(uri) ?? { listeners: new Set(), subscription: undefined };
     watched.listeners.add(updated);
     this.#watched.set(uri, watched);
     if (watched.subscription === undefined && this.#client !== undefined) this.#subscribe(uri, watched, this.#client);
     return () => {
-      // A second call must not end what somebody else began since.
+      // A second call must not remove a later watch of the same resource.
       if (!watched.listeners.delete(updated) || watched.listeners.size > 0) return;
       this.#watched.delete(uri);
       void watched.subscription?.then((subscription) => subscription?.close()).catch(() => {});
     };
   }
 
-  /** Goes on over a new connection: whatever changed before it stood may have been missed. */
+  /**
+   * Subscribes over a new connection and reports an update of every watched resource, because updates may have been
+   * lost.
+   */
   follow(client: Client): void {
     this.#client = client;
     for (const [uri, watched] of this.#watched) {
@@ -335,22 +350,22 @@ export class RemoteWatches {
     this.#watched.clear();
   }
 
-  #subscribe(uri: string, watched: Watched, client: Client): void {
+  #subscribe(uri: string, watched: WatchedResource, client: Client): void {
     watched.subscription = client.subscribe({ resources: uri }).then(
       (subscription) => {
-        void this.#hear(watched, subscription);
+        void this.#readUpdates(watched, subscription);
         return subscription;
       },
-      // The connection is gone, or the server refuses; the next connection tries again.
+      // The connection ended, or the server rejected the subscription; the next connection subscribes again.
       () => undefined,
     );
   }
 
-  async #hear(watched: Watched, subscription: Subscription): Promise<void> {
+  async #readUpdates(watched: WatchedResource, subscription: Subscription): Promise<void> {
     try {
       for await (const _change of subscription) for (const updated of watched.listeners) updated();
     } catch {
-      // The connection ended; `follow` goes on with the next one.
+      // The connection ended; `follow` continues over the next one.
     }
   }
 }

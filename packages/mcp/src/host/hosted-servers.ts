@@ -30,14 +30,14 @@ export class HostedServers {
   isolated: readonly RemoteServer[] = [];
   readonly #listeners: HostListeners;
   readonly #servers = new Map<string, HostedServer>();
-  /** Servers that are not started, and whether each is required. */
+  /** Disabled servers, with true for those that are required. */
   readonly #disabled = new Map<string, boolean>();
   readonly #supervisor: Supervisor;
   readonly #saved: SavedCatalogue | undefined;
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<OfferCapability>();
-  /** Servers that are being ended, by names that others may have taken over. */
-  readonly #leaving = new Map<string, Promise<void>>();
+  /** Removals in progress, by name. The name may already belong to a new server. */
+  readonly #removing = new Map<string, Promise<void>>();
   readonly #launched = new WeakMap<HostedServer, Promise<void>>();
   #closed = false;
   #forwards: boolean;
@@ -55,7 +55,7 @@ export class HostedServers {
       name: "host",
       strategy: "one_for_one",
       platform,
-      onEvent: (step) => this.#supervised(step),
+      onEvent: (step) => this.#onSupervision(step),
       ...(intensity === undefined ? {} : { intensity }),
       ...(backOff === undefined ? {} : { backOff }),
     });
@@ -65,7 +65,7 @@ export class HostedServers {
     return [...this.#servers.values()];
   }
 
-  /** The names of servers that are not started. */
+  /** The names of disabled servers. */
   get disabled(): Iterable<string> {
     return this.#disabled.keys();
   }
@@ -74,19 +74,19 @@ export class HostedServers {
     return this.#servers.get(name);
   }
 
-  /** The server of this name. Throws `misuse` if there is none. */
+  /** The server of this name. Throws `misuse` if the host has none, or if it is disabled. */
   get(name: string): HostedServer {
     const server = this.#servers.get(name);
     if (server !== undefined) return server;
     if (this.#disabled.has(name)) {
       const fix =
-        "Remove it and add it anew; `problems` of `readServers` says why, if you did not disable it yourself.";
+        "Remove the server and add it again. If you did not disable it, see `problems` of `readServers` for the reason.";
       throw new McpError("misuse", `the server "${name}" is disabled`, { fix });
     }
     const meant = nearestName(name, [...this.#servers.keys()]);
     const question = meant === undefined ? "" : `; did you mean "${meant}"?`;
     throw new McpError("misuse", `the host has no server "${name}"${question}`, {
-      fix: "Use a name that `status()` has, or `add` the server first.",
+      fix: "Use a name from `status()`, or `add` the server first.",
     });
   }
 
@@ -95,8 +95,11 @@ export class HostedServers {
     return this.#listeners.add("catalogue", ({ lists }) => listener(lists));
   }
 
-  /** Clients of a gateway may be asked; connections that are opened from now on declare it. */
-  forwards(): void {
+  /**
+   * Lets connections declare elicitation, sampling and roots for clients of a gateway. Has no effect after `start`, or
+   * if `forwardQuestions` is false.
+   */
+  enableForwarding(): void {
     if (this.#started === undefined && this.#options.forwardQuestions !== false) this.#forwards = true;
   }
 
@@ -104,7 +107,7 @@ export class HostedServers {
     return this.#supervisor.tree();
   }
 
-  /** Adds a server that `start` starts. */
+  /** Adds a server without starting it. Returns undefined if its entry disables it. */
   add(name: string, entry: HostEntry): HostedServer | undefined {
     if (this.#closed) throw closed();
     if (this.#servers.has(name) || this.#disabled.has(name)) {
@@ -115,22 +118,22 @@ export class HostedServers {
       this.#disabled.set(name, checked.required === true);
       return undefined;
     }
-    const parts = resolveServerEntry(name, checked, this.#options, this.#platform, () => this.#forwards);
-    const server = new HostedServer(parts, {
+    const config = resolveServerEntry(name, checked, this.#options, this.#platform, () => this.#forwards);
+    const server = new HostedServer(config, {
       listed: (of, kinds) => this.#listed(of, kinds),
-      changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
+      changed: (of) => this.#listeners.publish({ type: "status", server: of.name, status: of.status }),
       warn: (message) => this.#platform.warn(message),
     });
-    this.catalogue.add(name, server.parts.prefix);
+    this.catalogue.add(name, server.config.prefix);
     this.#servers.set(name, server);
-    if (parts.isolation === "client") this.isolated = [...this.isolated, server.remote];
+    if (config.isolation === "client") this.isolated = [...this.isolated, server.remote];
     return server;
   }
 
   async addStarted(name: string, entry: HostEntry): Promise<void> {
     const server = this.add(name, entry);
     if (server === undefined || this.#started === undefined) return;
-    this.#remember(server);
+    this.#restoreLists(server);
     await this.#launch(server);
   }
 
@@ -142,12 +145,12 @@ export class HostedServers {
     this.catalogue.remove(name);
     this.#saved?.delete(name);
     this.#announce(OFFER_CAPABILITIES);
-    const before = this.#leaving.get(name);
-    const leaving = this.#end(server, before).finally(() => {
-      if (this.#leaving.get(name) === leaving) this.#leaving.delete(name);
+    const before = this.#removing.get(name);
+    const removal = this.#end(server, before).finally(() => {
+      if (this.#removing.get(name) === removal) this.#removing.delete(name);
     });
-    this.#leaving.set(name, leaving);
-    await leaving;
+    this.#removing.set(name, removal);
+    await removal;
   }
 
   async restart(name: string): Promise<void> {
@@ -179,18 +182,18 @@ export class HostedServers {
   async #start(): Promise<void> {
     const [missing] = [...this.#disabled].filter(([, required]) => required);
     if (missing !== undefined) {
-      throw new McpError("connect_failed", `the server "${missing[0]}" is required, and its entry disables it`, {
-        fix: "Correct its entry: `problems` of `readServers` says what is wrong with it.",
+      throw new McpError("connect_failed", `the server "${missing[0]}" is required, but its entry disables it`, {
+        fix: "Correct its entry. `problems` of `readServers` shows what is wrong with it.",
       });
     }
     const { startWaitMs = START_WAIT_MS } = this.#options;
     await this.#saved?.load(startWaitMs);
     const servers = this.all();
-    for (const server of servers) this.#remember(server);
+    for (const server of servers) this.#restoreLists(server);
     void this.#supervisor.start().catch(() => {});
     const launched = servers.map((server) => ({ server, started: this.#launch(server) }));
-    const required = launched.filter(({ server }) => server.parts.required).map(({ started }) => started);
-    // Those whose lists are known from an earlier run need not be waited for.
+    const required = launched.filter(({ server }) => server.config.required).map(({ started }) => started);
+    // Servers with lists of an earlier run are usable at once.
     const awaited = launched.filter(({ server }) => !server.stale).map(({ started }) => started.catch(() => {}));
     let timer: { cancel(): void } | undefined;
     const late = new Promise<void>((resolve) => {
@@ -201,17 +204,19 @@ export class HostedServers {
     await Promise.all(required);
   }
 
-  /** Resolves when its connections stand. */
+  /**
+   * Resolves when all connections of the server are open. Rejections need no handler: the supervisor retries in any
+   * case.
+   */
   #launch(server: HostedServer): Promise<void> {
-    // Whoever waits for it is told of a failure; the supervisor goes on trying in any case.
     const launched = this.#launched.get(server) ?? neverUnhandled(this.#startConnections(server));
     this.#launched.set(server, launched);
     return launched;
   }
 
   async #startConnections(server: HostedServer): Promise<void> {
-    // One after the other, since both go by the same name.
-    await this.#leaving.get(server.name);
+    // A removed server of the same name must end first, because both use the same ids of children.
+    await this.#removing.get(server.name);
     if (this.#servers.get(server.name) !== server) throw removed(server.name);
     await Promise.all(
       connectionSpecs(server, this.#options.restarts?.retryMs).map((spec) => this.#supervisor.startChild(spec)),
@@ -220,7 +225,7 @@ export class HostedServers {
 
   async #end(server: HostedServer, before: Promise<void> | undefined): Promise<void> {
     const closed = server.close();
-    // One that waits for an earlier one of its name has not been started.
+    // A server that still waits for the removal of its predecessor has no children yet.
     if (before === undefined) {
       await Promise.all(
         connectionSpecs(server, this.#options.restarts?.retryMs).map(({ id }) =>
@@ -231,21 +236,21 @@ export class HostedServers {
     await Promise.all([before, closed]);
   }
 
-  #supervised(step: SupervisionEvent): void {
-    this.#listeners.tell({ type: "supervision", step });
+  #onSupervision(step: SupervisionEvent): void {
+    this.#listeners.publish({ type: "supervision", step });
     if (step.type !== "child") return;
     const server = this.#servers.get(serverOf(step.child));
-    // While one is leaving, its steps are not those of the one that took over its name.
-    if (server === undefined || this.#leaving.has(server.name)) return;
+    // During a removal the steps belong to the removed server, not to its successor of the same name.
+    if (server === undefined || this.#removing.has(server.name)) return;
     const { to, error, event } = step;
-    // The first start is told apart from later ones.
+    // The first start is `starting`, every later one `restarting`.
     const state = to === "starting" && server.state !== "starting" ? "restarting" : HOSTED_STATES[to];
-    server.moved(state, event === "crash", error);
+    server.setState(state, event === "crash", error);
   }
 
-  #remember(server: HostedServer): void {
-    const lists = this.#saved?.of(server.name, server.parts.key);
-    if (lists !== undefined) server.remember(lists);
+  #restoreLists(server: HostedServer): void {
+    const lists = this.#saved?.get(server.name, server.config.key);
+    if (lists !== undefined) server.restoreLists(lists);
   }
 
   #listed(server: HostedServer, kinds: readonly OfferCapability[]): void {
@@ -260,7 +265,7 @@ export class HostedServers {
         ? { resources: lists.resources, resourceTemplates: lists.resourceTemplates }
         : {}),
     });
-    if (!server.stale) this.#saved?.set(name, server.parts.key, lists);
+    if (!server.stale) this.#saved?.set(name, server.config.key, lists);
     this.#announce(kinds);
   }
 
@@ -270,7 +275,7 @@ export class HostedServers {
       this.#platform.defer(() => {
         const lists = [...this.#changed];
         this.#changed.clear();
-        this.#listeners.tell({ type: "catalogue", lists });
+        this.#listeners.publish({ type: "catalogue", lists });
       });
     }
     for (const kind of kinds) this.#changed.add(kind);
@@ -278,7 +283,7 @@ export class HostedServers {
 }
 
 function closed(): McpError {
-  return new McpError("misuse", "the host is closed", { fix: "Make another host." });
+  return new McpError("misuse", "the host is closed", { fix: "Create another host." });
 }
 
 function removed(name: string): McpError {
@@ -287,7 +292,7 @@ function removed(name: string): McpError {
 
 const RETRY_MS = 60_000;
 
-/** What each state of a supervised connection means for its server. */
+/** The state of the server for each state of its supervised connection. */
 const HOSTED_STATES: Readonly<Record<ChildState, HostedState>> = {
   waiting: "restarting",
   starting: "starting",
@@ -298,34 +303,38 @@ const HOSTED_STATES: Readonly<Record<ChildState, HostedState>> = {
   failed: "failed",
 };
 
-/** The connections of a server as children of a supervisor. */
+/** The connections of a server as children of the supervisor. */
 function connectionSpecs(server: HostedServer, retryMs = RETRY_MS): ChildSpec<RemoteConnection>[] {
-  const { name, size, startMs, options } = server.parts;
+  const { name, size, startMs, options } = server.config;
   return Array.from({ length: size }, (_, index) => ({
     id: childId(name, index),
     start: (signal) => server.start(signal),
     ended: async (connection) => {
       const ended = await connection.ended;
-      // Why it ended says more than that it did.
+      // Prefer the cause: it says why the connection ended.
       const reason = ended?.cause instanceof Error ? ended.cause : ended;
       return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
     },
     stop: (connection) => connection.close(),
-    // With a login the deadlines of the connection and of its lists, which are as long, do not count the time of the user.
+    // With a login only the deadlines of the connection and of its lists apply, because they exclude the time that the
+    // user takes.
     startMs: options.auth === undefined ? startMs : Number.POSITIVE_INFINITY,
     retryMs,
   }));
 }
 
-/** What a further connection adds to the name of its server. */
-const NUMBER = /#\d+$/;
+/** The suffix of the ids of further connections. */
+const CONNECTION_NUMBER = /#\d+$/;
 
-/** Names of servers that end like those of connections get a number from the first on, so that no two meet. */
+/**
+ * The id of a connection: the server's name, with a number from the second connection on. Names that already end in
+ * such a number get one from the first connection on, so that ids do not collide.
+ */
 function childId(name: string, index: number): string {
-  return index === 0 && !NUMBER.test(name) ? name : `${name}#${index + 1}`;
+  return index === 0 && !CONNECTION_NUMBER.test(name) ? name : `${name}#${index + 1}`;
 }
 
 /** The name of the server that a child belongs to. */
 function serverOf(child: string): string {
-  return child.replace(NUMBER, "");
+  return child.replace(CONNECTION_NUMBER, "");
 }

@@ -16,60 +16,84 @@ import type { HealthOptions } from "./connection/health-check.js";
 import type { HostEvents } from "./host-events.js";
 import type { RestartBackOff, RestartIntensity } from "./supervision/supervisor-options.js";
 
-/** A server of this process, or what makes transports to one, in place of an address or a command. */
+/** A server in this process, or a factory of transports to a server, in place of an address or a command. */
 export type HostedHere = LocalServer | TransportMaker;
 
-/** One server of a host: as a configuration has it, with a server of this process in it, or that server alone. */
-export type HostEntry = HostedHere | HostServer | (HostServer & { readonly server: HostedHere });
+/**
+ * One server of a host: an entry as in a configuration file, an entry with a server of this process, or only that
+ * server.
+ */
+export type HostEntry =
+  | HostedHere
+  | HostServer
+  | (HostServer & {
+      /** The server of this process, in place of `command` or `url`. */
+      readonly server: HostedHere;
+    });
 
-/** When servers that end are started again. */
+/** Rules for restarting servers that ended. */
 export interface HostRestarts {
-  /** How many restarts of one server within which time are allowed before it is held. Default: 5 within 60 s. */
+  /**
+   * Number of restarts of one server within a period, before the host stops restarting it for `retryMs`. Default: 5
+   * within 60 s.
+   */
   intensity?: Partial<RestartIntensity> | undefined;
-  /** The delay before a restart. Default: from 1 s to 30 s, 20 % more or less. */
+  /** The delay before a restart. Default: from 1 s to 30 s, plus or minus 20 %. */
   backOff?: Partial<RestartBackOff> | undefined;
-  /** How long a server that failed too often is left alone before it is tried again. Default: 60,000. */
+  /** Milliseconds before the host retries a server that failed too often. Default: 60,000. */
   retryMs?: number | undefined;
 }
 
 /** Options of a host. All are optional. */
 export interface HostOptions {
-  /** The servers by name. More can be added later. Default: none. */
+  /** The servers by name. `add` adds more later. Default: none. */
   servers?: Readonly<Record<string, HostEntry>> | undefined;
-  /** Options of every connection: what answers questions, deadlines, extensions, the client's name. Default: those of `connect`. */
+  /**
+   * Options of every connection: handlers for elicitation, sampling and roots, timeouts, extensions, the client's name.
+   * Default: those of `connect`.
+   */
   client?: Omit<ClientOptions, "signal" | "prior" | "auth"> | undefined;
-  /** Gives the requests to a server their credentials. Default: none but the `headers` of the server. */
+  /**
+   * Returns the authorization for the requests to a server with a `url`. Default: none, only the `headers` of the
+   * server.
+   */
   auth?: ((server: string, url: string) => RequestAuthorization | undefined) | undefined;
-  /** What servers are given that do not say it themselves. */
+  /** Settings of servers whose entries do not set them. */
   defaults?:
     | Pick<HostServer, "startMs" | "callMs" | "concurrency" | "queue" | "perSecond" | "burst" | "trust">
     | undefined;
-  /** Milliseconds that `start` waits for servers that are not required. Default: 5000; calls wait for their own server. */
+  /**
+   * Milliseconds that `start` waits for servers that are not required. Default: 5000. Calls wait for their own server.
+   */
   startWaitMs?: number | undefined;
-  /** Milliseconds that a call waits for its server while it is started or restarted. Default: 10,000. */
+  /** Milliseconds that a call waits for its server to start or restart. Default: 10,000. */
   waitMs?: number | undefined;
-  /** When servers are started again. */
+  /** Rules for restarting servers. Default: at most 5 restarts within 60 s, 1 s to 30 s apart. */
   restarts?: HostRestarts | undefined;
-  /** How servers are watched; `false` for not at all. */
+  /** Health checks of connections; `false` for none. Default: a ping after 30 s without an answer. */
   health?: HealthOptions | false | undefined;
-  /** When calls of a server that fails are refused at once; `false` for never. */
+  /**
+   * Circuit breaker, which rejects the calls of a failing server at once; `false` for none. Default: opens after 5
+   * failures in a row, or if half of 10 calls fail.
+   */
   circuit?: CircuitOptions | false | undefined;
-  /** How names of tools and prompts are written. */
+  /** Format of the names of tools and prompts. */
   names?: OuterNameOptions | undefined;
-  /** Changes or hides tools of all servers. */
+  /** Changes or hides tools of all servers. Default: tools stay as they are. */
   transform?: ToolTransform | undefined;
   /**
-   * What was approved of servers, by their names here: `readLock(text)` of `@parley/mcp/lock`. What differs is left out of the
-   * catalogue, and `status` says it. A server that is not in the file is used as it is, with a warning. Default: no lock.
+   * The approved offers of servers, by their names in this host: `readLock(text)` of `@parley/mcp/lock`. Offers that
+   * differ are left out of the catalogue and appear in `drift` of `status`. A server without an entry is used as it is,
+   * with a warning. Default: no lock.
    */
   locks?: LockFile | undefined;
-  /** What becomes of things that `locks` does not have as they are. Default: `refuse`. */
+  /** Treatment of offers that differ from `locks`. Default: `refuse`. */
   onDrift?: OnDrift | undefined;
-  /** Keeps what servers listed, so that the next start knows it at once. Default: nothing is kept. */
+  /** Stores the lists of servers, so that the next start has them at once. Default: nothing is stored. */
   catalogue?: CatalogueStore | undefined;
   /**
-   * Whether connections to servers declare elicitation, sampling and roots, because clients of a gateway may be asked. Default:
-   * true if `asServer` is called before `start`.
+   * True if connections to servers declare elicitation, sampling and roots, because clients of a gateway can answer
+   * them. Default: true if `asServer` is called before `start`.
    */
   forwardQuestions?: boolean | undefined;
   /** Called with every event of the host. */
@@ -78,7 +102,7 @@ export interface HostOptions {
   platform?: Partial<Platform> | undefined;
 }
 
-/** Throws `invalid_definition` for options that do not exist. */
+/** Throws `invalid_definition` for unknown options and for values out of range. */
 export function checkHostOptions(options: HostOptions): void {
   checkOptions(
     "the host",
@@ -101,7 +125,7 @@ export function checkHostOptions(options: HostOptions): void {
   }
   if (locks !== undefined) readLock(locks);
   for (const [name, ms] of Object.entries({ startWaitMs, waitMs, retryMs: restarts?.retryMs })) {
-    if (ms !== undefined) checkNumber(name, ms, { least: 0, fractions: true });
+    if (ms !== undefined) checkNumber(name, ms, { min: 0, fractions: true });
   }
   if (catalogue !== undefined && (typeof catalogue.load !== "function" || typeof catalogue.save !== "function")) {
     throw new McpError("invalid_definition", "`catalogue` has no functions `load` and `save`", {
@@ -110,8 +134,8 @@ export function checkHostOptions(options: HostOptions): void {
   }
 }
 
-/** Connections that share the calls of one server; each may be a process. */
-const MOST_CONNECTIONS = 100;
+/** Maximum number of connections that share the calls of one server. Each may be a process. */
+const MAX_CONNECTIONS = 100;
 
 const CHOICES = {
   trust: ["trusted", "untrusted"],
@@ -122,9 +146,9 @@ const CHOICES = {
 function checkEntryValues(entry: HostServer, of: string): void {
   const { connections, startMs, callMs, prefix } = entry;
   for (const [name, ms] of Object.entries({ startMs, callMs })) {
-    if (ms !== undefined) checkNumber(name, ms, { least: 1, fractions: true }, of);
+    if (ms !== undefined) checkNumber(name, ms, { min: 1, fractions: true }, of);
   }
-  if (connections !== undefined) checkNumber("connections", connections, { least: 1, most: MOST_CONNECTIONS }, of);
+  if (connections !== undefined) checkNumber("connections", connections, { min: 1, max: MAX_CONNECTIONS }, of);
   for (const name of ["trust", "isolation", "transport"] as const) {
     const value = entry[name];
     if (value === undefined || CHOICES[name].includes(value)) continue;
@@ -132,19 +156,25 @@ function checkEntryValues(entry: HostServer, of: string): void {
     throw new McpError("invalid_definition", `\`${name}\`${of} is ${String(value)}`, { fix: `Use one of ${choices}.` });
   }
   if (prefix === undefined || prefix === false || typeof prefix === "string") return;
-  throw new McpError("invalid_definition", `\`prefix\`${of} is ${String(prefix)}`, { fix: "Pass a text, or `false`." });
+  throw new McpError("invalid_definition", `\`prefix\`${of} is ${String(prefix)}`, {
+    fix: "Pass a string, or `false`.",
+  });
 }
 
-const ENTRY =
+const ENTRY_OPTIONS =
   "command args env inheritEnv cwd url headers transport maxMessageBytes disabled required trust startMs callMs tools connections concurrency queue perSecond burst prefix isolation server";
 
-/** The entry of a server in one form. Throws `invalid_definition` for one that leads nowhere. */
+/** Checks the entry of a server and normalizes it to one form. Throws `invalid_definition` for an invalid one. */
 export function checkedEntry(name: string, entry: HostEntry): HostServer & { readonly server?: HostedHere } {
   if (name === "") {
     throw new McpError("invalid_definition", "a server of the host has an empty name", { fix: "Give it a name." });
   }
   if (isHere(entry)) return { server: entry };
-  checkOptions<HostServer & { server?: HostedHere }, typeof ENTRY>(`the server "${name}"`, entry, ENTRY);
+  checkOptions<HostServer & { server?: HostedHere }, typeof ENTRY_OPTIONS>(
+    `the server "${name}"`,
+    entry,
+    ENTRY_OPTIONS,
+  );
   if (entry.disabled === true) return entry;
   checkEntryValues(entry, ` of the server "${name}"`);
   const given: HostServer & { server?: HostedHere } = entry;
@@ -155,7 +185,7 @@ export function checkedEntry(name: string, entry: HostEntry): HostServer & { rea
     ways.length === 0
       ? `the server "${name}" has neither a command nor an address`
       : `the server "${name}" has ${ways.map((way) => `\`${way}\``).join(" and ")}`,
-    { fix: "Give it one of `command`, `url` and `server`." },
+    { fix: "Set exactly one of `command`, `url` and `server`." },
   );
 }
 
@@ -164,61 +194,83 @@ function isHere(entry: HostEntry): entry is HostedHere {
   return "endpoint" in entry || "makeTransport" in entry;
 }
 
-/** Whether the annotations of a server's tools may decide anything, such as whether a call is sent again or needs consent. */
+/**
+ * `trusted` if the annotations of a server's tools may decide anything, such as whether to resend a call or to ask for
+ * consent.
+ */
 export type Trust = "trusted" | "untrusted";
 
-/** Which tools of a server are offered, by the names that the server gives them. `deny` wins. */
+/** Selects tools of a server by the names that the server uses. `deny` wins. */
 export interface ToolNames {
-  /** Only these. Default: all. */
+  /** Offers only these tools. `*` matches any characters. Default: all. */
   readonly allow?: readonly string[] | undefined;
-  /** None of these. Default: none. */
+  /** Hides these tools. `*` matches any characters. Default: none. */
   readonly deny?: readonly string[] | undefined;
 }
 
-/** One server of a host, whatever application's file it was read from: a program to start or an address, and what the host makes of it. */
+/**
+ * One server of a host, independent of the file format it was read from: a program to start or an address, and settings
+ * of the host.
+ */
 export interface HostServer {
-  /** The program to start: a path, or a name that is looked up. Never a shell line. */
+  /** The program to start: a path, or a name to look up in `PATH`. Never a shell line. */
   readonly command?: string | undefined;
-  /** The program's arguments, passed as they are. */
+  /** The arguments of the program, passed without a shell. */
   readonly args?: readonly string[] | undefined;
-  /** Variables for the program, beside the short list that every child gets. */
+  /** Environment variables of the program, in addition to the short list that every child process gets. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Names of variables that the program inherits in addition, or `true` for the whole environment. Default: none. */
+  /** Names of further environment variables that the program inherits, or `true` for all of them. Default: none. */
   readonly inheritEnv?: boolean | readonly string[] | undefined;
-  /** The folder in which the program starts. Default: the current folder of this process. */
+  /** The working directory of the program. Default: that of this process. */
   readonly cwd?: string | undefined;
-  /** The address of a server that runs already, in place of `command`. */
+  /** The address of a running server, in place of `command`. */
   readonly url?: string | undefined;
-  /** Sent with every HTTP request. */
+  /** Headers of every HTTP request, in addition to those of `client`. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How the server is reached. Default: `stdio` for a `command`; for a `url` whatever the server answers to. */
+  /** The transport. Default: `stdio` for a `command`; for a `url` the one that the server supports. */
   readonly transport?: "stdio" | "http" | "sse" | undefined;
-  /** Longest message that is read, in bytes. Default: that of the host's connections. */
+  /** Maximum length of a received message, in bytes. Default: that of the host's connections. */
   readonly maxMessageBytes?: number | undefined;
-  /** Kept in the list, but not started. Default: false. */
+  /** True if the server appears in `status` but is not started. Default: false. */
   readonly disabled?: boolean | undefined;
-  /** Whether the host fails to start when this server does. Default: false, because one server should not stop the others. */
+  /**
+   * True if the host must not start without this server. Default: false, because one server should not stop the others.
+   */
   readonly required?: boolean | undefined;
-  /** Default: `untrusted`. */
+  /** Trust in the annotations of the server's tools. Default: `untrusted`. */
   readonly trust?: Trust | undefined;
-  /** Milliseconds for starting, the handshake and the first lists. Default: the host's. */
+  /** Milliseconds for the start, the handshake and the first lists. Default: that of `defaults`, or else 30,000. */
   readonly startMs?: number | undefined;
-  /** Milliseconds for one call as a whole. Default: the host's. */
+  /** Milliseconds for one call as a whole. Default: that of `defaults`, or else that of the client. */
   readonly callMs?: number | undefined;
-  /** Which tools are offered. Default: all. */
+  /** The tools to offer. Default: all. */
   readonly tools?: ToolNames | undefined;
-  /** Connections that share the calls, where the server may be started more than once. Default: 1. */
+  /**
+   * Number of connections that share the calls, for servers that may be started more than once. 1 to 100. Default: 1.
+   */
   readonly connections?: number | undefined;
-  /** Calls that run at once. Default: the host's. */
+  /** Number of calls that run at once. Default: that of `defaults`, or else no limit. */
   readonly concurrency?: number | undefined;
-  /** Calls that wait for a free place; further ones are refused. Default: the host's. */
+  /**
+   * Number of calls that wait for a free slot; the host rejects further calls. Default: that of `defaults`, or else
+   * 1,000.
+   */
   readonly queue?: number | undefined;
-  /** Calls that begin in a second, on average. Default: no limit. */
+  /** Average number of calls that start per second. Default: no limit. */
   readonly perSecond?: number | undefined;
-  /** Calls that may begin at once after a quiet time, with `perSecond`. Default: `perSecond`, rounded down, at least 1. */
+  /**
+   * Number of calls that may start at once after a pause, with `perSecond`. Default: `perSecond`, rounded down, at
+   * least 1.
+   */
   readonly burst?: number | undefined;
-  /** What precedes the names of its tools and prompts in the catalogue; `false` for nothing. Default: the server's name. */
+  /**
+   * Text before the names of the server's tools and prompts in the catalogue; `false` for none. Default: the server's
+   * name.
+   */
   readonly prefix?: string | false | undefined;
-  /** Whether all clients of a gateway share the server, or each gets one of its own. Default: `shared`. */
+  /**
+   * `shared` if all clients of a gateway share the server's connections, `client` if each gets its own. Default:
+   * `shared`.
+   */
   readonly isolation?: "shared" | "client" | undefined;
 }

@@ -7,7 +7,7 @@ import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
 /** Options of `remoteServer`. All are optional. */
 export interface RemoteServerOptions
   extends Omit<HostOptions, "servers" | "names" | "forwardQuestions" | "locks" | "onDrift"> {
-  /** The name and version that clients see. Default: those of the server itself. */
+  /** The name and version that clients see. Default: those of the remote server. */
   info?: ServerInfo | undefined;
   /** Options of the server that clients see. */
   server?: ServerOptions | undefined;
@@ -16,9 +16,10 @@ export interface RemoteServerOptions
 const NAME = "remote";
 
 /**
- * A server elsewhere as a `Server` of this process, under its own names: to be mounted in another one, or served on any transport
- * in every revision. Calls, progress, cancellation, questions, tasks and changes pass through. It is supervised like a server of a
- * host, and ended by `close`. Rejects if it does not start.
+ * Connects to a server and returns it as a `Server` of this process, under its own names. It can be mounted in another
+ * server, or served on any transport in every revision. Forwards calls, progress, cancellation, tasks, changes, and
+ * questions of the server (elicitation, sampling, roots). The connection is supervised like that of a host, and `close`
+ * ends it. Rejects if the server does not start.
  */
 export async function remoteServer(
   target: string | URL | HostEntry,

@@ -9,34 +9,37 @@ import type { Platform } from "../platform/platform.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import { serverKey } from "./catalogue/catalogue-store.js";
-import type { PassedCall } from "./connection/remote-connection.js";
-import type { HostedServerParts } from "./hosted-server.js";
+import type { CallerChannel } from "./connection/remote-connection.js";
+import type { HostedServerConfig } from "./hosted-server.js";
 import type { HostedHere, HostOptions, HostServer } from "./options.js";
 
-/** What every caller together might be asked for: what a connection declares that all of them share. */
+/** Every question that some caller may answer. Connections that all callers share declare these capabilities. */
 const ANY_QUESTION: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 
 const START_MS = 30_000;
 const WAIT_MS = 10_000;
 
-/** Joins a server's entry with the defaults of the host and the library. `forwards` says whether clients of a gateway may be asked. */
+/**
+ * Merges the entry of a server with the defaults of the host and of the library. `forwards` returns true if clients of
+ * a gateway can answer questions.
+ */
 export function resolveServerEntry(
   name: string,
   entry: HostServer & { readonly server?: HostedHere },
   host: HostOptions,
   platform: Platform,
   forwards: () => boolean,
-): HostedServerParts {
+): HostedServerConfig {
   const { client = {}, defaults = {}, health = {}, circuit = {}, transform, waitMs = WAIT_MS } = host;
   const given = { ...defaults, ...entry };
   const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
   const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
-  warnOfUseless(name, entry, perSecond !== undefined, platform);
+  warnIgnoredFields(name, entry, perSecond !== undefined, platform);
   const options = connectOptions(name, entry, host, startMs, platform);
-  const startsAnew = entry.command !== undefined;
+  const startsProcess = entry.command !== undefined;
   const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
-  const lock = lockedBy(name, host, platform);
-  const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools, lock?.lock];
+  const lock = driftPolicyOf(name, host, platform);
+  const identity = [entry.command, entry.args, entry.cwd, entry.url, entry.tools, lock?.lock];
   return {
     name,
     target: targetOf(entry),
@@ -47,10 +50,11 @@ export function resolveServerEntry(
       ...(queue === undefined ? {} : { queue }),
       ...rate,
     },
-    startsAnew,
+    startsProcess,
     isolation,
-    // Read for each connection, since a gateway may be made after the host. Servers elsewhere may list by what is declared.
-    get asked() {
+    // Evaluated for each connection, because `asServer` may come after the host. Servers of this process are left out,
+    // but remote servers may list tools by the declared capabilities.
+    get askable() {
       return forwards() && entry.server === undefined ? ANY_QUESTION : undefined;
     },
     application: applicationCall(name, client, platform),
@@ -65,16 +69,16 @@ export function resolveServerEntry(
     startMs,
     required,
     prefix,
-    key: serverKey(platform, facts),
+    key: serverKey(platform, identity),
   };
 }
 
-/** What is allowed of a server; undefined if nothing was pinned of it. */
-function lockedBy(name: string, { locks, onDrift }: HostOptions, platform: Platform): DriftPolicy | undefined {
+/** The lock of a server; undefined if none is configured for it. Warns if `locks` lacks the server. */
+function driftPolicyOf(name: string, { locks, onDrift }: HostOptions, platform: Platform): DriftPolicy | undefined {
   if (locks === undefined) return undefined;
   const pinned = Object.hasOwn(locks.servers, name) ? locks.servers[name] : undefined;
   if (pinned !== undefined) return new DriftPolicy(pinned, onDrift);
-  platform.warn(`\`locks\` has no server "${name}", so whatever it offers is used; \`parley lock\` pins it`);
+  platform.warn(`\`locks\` has no server "${name}", so that its offers are not checked; pin them with \`parley lock\``);
   return undefined;
 }
 
@@ -90,7 +94,7 @@ function connectOptions(
   const authorization = url === undefined || auth === undefined ? undefined : authorizationOf(auth, name, url);
   return {
     ...client,
-    onWarning: (message) => (client.onWarning ?? warn)(`the server "${name}", ${message}`),
+    onWarning: (message) => (client.onWarning ?? warn)(`the server "${name}": ${message}`),
     timeouts: { ...client.timeouts, connectMs: startMs },
     ...(authorization === undefined ? {} : { auth: authorization }),
     ...(headers === undefined ? {} : { headers: { ...client.headers, ...headers } }),
@@ -115,8 +119,8 @@ function targetOf({
   return { command: command ?? "", args, env, cwd, inheritEnv };
 }
 
-/** Tells of fields that change nothing, by their names alone: their values may be secrets. */
-function warnOfUseless(
+/** Warns about fields without effect. The warning has only their names, because their values may be secrets. */
+function warnIgnoredFields(
   name: string,
   entry: HostServer & { readonly server?: HostedHere },
   limited: boolean,
@@ -136,7 +140,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function authorizationOf(auth: NonNullable<HostOptions["auth"]>, name: string, url: string): ClientOptions["auth"] {
-  const fix = "Return what `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth` gives, or undefined.";
+  const fix = "Return the result of `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth`, or undefined.";
   let given: ClientOptions["auth"];
   try {
     given = auth(name, url);
@@ -145,19 +149,22 @@ function authorizationOf(auth: NonNullable<HostOptions["auth"]>, name: string, u
   }
   if (given === undefined || typeof given.authorize === "function") return given;
   Promise.resolve(given).catch(() => {});
-  throw new McpError("invalid_definition", `\`auth\` gave no authorization for the server "${name}"`, { fix });
+  throw new McpError("invalid_definition", `\`auth\` returned no authorization for the server "${name}"`, { fix });
 }
 
-/** One value for all calls that the application makes itself. */
+/** The caller of all calls that the application makes itself. */
 export const APPLICATION = "the application";
 
-/** Answers as the application where a server asks over a connection that clients of a gateway share. */
-function applicationCall(server: string, options: ClientOptions, platform: Platform): PassedCall {
+/**
+ * Answers the questions of a server with the application's own handlers, over a connection that clients of a gateway
+ * share.
+ */
+function applicationCall(server: string, options: ClientOptions, platform: Platform): CallerChannel {
   const answerer = new Answerer(options, platform, new ClientExtensions());
   return {
     caller: APPLICATION,
     async ask(question, signal) {
-      if (!answerer.canAnswer(question.method)) return nobody(question);
+      if (!answerer.canAnswer(question.method)) return defaultAnswer(question);
       answerer.check(question);
       const unwanted = new AbortController();
       const remove = onAbort(signal, () => unwanted.abort(signal.reason));
@@ -167,14 +174,17 @@ function applicationCall(server: string, options: ClientOptions, platform: Platf
         remove();
       }
     },
-    // The connection tells its messages to `onLog` itself.
+    // The connection itself passes its log messages to `onLog`.
     log() {},
   };
 }
 
-/** The connection declares what clients of a gateway may be asked; the application itself may have no answers. */
-function nobody({ method }: Question): object {
+/**
+ * Answers for an application without a handler. The connection declares capabilities for the clients of a gateway, and
+ * the application itself may lack them.
+ */
+function defaultAnswer({ method }: Question): object {
   if (method === "roots/list") return { roots: [] };
   if (method === "elicitation/create") return { action: "cancel" };
-  throw new McpError("declined", `nobody is there to answer ${method}`);
+  throw new McpError("declined", `the application has no handler for ${method}`);
 }

@@ -103,7 +103,7 @@ describe("options of a host", () => {
     });
     await host.start();
     await host.refresh();
-    expect(warned).toEqual(['the server "a" has no tool that "whoamI" of `tools` matches']);
+    expect(warned).toEqual(['the pattern "whoamI" in `tools` matches no tool of the server "a"']);
   });
 
   it("let servers have names like those of further connections", async () => {

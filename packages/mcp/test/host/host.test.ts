@@ -125,7 +125,7 @@ describe("the servers of a host", () => {
 
   it("are missed where they are required and disabled", async () => {
     const servers = { a: { disabled: true, required: true } };
-    await expect(startHost({ servers })).rejects.toThrow(/"a" is required, and its entry disables it/);
+    await expect(startHost({ servers })).rejects.toThrow(/"a" is required, but its entry disables it/);
   });
 
   it("come back after they died, and a call in flight ends once", async () => {

@@ -51,7 +51,7 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])(
       expect(counts.lists).toBeGreaterThan(25);
       expect(counts.lists).toBeLessThanOrEqual(21 + 60);
       expect(warnings).toEqual([
-        expect.stringContaining('the server "s", the server announced 20 changes of its tools'),
+        expect.stringContaining('the server "s": the server announced 20 changes of its tools'),
       ]);
       expect(host.tools()).toHaveLength(1);
     });

@@ -47,7 +47,7 @@ describe("a host with locks", () => {
     });
     await expect(host.call("shop__buy")).rejects.toMatchObject({
       kind: "declined",
-      message: 'of the server "shop", a tool was refused by the lock: the tool "buy" changed: description',
+      message: 'a tool of the server "shop" was refused by the lock: the tool "buy" changed: description',
       fix: expect.stringContaining("parley lock --update"),
     });
     await expect(host.call("shop__nothing")).rejects.toMatchObject({ kind: "invalid_params" });

@@ -4,28 +4,32 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { ALL_OFFER_KINDS, OFFER_KINDS, type OfferKind } from "../../protocol/features/offer-kinds.js";
 import type { ServerLists } from "./server-lists.js";
 
-/** Keeps a text between two runs of a program; `catalogueFile` of `@parley/mcp/node` keeps it in a file. */
+/** Stores a text between two runs of a program. `catalogueFile` of `@parley/mcp/node` stores it in a file. */
 export interface CatalogueStore {
-  /** The text that was saved last; undefined if there is none. */
+  /** Returns the text that was saved last; undefined if there is none. */
   load(): string | undefined | Promise<string | undefined>;
+  /**
+   * Replaces the saved text. Called at most once per second, and with at most 32 Mi characters. An error becomes a
+   * warning.
+   */
   save(text: string): void | Promise<void>;
 }
 
-/** The longest text that is read or written. */
+/** Maximum length of a text that is loaded or saved, in characters. */
 const MAX_LENGTH = 32 * 1024 * 1024;
-/** How long changes are collected before they are saved. */
+/** Time over which changes are collected before they are saved. */
 const SAVE_AFTER_MS = 1000;
-/** How long one `save` may take. */
+/** Time after which one `save` counts as failed. */
 const SAVE_MS = 5000;
 const VERSION = 1;
 
 interface SavedServer {
-  /** Tells what the server was then: lists of another command or address are not its own. */
+  /** Digest of the server's command or address at that time. Lists with another digest belong to another server. */
   readonly key: string;
   readonly lists: ServerLists;
 }
 
-/** What servers listed in earlier runs. */
+/** The lists of servers from earlier runs. */
 export class SavedCatalogue {
   readonly #store: CatalogueStore;
   readonly #platform: Platform;
@@ -39,7 +43,10 @@ export class SavedCatalogue {
     this.#platform = platform;
   }
 
-  /** Reads what was saved. What cannot be read within `ms` is reported and counts as nothing. */
+  /**
+   * Loads the saved lists. Reports an error, or a load that takes longer than `ms`, as a warning and continues without
+   * lists.
+   */
   async load(ms: number): Promise<void> {
     try {
       const text = await this.#within(ms, async () => this.#store.load());
@@ -56,26 +63,26 @@ export class SavedCatalogue {
     }
   }
 
-  /** What the server listed last, if it is still the same. */
-  of(name: string, key: string): ServerLists | undefined {
+  /** The saved lists of a server, if it is still the same one. */
+  get(name: string, key: string): ServerLists | undefined {
     const saved = this.#servers[name];
     return saved?.key === key ? saved.lists : undefined;
   }
 
-  /** Notes what a server lists now; written a moment later. */
+  /** Sets the current lists of a server, and saves them after `SAVE_AFTER_MS`. */
   set(name: string, key: string, lists: ServerLists): void {
     this.#servers[name] = { key, lists };
     this.#changed = true;
     this.#timer ??= this.#platform.timer(SAVE_AFTER_MS, () => void this.flush());
   }
 
-  /** Forgets a server. */
+  /** Removes a server. */
   delete(name: string): void {
     delete this.#servers[name];
     this.#changed = true;
   }
 
-  /** Writes what has changed, after what is being written. */
+  /** Saves changes, after the save in progress. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -95,7 +102,7 @@ export class SavedCatalogue {
     }
   }
 
-  /** What the store gives, unless it takes too long: neither the start nor the end of a host may hang with it. */
+  /** Runs an operation of the store with a timeout, so that neither the start nor the end of a host can hang. */
   #within<T>(ms: number, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const timer = this.#platform.timer(ms, () => reject(new Error(`it took more than ${ms} ms`)), true);
@@ -110,9 +117,9 @@ function checkLength({ length }: string): void {
   if (length > MAX_LENGTH) throw new Error(`it has ${length} characters, more than ${MAX_LENGTH} (MAX_LENGTH)`);
 }
 
-/** Tells servers apart without keeping their arguments, which may be secrets. */
-export function serverKey(platform: Pick<Platform, "sha256">, facts: unknown): string {
-  const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(facts) ?? ""));
+/** A digest that identifies a server without storing its arguments, which may be secrets. */
+export function serverKey(platform: Pick<Platform, "sha256">, identity: unknown): string {
+  const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(identity) ?? ""));
   return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
@@ -124,7 +131,7 @@ function isLists(value: unknown): boolean {
   });
 }
 
-/** Whether others can rely on the members that they use without a check. */
+/** True if the members that are used without a further check are valid. */
 function isItem(item: unknown, kind: OfferKind): boolean {
   if (!isObject(item) || typeof item[OFFER_KINDS[kind].key] !== "string") return false;
   return kind !== "tools" || isObject(item["inputSchema"]);

@@ -6,29 +6,30 @@ import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 
 type Item<K extends OfferKind> = ServerLists[K][number];
 
-/** What clients of a host see, and what it is at its server. */
+/** An offer under the name that clients of a host see, with its server and its name there. */
 export interface HostOffer<K extends OfferKind = OfferKind> {
+  /** The name of the server. */
   readonly server: string;
-  /** The name, URI or template as the server knows it. */
+  /** The name, URI or template that the server uses. */
   readonly inner: string;
   readonly owner: ListedServer;
-  /** As clients see it. */
+  /** The entry that clients see. */
   readonly item: Item<K>;
 }
 
-/** Items of all servers of one kind; bounds memory when servers list without end. */
+/** Maximum number of items of one kind, over all servers. Bounds the memory if servers list without end. */
 const MAX_ITEMS = 100_000;
 
 /** A server in a catalogue. */
 export interface ListedServer {
-  /** The names that clients see. */
+  /** Maps the server's names to those that clients see. */
   readonly names: OfferNames;
-  /** What stands before its URIs; undefined for none. */
+  /** The prefix of its URIs; undefined for none. */
   readonly uris: string | undefined;
   lists: ServerLists;
 }
 
-/** The lists of all servers of a host as one. The same servers give the same names, in any order and after any restart. */
+/** The lists of all servers of a host as one. Names depend only on the servers, not on their order or on restarts. */
 export class HostCatalogue {
   readonly #options: OuterNameOptions;
   readonly #members = new Map<string, ListedServer>();
@@ -40,18 +41,18 @@ export class HostCatalogue {
     this.#options = options;
   }
 
-  /** Adds a server. `prefix` replaces its name in names; with `false` they stay as they are. */
+  /** Adds a server. `prefix` replaces the server's name in the names of its offers; `false` leaves them unchanged. */
   add(server: string, prefix: string | false = server): void {
     const uris = prefix === false ? undefined : uriPrefix(prefix);
     const names: OfferNames = {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
       uri: (inner) => (uris === undefined ? inner : prefixedUri(uris, inner)),
       serving: () => {
-        // Most results have no link.
+        // Created on first use, because most results have no link.
         let matches: ReturnType<typeof linkMatcher> | undefined;
         const isListed = (inner: string) => {
           matches ??= linkMatcher();
-          return matches(this.of(server).resourceTemplates, inner);
+          return matches(this.listsOf(server).resourceTemplates, inner);
         };
         return (inner) => !WEB_ADDRESS.test(inner) || this.#hasResource(server, inner) || isListed(inner);
       },
@@ -59,7 +60,7 @@ export class HostCatalogue {
     this.#members.set(server, { names, uris, lists: NO_LISTS });
   }
 
-  /** A catalogue of one of the servers, with the same names and nothing listed yet. */
+  /** Creates a catalogue of only one server, with the same names and empty lists. */
   alone(server: string): HostCatalogue {
     const copy = new HostCatalogue(this.#options);
     const member = this.#members.get(server);
@@ -85,33 +86,33 @@ export class HostCatalogue {
     this.#forget(ALL_OFFER_KINDS.filter((kind) => lists[kind] !== undefined));
   }
 
-  /** What a server listed last. */
-  of(server: string): ServerLists {
+  /** The last lists of a server. Empty for an unknown server. */
+  listsOf(server: string): ServerLists {
     return this.#members.get(server)?.lists ?? NO_LISTS;
   }
 
-  /** The names that clients see of a server. */
+  /** The mapping from names of a server to those that clients see. */
   names(server: string): OfferNames | undefined {
     return this.#members.get(server)?.names;
   }
 
-  /** All items of one kind; the same array until one of the servers changes. */
+  /** All items of one kind. Returns the same array until one of the servers changes. */
   all<K extends OfferKind>(kind: K): readonly Item<K>[] {
     let list = this.#lists.get(kind);
     if (list === undefined) {
       list = [...this.#index(kind).values()].map(({ item }) => item);
       this.#lists.set(kind, list);
     }
-    // Each kind's items come from lists of that kind.
+    // Safe: the items of each kind come from lists of that kind.
     return list as readonly Item<K>[];
   }
 
-  /** What a name, URI or template that clients see stands for. */
+  /** Finds an offer by the name, URI or template that clients see. */
   find<K extends OfferKind>(kind: K, outer: string): HostOffer<K> | undefined {
     return this.#index(kind).get(outer) as HostOffer<K> | undefined;
   }
 
-  /** The server of any URI, also of one that it did not list, and the URI as the server knows it. */
+  /** Finds the server of any URI, including URIs that it did not list, and the URI that the server uses. */
   ownerOf(uri: string): Omit<HostOffer, "item"> | undefined {
     const known = this.find("resources", uri);
     if (known !== undefined) return known;
@@ -126,7 +127,7 @@ export class HostCatalogue {
     return unnamed;
   }
 
-  /** Whether a server lists a URI, as it knows it, as a resource. */
+  /** True if a server lists a URI as a resource. `inner` is the URI that the server uses. */
   #hasResource(server: string, inner: string): boolean {
     const outer = this.names(server)?.uri(inner);
     return outer !== undefined && this.find("resources", outer)?.server === server;
@@ -142,13 +143,13 @@ export class HostCatalogue {
       for (const item of lists[kind]) {
         if (index.size >= MAX_ITEMS) break;
         const listed = item as unknown as Record<string, unknown>;
-        // The name of a resource is for people; its address tells it apart.
+        // The name of a resource is for display; its URI identifies it.
         const { name } = listed;
         const renamed = outerItem(names, listed);
         const outer = idOf === "name" ? renamed : { ...renamed, name };
         const key = outer[idOf] as string;
         const inner = (item as unknown as Record<string, string>)[idOf] ?? key;
-        // The first server of a name keeps it, but none without a prefix takes a name of one that has it.
+        // The first server keeps a name, but a server with a prefix wins over one without.
         const owner = index.get(key)?.owner;
         const isFree = owner === undefined || (uris !== undefined && owner.uris === undefined);
         if (isFree) index.set(key, { server, inner, owner: member, item: outer as unknown as Item<OfferKind> });

@@ -11,27 +11,27 @@ import type { Resource, ResourceTemplate } from "../../protocol/features/resourc
 import type { Tool } from "../../protocol/features/tools.js";
 import type { CacheableResult } from "../../protocol/message.js";
 
-/** What a server says of itself. */
+/** Capabilities and instructions that a server reports. */
 export interface ServerAbout {
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | undefined;
 }
 
-/** What one server lists. */
+/** The lists of one server. */
 export interface ServerLists {
   readonly tools: readonly Tool[];
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly resourceTemplates: readonly ResourceTemplate[];
-  /** Absent before the server was connected. */
+  /** Absent before the first connection. */
   readonly about?: ServerAbout | undefined;
-  /** How long each list may be cached, where the server says so. */
+  /** Cache hints of the server for each list, if present. */
   readonly hints?: Readonly<Partial<Record<OfferKind, CacheHint>>> | undefined;
 }
 
 export const NO_LISTS: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 
-/** The lists whose changes a server announces, to subscribe to; undefined if there are none. */
+/** The subscription for the lists whose changes a server announces; undefined if it announces none. */
 export function announcedLists({ tools, prompts, resources }: ServerCapabilities): SubscriptionTarget | undefined {
   const target = {
     tools: tools?.listChanged === true,
@@ -41,14 +41,14 @@ export function announcedLists({ tools, prompts, resources }: ServerCapabilities
   return Object.values(target).includes(true) ? target : undefined;
 }
 
-/** Lists of a server with some of them replaced. */
+/** Merges new lists of a server into its previous ones. */
 export function joinedLists(before: ServerLists, lists: Partial<ServerLists>): ServerLists {
   return { ...before, ...lists, hints: { ...before.hints, ...lists.hints } };
 }
 
-type Fetched = Partial<ServerLists> & { hints: Partial<Record<OfferKind, CacheHint>> };
+type FetchedList = Partial<ServerLists> & { hints: Partial<Record<OfferKind, CacheHint>> };
 
-/** Fetches lists of a server again; lists that it does not offer are empty. */
+/** Fetches lists of a server, bypassing the cache. Lists that the server does not offer are empty. */
 export async function fetchLists(
   client: Client,
   changed: readonly OfferCapability[],
@@ -64,12 +64,12 @@ export async function fetchLists(
       ),
     ),
   );
-  const hints = Object.assign({}, ...all.map((one) => one.hints)) as Fetched["hints"];
+  const hints = Object.assign({}, ...all.map((one) => one.hints)) as FetchedList["hints"];
   return Object.assign({}, ...all, { about: { capabilities, instructions }, hints });
 }
 
-async function fetchList(client: Client, kind: OfferKind, options: CallOptions): Promise<Fetched> {
-  const hints: Fetched["hints"] = {};
+async function fetchList(client: Client, kind: OfferKind, options: CallOptions): Promise<FetchedList> {
+  const hints: FetchedList["hints"] = {};
   const walk = walkOffers(kind, async (cursor) => {
     const page = await pageOf(client, kind, cursor, options);
     const { ttlMs, cacheScope } = page;
@@ -82,7 +82,7 @@ async function fetchList(client: Client, kind: OfferKind, options: CallOptions):
   try {
     return { [kind]: await collect(walk), hints };
   } catch (error) {
-    // Many servers declare more than they have, and old ones refuse templates in ways of their own.
+    // Many servers declare more than they have, and old ones reject `resources/templates/list` with various errors.
     const { kind: failure, remote } = McpError.from(error);
     if (remote && (failure === "method_not_found" || kind === "resourceTemplates")) return { [kind]: [], hints };
     throw error;
@@ -101,7 +101,7 @@ function pageOf(
   return client.listResourceTemplates(cursor, options);
 }
 
-/** The shortest time, and private if one of them is. Undefined without any. */
+/** The strictest of the hints: the shortest time, and `private` if one of them is. Undefined without any. */
 export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint | undefined {
   const given = hints.filter((hint) => hint !== undefined);
   if (given.length === 0) return undefined;
@@ -111,7 +111,7 @@ export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint 
   };
 }
 
-/** The same without some of the lists. */
+/** The lists without those of some kinds. */
 export function withoutLists(lists: Partial<ServerLists>, left: readonly OfferKind[]): Partial<ServerLists> {
   const rest = <T extends object>(all: T) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => !(left as readonly string[]).includes(name)));

@@ -1,18 +1,18 @@
 import { compileMatcher } from "../../uri-template/match.js";
 import { normalizeUri } from "../../uri-template/normalize.js";
 
-/** A template as a server lists it. */
+/** A template in a list of a server. */
 interface Template {
   readonly uriTemplate: string;
 }
 
 type Matches = (uri: string) => boolean;
 
-/** By the entry in the list, because lists are replaced as a whole. */
+/** Keyed by the entry of the list, because lists are always replaced as a whole. */
 const MATCHERS = new WeakMap<Template, Matches>();
 const STARTS = new WeakMap<Template, string>();
 
-/** Whether a listed template stands for a URI. One that cannot be read here may stand for any. */
+/** True if a listed template matches a URI. An unreadable template counts as matching every URI. */
 export function matchesTemplate(template: Template, uri: string): boolean {
   let matches = MATCHERS.get(template);
   if (matches === undefined) {
@@ -31,29 +31,29 @@ function matcherOf(template: string): Matches {
   }
 }
 
-/** Links to the web are for clients to follow themselves, unless the server lists the address as a resource. */
+/** Clients follow web links themselves, unless the server lists the address as a resource. */
 export const WEB_ADDRESS = /^https?:/i;
 
-/** Characters that are compared for the links of one result. A server chooses both its links and its templates. */
-const MOST_CHARACTERS = 1_000_000;
-/** The least that a match counts for, also of a short link. */
+/** Budget for the links of one result, in characters compared. A server chooses both its links and its templates. */
+const MAX_CHARACTERS = 1_000_000;
+/** Minimum cost of a match, including that of a short link. */
 const MATCH_CHARACTERS = 100;
-/** The same for the first match of a template, which must be compiled. */
+/** Minimum cost of the first match of a template, which has to be compiled. */
 const FIRST_CHARACTERS = 1_000;
 
 /**
- * Creates a check of the web links of one result: whether one fits a template of a web address. Its work for all of them is
- * limited; beyond that, links fit none.
+ * Creates a check for the web links of one result: true if a link matches a listed template of a web address. All
+ * checks share one budget. When it is used up, no further link matches.
  */
 export function linkMatcher(): (templates: readonly Template[], uri: string) => boolean {
-  let left = MOST_CHARACTERS;
+  let left = MAX_CHARACTERS;
   return (templates, uri) => {
     const spelled = left >= 0 ? normalizeUri(uri) : undefined;
     if (spelled === undefined) return false;
     for (const template of templates) {
       left--;
       if (left < 0) return false;
-      // Most templates differ from a link in the text before their first variable.
+      // Cheap test first: most templates differ from a link before their first variable.
       const start = startOf(template);
       if (!WEB_ADDRESS.test(start) || !spelled.startsWith(start)) continue;
       left -= Math.max(uri.length, MATCHERS.has(template) ? MATCH_CHARACTERS : FIRST_CHARACTERS);
@@ -64,7 +64,10 @@ export function linkMatcher(): (templates: readonly Template[], uri: string) => 
   };
 }
 
-/** The text before the first variable, in the spelling of `normalizeUri`, up to the first triplet, which has two spellings. */
+/**
+ * The normalized text before the first variable, up to the first percent-encoded triplet, because triplets have two
+ * spellings.
+ */
 function startOf(template: Template): string {
   let start = STARTS.get(template);
   if (start === undefined) {

@@ -9,48 +9,49 @@ import type { Tool } from "../../protocol/features/tools.js";
 import { joinPointer } from "../../schema/json-schema/json-pointer.js";
 import { compileValidator } from "../../schema/json-schema/validate.js";
 
-/** A tool that is shown with fewer arguments than it has. */
+/** A tool that clients see with fewer arguments than it has. */
 export interface ChangedTool {
-  /** The tool with all its arguments. */
+  /** The tool with all of its arguments. */
   tool: Tool;
-  /** Arguments that every call gets with these values. Callers neither see nor set them. */
+  /** Arguments with values that every call gets. Callers neither see nor set them. */
   fixed?: Readonly<Record<string, unknown>> | undefined;
   /** Optional arguments that callers neither see nor set. */
   hidden?: readonly string[] | undefined;
 }
 
 /**
- * Changes a tool before clients see it: returns it with another name, title or description, or with fewer arguments, or
- * `undefined` to hide it. Gets a copy that it may change. If it throws, or what it returns is not usable, the tool is hidden.
+ * Changes a tool before clients see it. Returns the tool with another name, title or description, or with fewer
+ * arguments, or `undefined` to hide it. Receives a copy that it may change. The tool is hidden if the function throws
+ * or returns an invalid tool.
  */
 export type ToolTransform = (tool: Tool, server: string) => Tool | ChangedTool | undefined;
 
-/** Which tools of a server clients see, and how. */
+/** Selects and changes the tools of a server that clients see. */
 export interface ToolFilterOptions {
-  /** Names that the server gives to tools; `*` stands for any characters. Default: all tools. */
+  /** Names that the server uses; `*` matches any characters. Default: all tools. */
   allow?: readonly string[] | undefined;
-  /** Tools to hide, also where `allow` has them. Default: none. */
+  /** Tools to hide, even if `allow` matches them. Default: none. */
   deny?: readonly string[] | undefined;
-  /** Changes each remaining tool. Default: they stay as they are. */
+  /** Changes each remaining tool. Default: tools stay as they are. */
   transform?: ToolTransform | undefined;
 }
 
-/** A call as the server is to get it. */
+/** A call with the name and the arguments that the server expects. */
 export interface InnerCall {
   readonly name: string;
   readonly args: Record<string, unknown> | undefined;
 }
 
-interface Shown {
-  /** The name that the server knows. */
+interface ShownTool {
+  /** The name that the server uses. */
   readonly name: string;
   readonly fixed: Readonly<Record<string, unknown>>;
   readonly hidden: readonly string[];
 }
 
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
-/** Hides and changes tools of servers. */
+/** Hides and changes the tools of servers. */
 export class ToolFilter {
   readonly #allow: NamePatterns | undefined;
   readonly #deny: NamePatterns | undefined;
@@ -67,9 +68,9 @@ export class ToolFilter {
     this.#transform = transform;
   }
 
-  /** The tools of a server as clients may see them. Never throws: what goes wrong with a tool is in `problems`. */
+  /** Returns the tools of a server that clients see. Never throws: errors of single tools are in `problems`. */
   apply(server: string, tools: readonly Tool[]): FilteredTools {
-    const shown = new Map<string, Shown>();
+    const shown = new Map<string, ShownTool>();
     const problems: McpError[] = [];
     const visible: Tool[] = [];
     for (const tool of tools) {
@@ -93,7 +94,7 @@ export class ToolFilter {
     return new FilteredTools(visible, problems, unused, shown);
   }
 
-  #changed(tool: Tool, server: string): { tool: Tool; shown: Shown } | undefined {
+  #changed(tool: Tool, server: string): { tool: Tool; shown: ShownTool } | undefined {
     const { name } = tool;
     if (this.#transform === undefined) return { tool, shown: { name, fixed: {}, hidden: [] } };
     const returned: unknown = this.#transform(structuredClone(tool), server);
@@ -116,24 +117,25 @@ function misused(what: string, fix: string): McpError {
 function checkedChange(change: Record<string, unknown>): ChangedTool {
   checkOptions("a changed tool", change as unknown as ChangedTool, "tool fixed hidden");
   const { tool, fixed = {}, hidden = [] } = change;
-  if (!isObject(tool) || !isPlainJson(tool)) throw misused("no tool", "Return a tool as JSON has it, or `undefined`.");
+  if (!isObject(tool) || !isPlainJson(tool))
+    throw misused("no tool", "Return a tool of plain JSON values, or `undefined`.");
   const { name, inputSchema } = tool;
-  if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
-    throw misused("a tool without a usable name", `Use a name of 1 to ${LONGEST_NAME} characters.`);
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
+    throw misused("a tool without a usable name", `Use a name of 1 to ${MAX_NAME_LENGTH} characters.`);
   }
   for (const member of ["title", "description"] as const) {
     const text = tool[member];
     if (text !== undefined && typeof text !== "string")
-      throw misused(`a ${member} that is no text`, "Return a string.");
+      throw misused(`a ${member} that is not a string`, "Return a string.");
   }
   if (!isObject(inputSchema) || inputSchema["type"] !== "object") {
     throw misused("a tool without a schema", 'Return an `inputSchema` with `type: "object"`.');
   }
   if (!isObject(fixed) || !isPlainJson(fixed)) throw misused("`fixed` values that JSON cannot hold", "Use plain JSON.");
-  if (!Array.isArray(hidden)) throw misused("`hidden` that is no list", "Return a list of names of arguments.");
+  if (!Array.isArray(hidden)) throw misused("`hidden` that is not an array", "Return an array of argument names.");
   checkHidden(inputSchema, fixed, hidden);
   checkFixedValues(inputSchema, fixed);
-  // Safe: the members that are used here have been checked; the others are passed on as they are.
+  // Safe: the members used here have been checked; the others are passed on unchanged.
   return { tool: tool as unknown as Tool, fixed, hidden };
 }
 
@@ -141,28 +143,28 @@ function checkHidden(schema: Record<string, unknown>, fixed: object, hidden: rea
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   for (const name of [...Object.keys(fixed), ...hidden]) {
     if (typeof name === "string" && Object.hasOwn(properties, name)) continue;
-    throw misused(`"${String(name)}" as an argument to hide, which the tool does not have`, "Name one that it has.");
+    throw misused(`the unknown argument "${String(name)}" to hide`, "Name an argument that the tool has.");
   }
   const required: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
   const missing = hidden.find((name) => required.includes(name) && !Object.hasOwn(fixed, String(name)));
   if (missing === undefined) return;
-  throw misused(`"${String(missing)}" as hidden, which the tool requires`, "Give it a value in `fixed`.");
+  throw misused(`the required argument "${String(missing)}" in \`hidden\``, "Set its value in `fixed`.");
 }
 
 /** The tools of one server after a filter. */
 export class FilteredTools {
   readonly tools: readonly Tool[];
-  /** Why tools are hidden that the filter was not to hide. */
+  /** Errors because of which the filter had to hide tools. */
   readonly problems: readonly McpError[];
-  /** Patterns that match no tool of the server; often misspelt. */
+  /** Patterns that match no tool of the server. Most are misspelt. */
   readonly unused: readonly string[];
-  readonly #shown: ReadonlyMap<string, Shown>;
+  readonly #shown: ReadonlyMap<string, ShownTool>;
 
   constructor(
     tools: readonly Tool[],
     problems: readonly McpError[],
     unused: readonly string[],
-    shown: ReadonlyMap<string, Shown>,
+    shown: ReadonlyMap<string, ShownTool>,
   ) {
     this.tools = tools;
     this.problems = problems;
@@ -170,7 +172,9 @@ export class FilteredTools {
     this.#shown = shown;
   }
 
-  /** The call that the server is to get. Throws `invalid_params` for tools and arguments that callers do not see. */
+  /**
+   * Returns the call to send to the server. Throws `invalid_params` for tools and arguments that callers do not see.
+   */
   innerCall(name: string, args: Record<string, unknown> | undefined): InnerCall {
     const shown = this.#shown.get(name);
     if (shown === undefined) throw new McpError("invalid_params", `unknown tool: ${printableLine(name)}`);
@@ -185,21 +189,21 @@ export class FilteredTools {
   }
 }
 
-const MOST_PATTERNS = 1000;
-const LONGEST_PATTERN = 256;
+const MAX_PATTERNS = 1000;
+const MAX_PATTERN_LENGTH = 256;
 
-/** Names, some with `*` for any characters; a `*` of a name itself is matched by `*` too. */
+/** A list of names and patterns. `*` in a pattern matches any characters, including a literal `*` in a name. */
 export class NamePatterns {
   readonly #exact = new Set<string>();
   readonly #wild: { readonly text: string; readonly parts: readonly string[] }[] = [];
 
-  /** Throws `invalid_definition` for what is not a list of patterns; `option` is its name. */
+  /** Throws `invalid_definition` if `patterns` is not a valid list. `option` is its name in the error. */
   constructor(option: string, patterns: readonly string[]) {
-    if (!Array.isArray(patterns) || patterns.length > MOST_PATTERNS || !patterns.every(isPattern)) {
+    if (!Array.isArray(patterns) || patterns.length > MAX_PATTERNS || !patterns.every(isPattern)) {
       throw new McpError(
         "invalid_definition",
-        `\`${option}\` is not a list of at most ${MOST_PATTERNS} names of 1 to ${LONGEST_PATTERN} characters`,
-        { fix: 'Write names, or names with `*` for any characters, such as ["read_*", "search"].' },
+        `\`${option}\` is not a list of at most ${MAX_PATTERNS} names of 1 to ${MAX_PATTERN_LENGTH} characters`,
+        { fix: 'Use names, or patterns with `*` for any characters, such as ["read_*", "search"].' },
       );
     }
     for (const text of patterns) {
@@ -212,7 +216,7 @@ export class NamePatterns {
     return this.#exact.has(name) || this.#wild.some(({ parts }) => fits(parts, name));
   }
 
-  /** The patterns that match none of the names; often a misspelt one. */
+  /** The patterns that match none of the names. Most are misspelt. */
   unused(names: readonly string[]): string[] {
     const known = new Set(names);
     return [
@@ -223,10 +227,10 @@ export class NamePatterns {
 }
 
 function isPattern(value: unknown): boolean {
-  return typeof value === "string" && value.length > 0 && value.length <= LONGEST_PATTERN;
+  return typeof value === "string" && value.length > 0 && value.length <= MAX_PATTERN_LENGTH;
 }
 
-/** Takes each part at its first place, which never has to be taken back. */
+/** Matches each part at its first occurrence. This needs no backtracking, because `*` matches any characters. */
 function fits(parts: readonly string[], name: string): boolean {
   const first = parts[0] ?? "";
   const last = parts.at(-1) ?? "";
@@ -241,14 +245,15 @@ function fits(parts: readonly string[], name: string): boolean {
   return from <= end;
 }
 
-/** Keywords that apply schemas to the same object, so that they may name the same properties. */
+/** Keywords that apply schemas to the same object, and may therefore mention the same properties. */
 const LISTS = ["allOf", "anyOf", "oneOf"];
 const SINGLE = ["if", "then", "else", "not"];
-const MOST_NESTED = 32;
+const MAX_DEPTH = 32;
 
 /**
- * A schema of arguments without some of them, also where a part of it mentions them again. What other arguments must be then is
- * as if these were there and valid; the server still checks the whole. Throws `misuse` if the schema refers to one of them.
+ * Removes arguments from a schema, including every mention in nested schemas. The remaining constraints assume that the
+ * removed arguments are present and valid; the server still validates the whole. Throws `misuse` if a `$ref` points to
+ * one of them.
  */
 function withoutProperties(schema: Tool["inputSchema"], names: readonly string[]): Tool["inputSchema"] {
   if (names.length === 0) return schema;
@@ -259,12 +264,12 @@ function withoutProperties(schema: Tool["inputSchema"], names: readonly string[]
       fix: "Return a schema without that reference.",
     });
   }
-  // Safe: `type` stays as it is.
+  // Safe: `type` stays unchanged.
   return strip(schema, new Set(names), 0) as Tool["inputSchema"];
 }
 
 function strip(schema: Record<string, unknown>, names: ReadonlySet<string>, depth: number): Record<string, unknown> {
-  if (depth > MOST_NESTED) throw new McpError("misuse", `the schema is nested deeper than ${MOST_NESTED} levels`);
+  if (depth > MAX_DEPTH) throw new McpError("misuse", `the schema is nested deeper than ${MAX_DEPTH} levels`);
   const result = { ...schema };
   const inside = (part: unknown) => (isObject(part) ? strip(part, names, depth + 1) : part);
   const members = (part: unknown, change: (value: unknown) => unknown) =>
@@ -288,7 +293,7 @@ function strip(schema: Record<string, unknown>, names: ReadonlySet<string>, dept
   return result;
 }
 
-/** Throws `misuse` if a value is not one that the tool accepts for its argument. */
+/** Throws `misuse` if the tool does not accept one of the fixed values. */
 function checkFixedValues(schema: Record<string, unknown>, fixed: Readonly<Record<string, unknown>>): void {
   if (Object.keys(fixed).length === 0) return;
   const { $schema, $defs, definitions, properties } = schema;
@@ -298,6 +303,6 @@ function checkFixedValues(schema: Record<string, unknown>, fixed: Readonly<Recor
   if (result.valid) return;
   const [first] = result.errors;
   throw new McpError("misuse", `the fixed value at ${first?.path} is not valid: ${first?.message}`, {
-    fix: "Fix a value that the tool accepts.",
+    fix: "Use a value that the tool accepts.",
   });
 }

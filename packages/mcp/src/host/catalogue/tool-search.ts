@@ -4,87 +4,95 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool } from "../../protocol/features/tools.js";
 
-/** How much of a tool a search gives: its name, also what it does and its arguments, or all of it. */
+/**
+ * Amount of detail in a hit: `name`, `summary` with the first sentence and the arguments, or `full` with the whole
+ * tool.
+ */
 export type SearchDetail = "name" | "summary" | "full";
 
-/** How to search. */
+/** Options of a search. */
 export interface SearchOptions {
-  /** The most tools to give, at most 100. Default: 10. */
+  /** Maximum number of hits, from 1 to 100. Default: 10. */
   limit?: number | undefined;
-  /** How much to give of each. Default: `summary`. */
+  /** Amount of detail in each hit. Default: `summary`. */
   detail?: SearchDetail | undefined;
-  /** Tools of this server only. Default: of all. */
+  /** Searches only the tools of this server. Default: all servers. */
   server?: string | undefined;
 }
 
-/** A tool that was found. */
+/** A tool that a search found. */
 export interface ToolHit {
+  /** The name to call the tool by. */
   readonly name: string;
+  /** The name of the server that has the tool. */
   readonly server: string;
-  /** Higher is better; comparable within one search only. */
+  /** Relevance; higher is better. Comparable only within one search. */
   readonly score: number;
-  /** The first sentence of its description. With `summary`. */
+  /** The first sentence of the description, at most 160 characters. Only with `summary`. */
   readonly summary?: string;
-  /** The names of its arguments; optional ones end with `?`. With `summary`. */
+  /** The names of the arguments; optional ones end with `?`. Only with `summary`. */
   readonly arguments?: readonly string[];
-  /** With `full`. */
+  /** The whole tool. Only with `full`. */
   readonly tool?: Tool;
 }
 
-/** The tools of one server. */
+/** The tools of one server in numbers and words. */
 export interface ToolCategory {
+  /** The name of the server. */
   readonly server: string;
+  /** Number of tools of the server. */
   readonly count: number;
-  /** Words that its names have most often. */
+  /** The most frequent words in the names of its tools, at most 5. */
   readonly topics: readonly string[];
 }
 
 interface IndexedTool {
   readonly tool: Tool;
   readonly server: string;
-  /** The weighted count of each of its terms. */
+  /** The weighted count of each term. */
   readonly terms: ReadonlyMap<string, number>;
   readonly length: number;
 }
 
-const MOST_TOOLS = 20_000;
-const MOST_HITS = 100;
-const MOST_TOPICS = 5;
-const MOST_ARGUMENTS = 64;
-const MOST_QUERY_TERMS = 24;
-/** Other words that a word of the query may stand for. */
-const MOST_VARIANTS = 24;
-const LONGEST_QUERY = 500;
-const LONGEST_SUMMARY = 160;
+const MAX_TOOLS = 20_000;
+const MAX_HITS = 100;
+const MAX_TOPICS = 5;
+const MAX_ARGUMENTS = 64;
+const MAX_QUERY_TERMS = 24;
+/** Maximum number of indexed words that one word of a query is expanded to. */
+const MAX_VARIANTS = 24;
+const MAX_QUERY_LENGTH = 500;
+const MAX_SUMMARY_LENGTH = 160;
 
 const WEIGHTS = { name: 4, title: 3, server: 2, description: 1.5, argument: 0.7, argumentText: 0.3 };
 const PREFIX_WORTH = 0.6;
 const SYNONYM_WORTH = 0.55;
 const TYPO_WORTH = 0.5;
-/** The usual constants of BM25: how soon repetition stops to count, and how much a long text weighs less. */
+/** The usual constants of BM25: how soon repetition stops to count, and how much long texts are penalized. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
 
 /**
- * An index of tools by the words of their names, descriptions and arguments. Ranks by words alone: the same query on the same
- * tools always gives the same order.
+ * An index of tools by the words of their names, descriptions and arguments. Ranks by words only: the same query on the
+ * same tools always returns the same order.
  */
 export class ToolSearch {
   readonly #tools = new Map<string, IndexedTool>();
   readonly #postings = new Map<string, Map<string, number>>();
   #totalLength = 0;
 
+  /** Number of indexed tools. */
   get size(): number {
     return this.#tools.size;
   }
 
   /**
-   * Makes the index hold exactly these tools. Only those that are other objects than before are read again.
-   * Throws `limit_exceeded` beyond 20,000 tools.
+   * Replaces the tools of the index. Reads only tools that are other objects than before. Throws `limit_exceeded`
+   * beyond 20,000 tools.
    */
   update(tools: readonly Tool[], serverOf: (tool: Tool) => string): void {
-    if (tools.length > MOST_TOOLS) {
-      throw new McpError("limit_exceeded", `${tools.length} tools are more than the ${MOST_TOOLS} of a search`);
+    if (tools.length > MAX_TOOLS) {
+      throw new McpError("limit_exceeded", `a search holds at most ${MAX_TOOLS} tools, not ${tools.length}`);
     }
     const names = new Set(tools.map(({ name }) => name));
     for (const name of this.#tools.keys()) if (!names.has(name)) this.#remove(name);
@@ -97,19 +105,19 @@ export class ToolSearch {
     }
   }
 
-  /** The tool with exactly this name. */
+  /** Returns the tool with exactly this name; undefined if there is none. */
   find(name: string): Tool | undefined {
     return this.#tools.get(name)?.tool;
   }
 
-  /** The tools that fit the words best, best first. Words may be incomplete or misspelt. */
+  /** Returns the tools that match the words best, best first. Words may be incomplete or misspelt. */
   search(query: string, options: SearchOptions = {}): ToolHit[] {
     checkOptions("a search", options, "limit detail server");
     const { limit = 10, detail = "summary", server } = options;
-    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_HITS) {
-      throw new McpError("invalid_params", `limit is ${limit}, not a whole number from 1 to ${MOST_HITS}`);
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS) {
+      throw new McpError("invalid_params", `limit is ${limit}, not a whole number from 1 to ${MAX_HITS}`);
     }
-    const terms = [...new Set(searchTerms(query.slice(0, LONGEST_QUERY)))].slice(0, MOST_QUERY_TERMS);
+    const terms = [...new Set(searchTerms(query.slice(0, MAX_QUERY_LENGTH)))].slice(0, MAX_QUERY_TERMS);
     const scores = new Map<string, { sum: number; matched: number }>();
     for (const term of terms) {
       for (const [name, score] of this.#scoresOf(term)) {
@@ -127,7 +135,7 @@ export class ToolSearch {
       .map(({ name, score }) => this.#hit(name, score, detail));
   }
 
-  /** The servers with the number and the subjects of their tools. */
+  /** The servers with the number and the topics of their tools. */
   categories(): ToolCategory[] {
     const servers = new Map<string, { count: number; words: Map<string, number> }>();
     for (const { tool, server } of this.#tools.values()) {
@@ -168,7 +176,7 @@ export class ToolSearch {
     }
   }
 
-  /** For each tool, the best score of the word or of one that it may stand for. */
+  /** The best score of each tool for a word or one of its variants. */
   #scoresOf(term: string): Map<string, number> {
     const best = new Map<string, number>();
     const average = this.#totalLength / Math.max(1, this.#tools.size);
@@ -195,12 +203,12 @@ export class ToolSearch {
     for (const known of this.#postings.keys()) {
       if (known === term) continue;
       if (term.length >= 3 && known.startsWith(term)) near.push([known, PREFIX_WORTH]);
-      // Half of a word that was meant whole: `repository` for `repo`.
+      // The query has a longer form of an indexed word: `repository` for `repo`.
       else if (known.length >= 4 && term.startsWith(known)) near.push([known, PREFIX_WORTH]);
       else if (distance > 0 && editDistance(term, known, distance + 1) <= distance) near.push([known, TYPO_WORTH]);
     }
     near.sort(([one], [other]) => one.length - other.length || (one < other ? -1 : 1));
-    return [...variants, ...near.slice(0, MOST_VARIANTS)];
+    return [...variants, ...near.slice(0, MAX_VARIANTS)];
   }
 
   #hit(name: string, score: number, detail: SearchDetail): ToolHit {
@@ -215,9 +223,9 @@ export class ToolSearch {
 function toolSummary(tool: Tool): { summary: string; arguments: string[] } {
   const text = (tool.description ?? tool.title ?? "").trim().replace(/\s+/g, " ");
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text.slice(0, 1000))?.[0] ?? text;
-  const summary = sentence.length > LONGEST_SUMMARY ? `${sentence.slice(0, LONGEST_SUMMARY - 1)}…` : sentence;
+  const summary = sentence.length > MAX_SUMMARY_LENGTH ? `${sentence.slice(0, MAX_SUMMARY_LENGTH - 1)}…` : sentence;
   const required: readonly unknown[] = Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : [];
-  const names = Object.keys(Object(tool.inputSchema.properties)).slice(0, MOST_ARGUMENTS);
+  const names = Object.keys(Object(tool.inputSchema.properties)).slice(0, MAX_ARGUMENTS);
   return { summary, arguments: names.map((name) => (required.includes(name) ? name : `${name}?`)) };
 }
 
@@ -231,7 +239,7 @@ function weightedTerms(tool: Tool, server: string): Map<string, number> {
   count(tool.title ?? tool.annotations?.title, WEIGHTS.title);
   count(server, WEIGHTS.server);
   count(tool.description, WEIGHTS.description);
-  for (const [name, schema] of Object.entries(Object(tool.inputSchema.properties)).slice(0, MOST_ARGUMENTS)) {
+  for (const [name, schema] of Object.entries(Object(tool.inputSchema.properties)).slice(0, MAX_ARGUMENTS)) {
     count(name, WEIGHTS.argument);
     if (isObject(schema)) count(schema["description"], WEIGHTS.argumentText);
   }
@@ -241,18 +249,18 @@ function weightedTerms(tool: Tool, server: string): Map<string, number> {
 function mostFrequent(words: ReadonlyMap<string, number>): string[] {
   return [...words]
     .sort(([one, often], [other, seldom]) => seldom - often || (one < other ? -1 : 1))
-    .slice(0, MOST_TOPICS)
+    .slice(0, MAX_TOPICS)
     .map(([word]) => word);
 }
 
-/** Sums in another order differ in their last digits, which must not decide. */
+/** Rounds, because sums in another order differ in their last digits, and these must not decide the ranking. */
 function round(score: number): number {
   return Math.round(score * 1e6) / 1e6;
 }
 
-/** A query or a field beyond this is cut, which bounds the work that a server's texts can make. */
-const LONGEST_TEXT = 4000;
-const LONGEST_WORD = 40;
+/** Maximum length of a text that is indexed. Bounds the work that the texts of a server can cause. */
+const MAX_TEXT_LENGTH = 4000;
+const MAX_WORD_LENGTH = 40;
 
 const STOP_WORDS = new Set(
   (
@@ -263,7 +271,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** Words that names of tools use for the same act or thing. */
+/** Groups of words that names of tools use for the same act or thing. */
 const SAME_MEANING = [
   "create add new make insert open register",
   "delete remove erase destroy drop",
@@ -311,14 +319,14 @@ function synonymTable(): ReadonlyMap<string, ReadonlySet<string>> {
   return table;
 }
 
-/** Terms that mean much the same; empty for most. */
+/** Terms with a similar meaning. Empty for most. */
 function synonymsOf(term: string): Iterable<string> {
   return synonyms.get(term) ?? [];
 }
 
 /**
- * The words of a name or text as an index has them: without case, accents and endings. Takes camelCase, snake_case and
- * kebab-case apart, and digits from letters. Scripts that are written without spaces become pairs of characters.
+ * The index terms of a name or text: without case, accents and endings. Splits camelCase, snake_case and kebab-case,
+ * and digits from letters. Scripts that are written without spaces become pairs of characters.
  */
 export function searchTerms(text: string): string[] {
   return searchWords(text)
@@ -326,10 +334,10 @@ export function searchTerms(text: string): string[] {
     .map(stem);
 }
 
-/** The same before endings are removed. */
+/** The words of a text, before stop words and endings are removed. */
 function searchWords(text: string): string[] {
   const spaced = text
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT_LENGTH)
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
@@ -340,7 +348,7 @@ function searchWords(text: string): string[] {
   const words: string[] = [];
   for (const [word] of spaced.matchAll(/[\p{L}\p{N}]+/gu)) {
     if (/[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u.test(word)) words.push(...pairs(word));
-    else words.push(word.slice(0, LONGEST_WORD));
+    else words.push(word.slice(0, MAX_WORD_LENGTH));
   }
   return words;
 }
@@ -351,7 +359,7 @@ function pairs(word: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-/** Removes the endings of English plurals and verbs, so that `creates`, `creating` and `created` meet `create`. */
+/** Removes the endings of English plurals and verbs, so that `creates`, `creating` and `created` match `create`. */
 function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   let base = word;

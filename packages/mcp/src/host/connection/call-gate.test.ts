@@ -250,7 +250,7 @@ describe("a call gate under any sequence of calls", () => {
   it.each([{ perSecond: 0 }, { perSecond: Number.POSITIVE_INFINITY }, { perSecond: 1, burst: 0 }])(
     "refuses the rate %o",
     (rate) => {
-      expect(() => gateOf({ rate })).toThrow("`rate.");
+      expect(() => gateOf({ rate })).toThrow(/`(perSecond|burst)` is/);
     },
   );
 });

@@ -5,40 +5,42 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { checkNumber } from "./check-number.js";
 
-/** How many calls may begin in a time. */
+/** Limits the number of calls that start within a period. */
 interface RateOptions {
-  /** Calls per second in the long run; fractions are allowed: 0.1 is one in ten seconds. */
+  /** Average number of calls per second. Fractions are allowed: 0.1 is one call in ten seconds. */
   perSecond: number;
-  /** Calls that may begin at once after a pause. Default: `perSecond`, at least 1. */
+  /** Number of calls that may start at once after a pause. Default: `perSecond`, rounded down, at least 1. */
   burst?: number | undefined;
 }
 
-/** How many calls a server gets, and how many may wait for their turn. */
+/** Limits of the calls of one server, and of the queue in front of it. */
 export interface CallLimits {
-  /** Calls that are under way at once. Default: no limit. */
+  /** Maximum number of calls that run at once. Default: no limit. */
   concurrency?: number | undefined;
-  /** Calls that wait for their turn; 0 refuses what cannot begin at once. Default 1,000. */
+  /** Maximum number of calls that wait; 0 rejects every call that cannot start at once. Default: 1,000. */
   queue?: number | undefined;
-  /** How many calls may begin in a time. Default: no limit. */
+  /** Limits the number of calls that start within a period. Default: no limit. */
   rate?: RateOptions | undefined;
 }
 
-/** What a status page shows of a gate. */
+/** Numbers of calls of one server, for a status page. */
 export interface CallCounts {
+  /** Calls that run now. */
   readonly running: number;
+  /** Calls that wait in the queue now. */
   readonly waiting: number;
-  /** Since the gate was made. */
+  /** Calls rejected because the queue was full, since the server was added. */
   readonly refused: number;
 }
 
-/** What a gate needs from its owner. */
+/** Runtime and name of the server of a gate. */
 export interface CallGateConfig {
   readonly platform: Pick<Platform, "monotonic" | "timer">;
   /** The server's name, for errors. */
   readonly server: string;
 }
 
-/** The name of the limit that a call meets. */
+/** The limit that blocks a call. */
 type MetLimit = "concurrency" | "rate";
 
 interface WaitingCall {
@@ -47,21 +49,22 @@ interface WaitingCall {
 }
 
 const DEFAULT_QUEUE = 1_000;
-/** The advised wait while it is unknown how long calls take. */
+/** The advised wait while the duration of calls is unknown. */
 const DEFAULT_HINT_MS = 1_000;
 const MAX_HINT_MS = 60_000;
-/** The weight of the last time between two ends in the smoothed one. */
-const NEWEST_WEIGHT = 0.2;
+/** The weight of the newest interval between two ends in the moving average. */
+const SMOOTHING = 0.2;
 
 /**
- * Lets calls begin within the limits of one server, the others wait: in order for each caller, and callers take turns, so
- * that one with many calls delays the others by one call at a time. When the queue is full, the caller with the most waiting
- * calls loses its newest one, which is the new call itself unless somebody waits with more than it.
+ * Admits calls within the limits of one server and queues the rest. Calls of one caller start in order. Callers take
+ * turns, so that a caller with many calls delays the others by one call at a time. If the queue is full, the caller
+ * with the most waiting calls loses its newest one. That is the new call itself, unless another caller has more calls
+ * in the queue.
  *
- * Each `enter` that does not throw or reject is followed by one `leave`.
+ * Every `enter` that does not throw or reject must be followed by one `leave`.
  */
 export class CallGate {
-  /** Whether a call may ever have to wait for others. */
+  /** True if calls may have to wait. */
   readonly isLimited: boolean;
   readonly #config: CallGateConfig;
   readonly #concurrency: number;
@@ -73,21 +76,21 @@ export class CallGate {
   #refused = 0;
   #closed: McpError | undefined;
   #timer: Timer | undefined;
-  /** Resolve when nothing runs or waits any more. */
+  /** Callbacks of `drain`, called when no call runs or waits. */
   #idle: (() => void)[] = [];
   #lastEnd: number | undefined;
   #betweenEndsMs: number | undefined;
 
-  constructor(parts: CallGateConfig, limits: CallLimits = {}) {
+  constructor(config: CallGateConfig, limits: CallLimits = {}) {
     checkOptions("the limits of a server", limits, "concurrency queue rate");
     const { concurrency, queue = DEFAULT_QUEUE, rate } = limits;
     if (concurrency !== undefined) checkNumber("concurrency", concurrency, { min: 1 });
     checkNumber("queue", queue, { min: 0 });
-    this.#config = parts;
+    this.#config = config;
     this.#concurrency = concurrency ?? Number.POSITIVE_INFINITY;
     this.#queue = queue;
     this.#perSecond = rate?.perSecond ?? 0;
-    this.#bucket = rate === undefined ? undefined : bucketOf(parts.platform, rate);
+    this.#bucket = rate === undefined ? undefined : bucketOf(config.platform, rate);
     this.isLimited = concurrency !== undefined || rate !== undefined;
   }
 
@@ -96,8 +99,8 @@ export class CallGate {
   }
 
   /**
-   * Returns undefined if the call may begin now, or a promise of its turn, which ends at once when `signal` aborts. Throws if
-   * the call is refused. `key` tells callers apart.
+   * Returns undefined if the call may start now, or else a promise of its turn. The promise rejects at once when
+   * `signal` aborts. Throws if the call is rejected. `key` identifies the caller.
    */
   enter(signal?: AbortSignal, key?: unknown): undefined | Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
@@ -110,14 +113,14 @@ export class CallGate {
     return this.#wait(signal, key);
   }
 
-  /** A call that was let in is over. */
+  /** Marks the end of a call that was admitted. */
   leave(): void {
     this.#running--;
     this.#measure();
     this.#startWaiting();
   }
 
-  /** Refuses what comes, and resolves when everything that was let in or waits is over. */
+  /** Rejects new calls, and resolves when all admitted and waiting calls have ended. */
   drain(): Promise<void> {
     this.#closed ??= this.#closedError("is being stopped");
     return new Promise((resolve) => {
@@ -126,7 +129,7 @@ export class CallGate {
     });
   }
 
-  /** Refuses what comes, and what waits, with `reason`. */
+  /** Rejects new and waiting calls with `reason`. */
   close(reason?: McpError): void {
     this.#closed = reason ?? this.#closedError("is stopped");
     this.#timer?.cancel();
@@ -137,7 +140,7 @@ export class CallGate {
 
   #begin(): void {
     this.#running++;
-    // There is a token: `#blockedBy` has just looked.
+    // A token is available: the caller has just checked `#blockedBy`.
     this.#bucket?.acquire();
   }
 
@@ -193,7 +196,10 @@ export class CallGate {
     this.#settleIdle();
   }
 
-  /** Frees a place in the queue at the cost of the caller with the most waiting calls, or throws. */
+  /**
+   * Frees a place in the queue by rejecting the newest call of the caller with the most waiting calls. Throws if no
+   * other caller has more.
+   */
   #makeRoom(key: unknown): void {
     this.#refused++;
     const refusal = this.#refusal();
@@ -206,16 +212,16 @@ export class CallGate {
     const met = this.#blockedBy() ?? "concurrency";
     const { server } = this.#config;
     const value = met === "rate" ? this.#perSecond : this.#concurrency;
-    const gets = met === "rate" ? `gets ${value} calls a second` : `runs ${value} calls at once`;
+    const state = met === "rate" ? `accepts ${value} calls per second` : `runs ${value} calls at once`;
     const waiting = `${this.#queue} ${this.#queue === 1 ? "is" : "are"} waiting`;
-    const option = met === "rate" ? "rate.perSecond" : "concurrency";
-    return new McpError("limit_exceeded", `too many calls: the server "${server}" ${gets}, and ${waiting}`, {
+    const option = met === "rate" ? "perSecond" : "concurrency";
+    return new McpError("limit_exceeded", `too many calls: the server "${server}" ${state}, and ${waiting}`, {
       data: { limit: met, server, value, queue: this.#queue, retryAfterMs: this.#retryAfterMs(met) },
       fix: `Call again after \`data.retryAfterMs\`, or raise \`${option}\` or \`queue\` of the server "${server}".`,
     });
   }
 
-  /** A place in the queue is free after the next end, or with the next token. */
+  /** A place in the queue becomes free with the next end of a call, or with the next token. */
   #retryAfterMs(met: MetLimit): number {
     const ms = met === "rate" ? (this.#bucket?.waitMs ?? 0) : (this.#betweenEndsMs ?? DEFAULT_HINT_MS);
     return Math.min(Math.max(1, Math.ceil(ms)), MAX_HINT_MS);
@@ -226,9 +232,9 @@ export class CallGate {
     if (this.#lastEnd !== undefined) {
       const last = now - this.#lastEnd;
       const before = this.#betweenEndsMs ?? last;
-      this.#betweenEndsMs = before + (last - before) * NEWEST_WEIGHT;
+      this.#betweenEndsMs = before + (last - before) * SMOOTHING;
     }
-    // A pause follows if nobody waits, and a pause tells nothing about how long calls take.
+    // Without waiting calls, the time until the next end is idle time and says nothing about the duration of calls.
     this.#lastEnd = this.#waiting.size > 0 ? now : undefined;
   }
 
@@ -241,7 +247,7 @@ export class CallGate {
     const { server } = this.#config;
     return new McpError("connection_closed", `the server "${server}" ${state}`, {
       data: { server },
-      fix: "Call again when the server has been started again.",
+      fix: "Call again after the server has restarted.",
     });
   }
 }
@@ -249,8 +255,8 @@ export class CallGate {
 function bucketOf(platform: Pick<Platform, "monotonic">, rate: RateOptions): TokenBucket {
   checkOptions("`rate`", rate, "perSecond burst");
   const { perSecond, burst = Math.max(1, Math.floor(perSecond)) } = rate;
-  checkNumber("rate.perSecond", perSecond, { min: 0.001, fractions: true });
-  checkNumber("rate.burst", burst, { min: 1 });
+  checkNumber("perSecond", perSecond, { min: 0.001, fractions: true });
+  checkNumber("burst", burst, { min: 1 });
   return new TokenBucket(platform, { intervalMs: 1000 / perSecond, burst });
 }
 
@@ -258,9 +264,12 @@ function cancelled(signal: AbortSignal | undefined): McpError {
   return new McpError("cancelled", "the call was cancelled while it waited for its turn", { cause: signal?.reason });
 }
 
-/** Waiting items by key: in order within a key, and keys take turns. Every operation but `popLongest` is constant in time. */
+/**
+ * A queue by key: first in, first out within a key, and keys take turns. Every operation but `popLongest` takes
+ * constant time.
+ */
 class FairQueue<T> {
-  /** The keys in the order of their turns; none is empty. */
+  /** The keys in the order of their turns. Keys without items are removed. */
   readonly #byKey = new Map<unknown, Set<T>>();
   #size = 0;
 
@@ -279,7 +288,7 @@ class FairQueue<T> {
     this.#size++;
   }
 
-  /** Takes the first item of the key whose turn it is; the key goes to the end. */
+  /** Removes the first item of the key whose turn it is, and moves the key to the end. */
   shift(): T | undefined {
     for (const [key, items] of this.#byKey) {
       for (const item of items) {
@@ -302,7 +311,7 @@ class FairQueue<T> {
     return true;
   }
 
-  /** Takes the newest item of the key with the most, if it has more than `moreThan`. */
+  /** Removes the newest item of the key with the most items, if it has more than `moreThan`. */
   popLongest(moreThan: number): T | undefined {
     let longest: [unknown, Set<T>] | undefined;
     for (const entry of this.#byKey) if (entry[1].size > (longest?.[1].size ?? moreThan)) longest = entry;

@@ -1,19 +1,22 @@
 import { McpError } from "../../protocol/error.js";
 
-/** What a number must be. */
+/** The accepted numbers of an option. */
 interface NumberRange {
-  readonly least: number;
-  readonly most?: number;
-  /** Whether it need not be a whole number. */
+  readonly min: number;
+  readonly max?: number;
+  /** True if fractions are allowed. Default: false. */
   readonly fractions?: boolean;
 }
 
-/** Throws `invalid_definition` for an option that is not a number of this range; `of` says whose it is. */
+/**
+ * Throws `invalid_definition` if an option is not a number of this range. `of` names the owner of the option in the
+ * error.
+ */
 export function checkNumber(option: string, value: number, range: NumberRange, of = ""): void {
-  const { least, most = Number.MAX_SAFE_INTEGER, fractions = false } = range;
-  if (typeof value === "number" && value >= least && value <= most && (fractions || Number.isInteger(value))) return;
-  const upTo = range.most === undefined ? "or more" : `to ${range.most}`;
+  const { min, max = Number.MAX_SAFE_INTEGER, fractions = false } = range;
+  if (typeof value === "number" && value >= min && value <= max && (fractions || Number.isInteger(value))) return;
+  const upTo = range.max === undefined ? "or more" : `to ${range.max}`;
   throw new McpError("invalid_definition", `\`${option}\`${of} is ${String(value)}`, {
-    fix: `Pass a ${fractions ? "" : "whole "}number, ${least} ${upTo}, or leave the option out.`,
+    fix: `Pass a ${fractions ? "" : "whole "}number, ${min} ${upTo}, or leave the option out.`,
   });
 }

@@ -5,16 +5,18 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { checkNumber } from "./check-number.js";
 
-/** `closed` lets calls pass, `open` refuses them, `half_open` lets a few pass to learn whether the server is back. */
+/**
+ * `closed` lets calls pass, `open` rejects them, `half_open` lets a few pass to test whether the server has recovered.
+ */
 export type CircuitState = "closed" | "open" | "half_open";
 
 /**
- * What a circuit reacts to. A `failure` is tolerated, a `last_failure` is one too many; a `success` is not enough to close a
- * circuit, a `last_success` is; `time_passed` once the circuit was open for long enough.
+ * An event of a circuit breaker. A `failure` is tolerated, a `last_failure` opens the circuit. A `success` is not
+ * enough to close the circuit, a `last_success` is. `time_passed` follows `openMs` after the circuit opened.
  */
 export type CircuitEvent = "success" | "last_success" | "failure" | "last_failure" | "time_passed";
 
-/** The state that follows each state and event. */
+/** The next state for each state and event. */
 export const CIRCUIT_TRANSITIONS: Readonly<Record<CircuitState, Readonly<Record<CircuitEvent, CircuitState>>>> = {
   closed: {
     success: "closed",
@@ -23,7 +25,7 @@ export const CIRCUIT_TRANSITIONS: Readonly<Record<CircuitState, Readonly<Record<
     last_failure: "open",
     time_passed: "closed",
   },
-  // Calls that began before may end now; what becomes of them is not news.
+  // Outcomes of calls from before the circuit opened are ignored.
   open: {
     success: "open",
     last_success: "open",
@@ -40,19 +42,19 @@ export const CIRCUIT_TRANSITIONS: Readonly<Record<CircuitState, Readonly<Record<
   },
 };
 
-/** When a circuit opens and closes. */
+/** Thresholds at which a circuit opens and closes. */
 export interface CircuitOptions {
-  /** Failures in a row that open it. Default 5. */
+  /** Number of failures in a row that open the circuit. Default: 5. */
   failures?: number | undefined;
-  /** The share of failures among the last `window` calls that opens it, 0.01 to 1. Default 0.5. */
+  /** Share of failures among the last `window` calls that opens the circuit, from 0.01 to 1. Default: 0.5. */
   failureRate?: number | undefined;
-  /** How many calls `failureRate` looks back on; fewer calls than this have no rate. Default 10. */
+  /** Number of calls over which `failureRate` is computed. It has no effect before that many calls. Default: 10. */
   window?: number | undefined;
-  /** How long it stays open before it lets a call pass again. Default 60,000. */
+  /** Milliseconds that the circuit stays open before it lets a call pass. Default: 60,000. */
   openMs?: number | undefined;
-  /** How many calls may be under way while it is half open. Default 1. */
+  /** Maximum number of concurrent calls while the circuit is half open. Default: 1. */
   trials?: number | undefined;
-  /** Successes in a row that close it when it is half open. Default 2. */
+  /** Number of successes in a row that close a half-open circuit. Default: 2. */
   successes?: number | undefined;
 }
 
@@ -62,28 +64,30 @@ export interface CircuitChange {
   readonly to: CircuitState;
 }
 
-/** What a circuit needs from its owner. */
-export interface CircuitParts {
+/** Runtime, name of the server, and callback of a circuit breaker. */
+export interface CircuitConfig {
   readonly platform: Pick<Platform, "monotonic" | "warn">;
   /** The server's name, for errors. */
   readonly server: string;
-  /** Called after each change, with the state already changed. */
+  /** Called after each change of the state. */
   readonly onChange?: ((change: CircuitChange) => void) | undefined;
 }
 
 const DEFAULTS = { failures: 5, failureRate: 0.5, window: 10, openMs: 60_000, trials: 1, successes: 2 };
 
-/** Which opening of the circuit a call belongs to: the outcome of a call from before says nothing about the time after. */
+/**
+ * Identifies the period between two changes of state in which a call began. Outcomes of earlier periods are ignored.
+ */
 export type CircuitPass = number;
 
 /**
- * Refuses the calls of a server that fails, so that callers learn it at once and the server can recover. Each `admit` is
- * followed by exactly one of `succeeded`, `failed` and `abandoned`, with what `admit` returned.
+ * Rejects the calls of a failing server, so that callers fail fast and the server can recover. Each `admit` must be
+ * followed by exactly one of `succeeded`, `failed` and `abandoned`, with the value that `admit` returned.
  *
- * It has no timer: an open circuit becomes half open when somebody looks.
+ * The breaker has no timer: an open circuit becomes half open when its state is read.
  */
 export class CircuitBreaker {
-  readonly #parts: CircuitParts;
+  readonly #config: CircuitConfig;
   readonly #limits: Required<{ [K in keyof CircuitOptions]: number }>;
   /** The last outcomes, oldest first; true for a failure. At most `window` of them. */
   readonly #outcomes: boolean[] = [];
@@ -94,31 +98,34 @@ export class CircuitBreaker {
   #trials = 0;
   #openedAt = 0;
 
-  constructor(parts: CircuitParts, options?: CircuitOptions) {
+  constructor(config: CircuitConfig, options?: CircuitOptions) {
     checkOptions("the circuit", options, "failures failureRate window openMs trials successes");
     const limits = withDefaults(DEFAULTS, options);
     for (const name of ["failures", "window", "trials", "successes"] as const)
-      checkNumber(name, limits[name], { least: 1 });
-    checkNumber("openMs", limits.openMs, { least: 0 });
-    checkNumber("failureRate", limits.failureRate, { least: 0.01, most: 1, fractions: true });
-    this.#parts = parts;
+      checkNumber(name, limits[name], { min: 1 });
+    checkNumber("openMs", limits.openMs, { min: 0 });
+    checkNumber("failureRate", limits.failureRate, { min: 0.01, max: 1, fractions: true });
+    this.#config = config;
     this.#limits = limits;
   }
 
   get state(): CircuitState {
-    const { platform } = this.#parts;
+    const { platform } = this.#config;
     if (this.#state === "open" && platform.monotonic() - this.#openedAt >= this.#limits.openMs) this.#on("time_passed");
     return this.#state;
   }
 
-  /** How long until a call may pass; 0 if one may now. Unknown, and then `openMs`, while the trials are under way. */
+  /**
+   * Milliseconds until a call may pass; 0 if one may pass now. `openMs` while trial calls are running, because their
+   * end is unknown.
+   */
   get retryAfterMs(): number {
     const { state } = this;
-    if (state === "open") return Math.ceil(this.#openedAt + this.#limits.openMs - this.#parts.platform.monotonic());
+    if (state === "open") return Math.ceil(this.#openedAt + this.#limits.openMs - this.#config.platform.monotonic());
     return state === "half_open" && this.#trials >= this.#limits.trials ? this.#limits.openMs : 0;
   }
 
-  /** Lets a call pass, or throws `limit_exceeded` with the time to wait. */
+  /** Admits a call, or throws `limit_exceeded` with the time to wait. */
   admit(): CircuitPass {
     if (this.#state === "closed") return this.#admission;
     const { retryAfterMs } = this;
@@ -127,41 +134,41 @@ export class CircuitBreaker {
     return this.#admission;
   }
 
-  /** A call was answered, with an error or without. */
+  /** Records a call that the server answered, with a result or an error. */
   succeeded(admission: CircuitPass): void {
-    if (!this.#ended(admission)) return;
+    if (!this.#endCall(admission)) return;
     this.#failuresInARow = 0;
-    if (this.#state === "closed") return this.#note(false);
+    if (this.#state === "closed") return this.#record(false);
     this.#successes++;
     this.#on(this.#successes >= this.#limits.successes ? "last_success" : "success");
   }
 
-  /** A call failed by `isServerFailure`. */
+  /** Records a call that failed by `isServerFailure`. */
   failed(admission: CircuitPass): void {
-    if (!this.#ended(admission)) return;
+    if (!this.#endCall(admission)) return;
     this.#failuresInARow++;
-    this.#note(true);
+    this.#record(true);
     this.#on(this.#isTooMuch() ? "last_failure" : "failure");
   }
 
-  /** A call ended without telling anything about the server, by cancellation for example. */
+  /** Records a call that ended without evidence about the server, for example by cancellation. */
   abandoned(admission: CircuitPass): void {
-    this.#ended(admission);
+    this.#endCall(admission);
   }
 
-  /** Forgets everything and closes: the connection is a new one. */
+  /** Closes the circuit and forgets all outcomes, for a new connection. */
   reset(): void {
     this.#enter("closed");
   }
 
-  /** Whether the outcome of this call counts; ends its trial if it was one. */
-  #ended(admission: CircuitPass): boolean {
+  /** Ends the trial of a call if it was one. Returns true if the outcome of the call counts. */
+  #endCall(admission: CircuitPass): boolean {
     if (admission !== this.#admission || this.#state === "open") return false;
     if (this.#state === "half_open") this.#trials--;
     return true;
   }
 
-  #note(failed: boolean): void {
+  #record(failed: boolean): void {
     this.#outcomes.push(failed);
     if (this.#outcomes.length > this.#limits.window) this.#outcomes.shift();
   }
@@ -186,36 +193,41 @@ export class CircuitBreaker {
     this.#failuresInARow = 0;
     this.#successes = 0;
     this.#trials = 0;
-    if (to === "open") this.#openedAt = this.#parts.platform.monotonic();
-    const { onChange, platform } = this.#parts;
+    if (to === "open") this.#openedAt = this.#config.platform.monotonic();
+    const { onChange, platform } = this.#config;
     if (onChange !== undefined && from !== to) callHook(platform, "onChange", () => onChange({ from, to }));
   }
 
   #refusal(retryAfterMs: number): McpError {
-    const { server } = this.#parts;
+    const { server } = this.#config;
     const why =
       this.#state === "open"
         ? `its last calls failed; the next one may pass in ${retryAfterMs} ms`
-        : "it failed before, and a call that shows whether it is back is under way";
-    return new McpError("limit_exceeded", `the server "${server}" gets no calls for now: ${why}`, {
+        : "it failed before, and a trial call is still running";
+    return new McpError("limit_exceeded", `calls to the server "${server}" are rejected for now: ${why}`, {
       data: { limit: "circuit", server, state: this.#state, retryAfterMs },
-      fix: `Call again after \`data.retryAfterMs\`; see the last error of the server "${server}" for what to repair.`,
+      fix: `Call again after \`data.retryAfterMs\`; see the last error of the server "${server}" for the cause.`,
     });
   }
 }
 
-/** What becomes of a connection, as opposed to what a server answers. */
-const LOST: ReadonlySet<string> = new Set(["connection_closed", "session_lost", "connect_failed", "timeout"]);
+/** Failures of a connection, as opposed to answers of a server. */
+const CONNECTION_FAILURES: ReadonlySet<string> = new Set([
+  "connection_closed",
+  "session_lost",
+  "connect_failed",
+  "timeout",
+]);
 
 /**
- * Whether a call failed because its server could not be reached or did not answer in time. An answer is none, whatever it
- * says: a tool's own error, a refusal (also one by an HTTP status below 500) or an unknown method show that a server lives.
- * A cancellation says nothing about it.
+ * True if a call failed because its server could not be reached or did not answer in time. Any answer shows that the
+ * server works: a tool's own error, an unknown method, or an HTTP status below 500. A cancellation is not a failure of
+ * the server.
  */
 export function isServerFailure(error: unknown): boolean {
   if (!McpError.is(error) || error.remote) return false;
   if (error.kind === "transport_error") return (statusOf(error.data) ?? 500) >= 500;
-  return LOST.has(error.kind);
+  return CONNECTION_FAILURES.has(error.kind);
 }
 
 function statusOf(data: unknown): number | undefined {

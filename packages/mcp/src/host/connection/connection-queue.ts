@@ -3,21 +3,21 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { RemoteConnection } from "./remote-connection.js";
 
-/** Calls of one server that wait at once for a connection of it. */
+/** Maximum number of calls that wait for a connection of one server. */
 const MAX_WAITING = 10_000;
 
-/** Calls of one server that wait until it has a connection. */
+/** The calls of one server that wait until it has a connection. */
 export class ConnectionQueue {
   readonly #server: { readonly name: string; readonly platform: Platform; readonly waitMs: number };
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
-  /** Why calls are rejected at once. */
+  /** The error with which new calls are rejected at once. */
   #refusedFor: McpError | undefined;
 
   constructor(server: { readonly name: string; readonly platform: Platform; readonly waitMs: number }) {
     this.#server = server;
   }
 
-  /** Resolves with the next connection. Rejects when there is none within `waitMs`, or with why there will be none. */
+  /** Resolves with the next connection. Rejects after `waitMs`, or with the reason why no connection is coming. */
   wait(signal?: AbortSignal): Promise<RemoteConnection> {
     const { name, platform, waitMs } = this.#server;
     if (this.#refusedFor !== undefined) return Promise.reject(unavailable(name, this.#refusedFor));
@@ -39,7 +39,7 @@ export class ConnectionQueue {
     });
   }
 
-  /** Lets all waiting calls go on over a connection. */
+  /** Resolves all waiting calls with a connection. */
   opened(connection: RemoteConnection): void {
     this.#refusedFor = undefined;
     for (const settle of this.#waiting) settle(connection);
@@ -74,6 +74,6 @@ function tooManyWait(name: string): McpError {
 function notInTime(name: string, ms: number): McpError {
   return new McpError("timeout", `the server "${name}" was not ready within ${ms} ms`, {
     data: { limit: "waitMs", ms },
-    fix: "Try again later, or look at the status of the server; `startMs` is how long it may take to start.",
+    fix: "Try again later, or check the status of the server. `startMs` limits the time for its start.",
   });
 }

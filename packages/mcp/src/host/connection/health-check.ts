@@ -7,62 +7,62 @@ import { McpError } from "../../protocol/error.js";
 import { checkNumber } from "./check-number.js";
 import type { RemoteConnection } from "./remote-connection.js";
 
-/** How often a server is asked whether it lives, and when it counts as dead. */
+/** Timing of health checks. */
 export interface HealthOptions {
-  /** The longest time without an answer before a ping is sent. Default 30,000. */
+  /** Milliseconds without an answer after which a ping is sent. Default: 30,000. */
   intervalMs?: number | undefined;
-  /** How long a ping may take. Default 10,000. */
+  /** Milliseconds that a ping may take. Default: 10,000. */
   deadlineMs?: number | undefined;
-  /** Pings without an answer, in a row, after which the server is unhealthy. Default 3. */
+  /** Number of unanswered pings in a row after which the server is unhealthy. Default: 3. */
   failures?: number | undefined;
 }
 
-/** What a health check needs from its owner. */
-export interface HealthParts {
+/** Runtime, target and callbacks of a health check. */
+export interface HealthCheckConfig {
   readonly platform: Pick<Platform, "monotonic" | "timer" | "warn">;
   /** The server's name, for errors. */
   readonly server: string;
-  /** When the server answered a call last, on the monotonic clock. */
+  /** The time of the server's last answer to a call, on the monotonic clock. */
   readonly traffic: { readonly answeredAt: number };
-  /** Asks the server for a sign of life. A rejection by an answer of the server is one too. */
+  /** Sends a ping. An error response also proves that the server is alive. */
   ping(signal: AbortSignal): Promise<unknown>;
-  /** Called once after each `start`, when the server is found to be unhealthy; no ping follows. */
+  /** Called at most once after each `start`, when the server is unhealthy. No further ping follows. */
   unhealthy(reason: McpError): void;
 }
 
 const DEFAULTS = { intervalMs: 30_000, deadlineMs: 10_000, failures: 3 };
 
-/** The options with their defaults. Throws `invalid_definition` for those that cannot be used. */
+/** Merges the options with their defaults. Throws `invalid_definition` for invalid values. */
 function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
   checkOptions("the health check", options, "intervalMs deadlineMs failures");
   const limits = withDefaults(DEFAULTS, options);
-  for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { least: 1 });
+  for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { min: 1 });
   return limits;
 }
 
 /**
- * Pings a server that has not answered anything for a while, and reports one that stays silent. Traffic makes pings
- * unnecessary. Nothing is left running after `stop`.
+ * Pings a server that has not answered anything for a while, and reports a server that stays silent. Traffic replaces
+ * pings. Nothing is left running after `stop`.
  */
 export class HealthCheck {
-  readonly #parts: HealthParts;
+  readonly #config: HealthCheckConfig;
   readonly #limits: typeof DEFAULTS;
   #timer: Timer | undefined;
   #ping: AbortController | undefined;
   #answeredAt = 0;
   #failures = 0;
-  /** The time between the last ping and its answer; undefined before the first. */
+  /** The round trip of the last answered ping; undefined before the first. */
   latencyMs: number | undefined;
 
-  constructor(parts: HealthParts, options?: HealthOptions) {
-    this.#parts = parts;
+  constructor(config: HealthCheckConfig, options?: HealthOptions) {
+    this.#config = config;
     this.#limits = checkedHealth(options);
   }
 
-  /** Starts, also once more, as if the server had just answered. */
+  /** Starts or restarts the check, as if the server had just answered. */
   start(): void {
     this.stop();
-    this.#alive();
+    this.#markAlive();
     this.#wait(this.#limits.intervalMs);
   }
 
@@ -77,14 +77,14 @@ export class HealthCheck {
     this.#timer = undefined;
   }
 
-  #alive(): void {
-    this.#answeredAt = this.#parts.platform.monotonic();
+  #markAlive(): void {
+    this.#answeredAt = this.#config.platform.monotonic();
     this.#failures = 0;
   }
 
-  /** When the server answered last: a call, or a ping. */
+  /** The time of the server's last answer to a call or a ping. */
   #lastAnswer(): number {
-    const { answeredAt } = this.#parts.traffic;
+    const { answeredAt } = this.#config.traffic;
     if (answeredAt > this.#answeredAt) {
       this.#answeredAt = answeredAt;
       this.#failures = 0;
@@ -93,63 +93,70 @@ export class HealthCheck {
   }
 
   #wait(ms: number): void {
-    this.#timer = this.#parts.platform.timer(ms, () => this.#look());
+    this.#timer = this.#config.platform.timer(ms, () => this.#check());
   }
 
-  #look(): void {
-    const left = this.#lastAnswer() + this.#limits.intervalMs - this.#parts.platform.monotonic();
+  #check(): void {
+    const left = this.#lastAnswer() + this.#limits.intervalMs - this.#config.platform.monotonic();
     if (left > 0) this.#wait(left);
     else void this.#sendPing();
   }
 
   async #sendPing(): Promise<void> {
-    const { platform } = this.#parts;
+    const { platform } = this.#config;
     const controller = new AbortController();
     this.#ping = controller;
     const begun = platform.monotonic();
     const failure = await this.#failureOf(controller.signal);
-    // It was stopped or started again meanwhile.
+    // The check was stopped or restarted meanwhile.
     if (this.#ping !== controller) return;
     this.#stopTimer();
     this.#ping = undefined;
-    // What is still under way is given up.
+    // Cancels the ping if it is still running.
     controller.abort(failure?.error);
-    // A call that was answered meanwhile proves more than a ping that was not.
+    // A call that was answered meanwhile outweighs a lost ping.
     if (failure !== undefined && this.#lastAnswer() <= begun) return this.#failed(failure.error);
     if (failure === undefined) {
-      this.#alive();
+      this.#markAlive();
       this.latencyMs = platform.monotonic() - begun;
     }
     this.#wait(this.#limits.intervalMs);
   }
 
-  /** Why a ping got no answer in time; undefined if it got one, or if nobody waits for it any more. */
+  /**
+   * Resolves with the reason why a ping got no answer in time; undefined if it got one, or if the ping was cancelled.
+   */
   #failureOf(signal: AbortSignal): Promise<{ error: unknown } | undefined> {
     const { deadlineMs } = this.#limits;
     return new Promise((resolve) => {
       const late = () => resolve({ error: new McpError("timeout", `a ping got no answer within ${deadlineMs} ms`) });
-      this.#timer = this.#parts.platform.timer(deadlineMs, late);
+      this.#timer = this.#config.platform.timer(deadlineMs, late);
       signal.addEventListener("abort", () => resolve(undefined), { once: true });
       const rejected = (error: unknown) => resolve(McpError.is(error) && error.remote ? undefined : { error });
-      // In a function of its own, since a program without types may throw in place of rejecting.
-      void (async () => this.#parts.ping(signal))().then(() => resolve(undefined), rejected);
+      // Wrapped in an async function, because untyped code may throw instead of rejecting.
+      void (async () => this.#config.ping(signal))().then(() => resolve(undefined), rejected);
     });
   }
 
-  /** Waits for the next ping, unless this failure is the last: an unhealthy server is left alone until `start`. */
+  /**
+   * Schedules the next ping, or reports the server as unhealthy after the last tolerated failure. No ping follows until
+   * `start`.
+   */
   #failed(error: unknown): void {
     this.#failures++;
     const { failures, intervalMs } = this.#limits;
     if (this.#failures < failures) return this.#wait(intervalMs);
-    const { server, platform } = this.#parts;
+    const { server, platform } = this.#config;
     const kind = McpError.is(error) ? error.kind : "transport_error";
     const message = `the server "${server}" did not answer ${failures} pings in a row: ${thrownMessage(error)}`;
     const reason = new McpError(kind, message, { cause: error, data: { server, failures } });
-    callHook(platform, "unhealthy", () => this.#parts.unhealthy(reason));
+    callHook(platform, "unhealthy", () => this.#config.unhealthy(reason));
   }
 }
 
-/** The health of each connection to one server: a silent one must not hide behind others that answer. */
+/**
+ * Health checks for each connection of one server, so that a silent connection cannot hide behind others that answer.
+ */
 export class ConnectionHealth {
   readonly #server: string;
   readonly #platform: Platform;
@@ -157,7 +164,7 @@ export class ConnectionHealth {
   readonly #checks = new Map<RemoteConnection, HealthCheck>();
   #stopped = false;
 
-  /** Throws `invalid_definition` for options that cannot be used. */
+  /** Throws `invalid_definition` for invalid options. */
   constructor(server: string, platform: Platform, options: HealthOptions | false) {
     if (options !== false) checkedHealth(options);
     this.#server = server;
@@ -165,10 +172,12 @@ export class ConnectionHealth {
     this.#options = options;
   }
 
-  /** Checks a connection until it ends. One that stays silent is closed, after `unhealthy` was told why. */
+  /**
+   * Checks a connection until it ends. Calls `unhealthy` with the reason and closes the connection if it stays silent.
+   */
   watch(connection: RemoteConnection, unhealthy: (reason: McpError) => void): void {
     if (this.#options === false || this.#stopped) return;
-    const parts = {
+    const config = {
       platform: this.#platform,
       server: this.#server,
       traffic: connection,
@@ -178,7 +187,7 @@ export class ConnectionHealth {
         void connection.close();
       },
     };
-    const check = new HealthCheck(parts, this.#options);
+    const check = new HealthCheck(config, this.#options);
     this.#checks.set(connection, check);
     check.start();
     void connection.ended.then(() => {
@@ -187,7 +196,7 @@ export class ConnectionHealth {
     });
   }
 
-  /** The time that the last check of a connection took. */
+  /** The round trip of a connection's last ping. */
   latencyMs(connection: RemoteConnection): number | undefined {
     return this.#checks.get(connection)?.latencyMs;
   }

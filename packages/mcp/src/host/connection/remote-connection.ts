@@ -1,17 +1,17 @@
 import type { QuestionForwarder } from "../../client/answers/answerer.js";
-import type { ClientParts } from "../../client/assemble.js";
+import type { ClientCore } from "../../client/assemble.js";
 import type { CallExtras, ForwardedCall, InterimResult, Requester } from "../../client/call/requester.js";
 import { Client } from "../../client/client.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import type { CallOptions, ClientOptions } from "../../client/contract/options.js";
 import type { FollowedTask, TaskFeature } from "../../client/contract/task-handle.js";
 import { requestTool, requestToolAnswer } from "../../client/features/tools.js";
-import { openParts } from "../../client/open-client.js";
+import { openClientCore } from "../../client/open-client.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
 import type { DriftPolicy } from "../../lock/drift-policy.js";
-import { holdOpened } from "../../lock/lock-guard.js";
+import { enforcePolicy } from "../../lock/lock-guard.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/tasks.js";
@@ -20,115 +20,118 @@ import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/logging.js";
 import { META } from "../../protocol/meta.js";
 
-/** A call that is passed on for somebody else, as far as its server may turn to them while it runs. */
-export interface PassedCall {
-  /** Who made it; the same value for all calls of one client. */
+/** The channel from a server back to the caller of a forwarded call. */
+export interface CallerChannel {
+  /** Identifies the caller; the same value for all calls of one client. */
   readonly caller: unknown;
-  /** Puts a question of the server to the caller. */
+  /** Forwards a question of the server to the caller. */
   ask(question: Question, signal: AbortSignal): Promise<object>;
   /** Sends a log message of the server to the caller. */
   log(message: Params): void;
-  /** Takes the task that the server made of the call; absent if the caller takes none. */
-  readonly task?: PassedTask | undefined;
+  /** Receives the task that the server created for the call; absent if the caller does not accept tasks. */
+  readonly task?: TaskChannel | undefined;
 }
 
-/** Follows a task of the server for a caller. */
-export interface PassedTask {
-  /** `over` is to be called when it is no longer followed. */
+/** Forwards the events of a server's task to a caller. */
+export interface TaskChannel {
+  /** Called when the server has created the task. The receiver calls `over` when it stops following it. */
   started(task: FollowedTask, over: () => void): void;
+  /** Forwards a question of the task to the caller. */
   ask(question: Question, signal: AbortSignal | undefined): Promise<object>;
-  /** The server reports progress of the task. */
+  /** Forwards progress of the task to the caller. */
   progress(progress: ProgressNotificationParams): void;
 }
 
-/** The calls of one connection that the server may turn to. */
+/** The running calls of one connection that questions and messages of the server may belong to. */
 interface CallsInFlight {
-  readonly passed: Map<Id, PassedCall>;
-  /** Tasks of the server that were calls, by their ids. */
-  readonly tasks: Map<string, PassedCall>;
-  /** Tasks by the tokens of their progress. */
-  readonly tokens: Map<Id, PassedTask>;
+  readonly passed: Map<Id, CallerChannel>;
+  /** Tasks of the server that began as calls, by their ids. */
+  readonly tasks: Map<string, CallerChannel>;
+  /** Tasks by their progress tokens. */
+  readonly tokens: Map<Id, TaskChannel>;
 }
 
-/** How a connection is opened. */
+/** The target and the options of a connection. */
 export interface RemoteTarget {
   readonly name: string;
   readonly target: Target | LocalServer;
   readonly options: ClientOptions;
-  /** What the callers of this connection can be asked for; undefined where the application itself answers. */
+  /** Questions that the callers of this connection can answer; undefined if only the application answers. */
   readonly capabilities: ClientCapabilities | undefined;
-  /** Answers questions that are about no call in flight: the application, or the one client that the connection is for. */
-  readonly application: PassedCall;
-  /** What is allowed of the server; undefined for all. */
+  /**
+   * Answers questions that belong to no running call: the application, or the one client that the connection is for.
+   */
+  readonly application: CallerChannel;
+  /** The lock of the server; undefined if every offer is allowed. */
   readonly lock: DriftPolicy | undefined;
 }
 
-/** One connection to a server of the host, with the calls that are passed on over it. */
+/** One connection to a server of the host, with the calls that are forwarded over it. */
 export class RemoteConnection {
   readonly client: Client;
   readonly name: string;
-  /** True if questions come as requests of the server while a call runs, and not in its results. */
+  /** True if the server asks by requests while a call runs, and not in its results. */
   readonly asksByRequest: boolean;
-  /** The questions that its callers can answer, as declared; undefined where the application itself answers. */
+  /** Questions that the callers can answer, as declared to the server; undefined if only the application answers. */
   readonly declared: ClientCapabilities | undefined;
-  /** Calls in flight, the application's own included. */
+  /** Number of running calls, including those of the application. */
   running = 0;
-  /** Whether nothing can be sent over it any more. */
+  /** True if the connection has ended. */
   hasEnded = false;
-  /** When the server answered a call over it last, on the monotonic clock; its owner notes it. */
+  /** The time of the server's last answer to a call, on the monotonic clock. Set by the owner. */
   answeredAt = Number.NEGATIVE_INFINITY;
-  /** Resolves with the reason when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended for any reason, with the error if there is one. */
   readonly ended: Promise<Error | undefined>;
-  readonly #parts: ClientParts;
+  readonly #core: ClientCore;
   readonly #calls: CallsInFlight;
   #level: LoggingLevel | undefined;
 
-  constructor(name: string, parts: ClientParts, calls: CallsInFlight, declared: ClientCapabilities | undefined) {
+  constructor(name: string, core: ClientCore, calls: CallsInFlight, declared: ClientCapabilities | undefined) {
     this.name = name;
     this.declared = declared;
-    this.#parts = parts;
+    this.#core = core;
     this.#calls = calls;
-    this.client = new Client(parts);
-    this.asksByRequest = parts.connection.established.serverMayAsk;
+    this.client = new Client(core);
+    this.asksByRequest = core.connection.established.serverMayAsk;
     this.ended = new Promise((resolve) => {
-      const look = (reason?: Error) => {
+      const checkState = (reason?: Error) => {
         const { state } = this.client;
         this.hasEnded = state === "disconnected" || state === "closed";
         if (this.hasEnded) resolve(reason);
       };
-      this.client.on("state", ({ reason }) => look(reason));
-      look();
+      this.client.on("state", ({ reason }) => checkState(reason));
+      checkState();
     });
-    parts.router.on("notifications/progress", (progress: ProgressNotificationParams) =>
+    core.router.on("notifications/progress", (progress: ProgressNotificationParams) =>
       calls.tokens.get(progress.progressToken)?.progress(progress),
     );
-    parts.router.on("notifications/message", (message, about) => this.#log(message as unknown as Params, about));
+    core.router.on("notifications/message", (message, about) => this.#log(message as unknown as Params, about));
   }
 
-  /** Opens a connection that is not opened again when it is lost: its owner decides that. */
+  /** Opens a connection without automatic reconnection, because its owner decides about that. */
   static async open({ name, target, options, lock, ...asked }: RemoteTarget): Promise<RemoteConnection> {
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
     const { capabilities: can } = asked;
     const forwards = can && { forwarder: forwarderOf(name, calls, can, asked.application) };
-    const parts = await openParts(target, options, { reopens: false, ...forwards });
-    const connection = new RemoteConnection(name, parts, calls, can);
-    if (lock !== undefined) await holdOpened(connection.client, lock);
+    const core = await openClientCore(target, options, { reopens: false, ...forwards });
+    const connection = new RemoteConnection(name, core, calls, can);
+    if (lock !== undefined) await enforcePolicy(connection.client, lock);
     return connection;
   }
 
-  /** Sends a request for a caller; the result is that of the server, or a round of its questions. */
-  pass(
+  /** Sends a request for a caller. Resolves with the server's result, or with a round of its questions. */
+  forward(
     method: string,
     params: Params,
-    call: PassedCall,
+    call: CallerChannel,
     options: CallOptions,
     forwarded: ForwardedCall,
   ): Promise<Record<string, unknown> | InterimResult> {
     if (forwarded.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(forwarded.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       const own: CallExtras = { forwarded, onSent };
-      // Tools have headers to repeat, which only their lists tell.
-      if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
+      // Tool calls may have to repeat arguments in headers, which only the tool list defines.
+      if (method !== "tools/call") return this.#core.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
       let starting = options;
       if (call.task !== undefined) {
@@ -139,8 +142,8 @@ export class RemoteConnection {
         };
         starting = this.#starting(call, call.task, options, () => token);
       }
-      // The answer is an object, or a round of questions: that is checked on the way.
-      return requestToolAnswer(this.#parts.tools, name, args, starting, own) as Promise<Record<string, unknown>>;
+      // Safe: the client has checked that the answer is an object or a round of questions.
+      return requestToolAnswer(this.#core.tools, name, args, starting, own) as Promise<Record<string, unknown>>;
     });
   }
 
@@ -149,14 +152,14 @@ export class RemoteConnection {
     const wanted = this.#level === undefined || !passesLevel(level, this.#level);
     if (!wanted || this.client.serverCapabilities.logging === undefined) return;
     this.#level = level;
-    // The call goes on without its log messages if the server refuses.
+    // If the server rejects the level, the call continues without its log messages.
     this.client.setLogLevel(level).catch(() => {});
   }
 
-  /** Options that let the server make a task of the call, if this connection can follow tasks. */
-  #starting(call: PassedCall, task: PassedTask, options: CallOptions, token: () => Id | undefined): CallOptions {
-    // Only the tasks extension has this id.
-    const feature = this.#parts.extensions.feature(TASKS.id) as TaskFeature | undefined;
+  /** Options that let the server create a task for the call, if this connection can follow tasks. */
+  #starting(call: CallerChannel, task: TaskChannel, options: CallOptions, token: () => Id | undefined): CallOptions {
+    // Safe: only the tasks extension has this id.
+    const feature = this.#core.extensions.feature(TASKS.id) as TaskFeature | undefined;
     if (feature === undefined) return options;
     const { tasks, tokens } = this.#calls;
     const started = (followed: FollowedTask) => {
@@ -173,20 +176,20 @@ export class RemoteConnection {
     return feature.startOptions(options, started, (question, signal) => task.ask(question, signal));
   }
 
-  /** Calls a tool for the application, and gives its checked result. */
+  /** Calls a tool for the application and returns its checked result. */
   callTool(
     name: string,
     args: object | undefined,
-    call: PassedCall,
+    call: CallerChannel,
     options: CallOptions,
     extras: CallExtras,
   ): Promise<CallToolResult> {
-    return this.#tracked(call, (onSent) => requestTool(this.#parts.tools, name, args, options, { ...extras, onSent }));
+    return this.#tracked(call, (onSent) => requestTool(this.#core.tools, name, args, options, { ...extras, onSent }));
   }
 
   /** Sends any other request for the application. */
-  requester(call: PassedCall): Requester {
-    const { caller } = this.#parts;
+  requester(call: CallerChannel): Requester {
+    const { caller } = this.#core;
     return {
       strict: caller.strict,
       warn: (message) => caller.warn(message),
@@ -195,11 +198,11 @@ export class RemoteConnection {
     };
   }
 
-  /** Knows whose call a question is about as long as `send` runs. */
-  #tracked<T>(call: PassedCall, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
+  /** Counts the call as running, and maps the ids of its requests to `call`, until `send` settles. */
+  #tracked<T>(call: CallerChannel, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
     const { passed } = this.#calls;
     let current: Id | undefined;
-    const over = () => {
+    const end = () => {
       this.running--;
       if (current !== undefined) passed.delete(current);
     };
@@ -210,11 +213,11 @@ export class RemoteConnection {
       passed.set(id, call);
     }).then(
       (result) => {
-        over();
+        end();
         return result;
       },
       (error: unknown) => {
-        over();
+        end();
         throw error;
       },
     );
@@ -232,9 +235,9 @@ export class RemoteConnection {
   }
 }
 
-/** The last of the calls if all of them are of one caller. */
-function onlyCaller(calls: Iterable<PassedCall>): PassedCall | undefined {
-  let last: PassedCall | undefined;
+/** The last of the calls if all of them belong to one caller; otherwise undefined. */
+function onlyCaller(calls: Iterable<CallerChannel>): CallerChannel | undefined {
+  let last: CallerChannel | undefined;
   for (const call of calls) {
     if (last !== undefined && last.caller !== call.caller) return undefined;
     last = call;
@@ -246,7 +249,7 @@ function forwarderOf(
   name: string,
   { passed, tasks }: CallsInFlight,
   capabilities: ClientCapabilities,
-  application: PassedCall,
+  application: CallerChannel,
 ): QuestionForwarder {
   const { extensions: _declared, ...askable } = capabilities;
   return {
@@ -256,9 +259,9 @@ function forwarderOf(
       const ofTask = task === undefined ? undefined : tasks.get(task);
       try {
         if (ofTask?.task !== undefined) return await ofTask.task.ask(question, signal);
-        const nobody = passed.size === 0 && tasks.size === 0 ? application : undefined;
+        const fallback = passed.size === 0 && tasks.size === 0 ? application : undefined;
         const call =
-          (about === undefined ? onlyCaller([...tasks.values(), ...passed.values()]) : passed.get(about)) ?? nobody;
+          (about === undefined ? onlyCaller([...tasks.values(), ...passed.values()]) : passed.get(about)) ?? fallback;
         if (call === undefined) throw unattributed(name, question);
         return await (tasksOf(call, passed, tasks)?.ask(question, signal) ?? call.ask(question, signal));
       } catch (error) {
@@ -268,24 +271,24 @@ function forwarderOf(
   };
 }
 
-/** The task of a call that is no longer in flight itself. */
+/** The task of a call whose own request has already ended. */
 function tasksOf(
-  call: PassedCall,
-  passed: ReadonlyMap<Id, PassedCall>,
-  tasks: ReadonlyMap<string, PassedCall>,
-): PassedTask | undefined {
+  call: CallerChannel,
+  passed: ReadonlyMap<Id, CallerChannel>,
+  tasks: ReadonlyMap<string, CallerChannel>,
+): TaskChannel | undefined {
   if ([...passed.values()].includes(call) || ![...tasks.values()].includes(call)) return undefined;
   return call.task;
 }
 
-/** The task that a question says it belongs to. */
+/** The id of the task that a question or a log message belongs to. */
 function relatedTask(params: Params | undefined): string | undefined {
   const meta = params?.["_meta"];
   const related = isObject(meta) ? meta[META.relatedTask] : undefined;
   return isObject(related) && typeof related["taskId"] === "string" ? related["taskId"] : undefined;
 }
 
-/** What the caller answered is for the server, whatever this side would make of such an error of its own. */
+/** Wraps an error that the caller answered, so that the server gets it unchanged. */
 function fromCaller(error: unknown): unknown {
   const sent = error instanceof RpcError || (McpError.is(error) && error.remote);
   if (!sent) return error;
@@ -295,7 +298,7 @@ function fromCaller(error: unknown): unknown {
 function unattributed(name: string, { method }: Question): McpError {
   return new McpError(
     "capability_missing",
-    `calls of several clients are in flight, and ${method} does not say which of them it is about`,
+    `calls of several clients are running, and ${method} does not say which one it belongs to`,
     { fix: `Set \`isolation: "client"\` for the server "${name}", so that each client has its own connection.` },
   );
 }

@@ -11,81 +11,90 @@ import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
 import { CircuitBreaker, type CircuitOptions, type CircuitPass, isServerFailure } from "./circuit-breaker.js";
 import { ConnectionQueue } from "./connection-queue.js";
-import { type PassedCall, RemoteConnection } from "./remote-connection.js";
+import { type CallerChannel, RemoteConnection } from "./remote-connection.js";
 
-/** Connections to one server beside its own; when there are as many, the one that is idle longest gives way. */
+/**
+ * Maximum number of connections to one server in addition to its own. Beyond this, the connection that is idle longest
+ * is closed.
+ */
 const MAX_CONNECTIONS = 100;
-/** How long a connection that nobody uses is kept. */
+/** Time after which an unused connection is closed. */
 const IDLE_MS = 300_000;
 
-/** What a host knows of one of its servers before it is connected. */
-export interface RemoteServerParts {
+/** The configuration of one server of a host. */
+export interface RemoteServerConfig {
   readonly name: string;
   readonly target: Target | LocalServer;
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly limits: CallLimits;
-  /** Whether a further connection starts the server once more. */
-  readonly startsAnew: boolean;
+  /** True if every connection starts the server's program again. */
+  readonly startsProcess: boolean;
   readonly isolation: "shared" | "client";
-  /** What the server's own connections declare that callers can be asked for; undefined where only the application answers. */
-  readonly asked: ClientCapabilities | undefined;
-  /** Answers questions that are about no call of a gateway's client. */
-  readonly application: PassedCall;
-  /** Milliseconds that a call waits for a server that is being started. */
+  /**
+   * Questions that the server's own connections declare on behalf of callers; undefined if only the application
+   * answers.
+   */
+  readonly askable: ClientCapabilities | undefined;
+  /** Answers questions that belong to no call of a gateway's client. */
+  readonly application: CallerChannel;
+  /** Milliseconds that a call waits for a server that is starting. */
   readonly waitMs: number;
   readonly circuit: CircuitOptions | false;
-  /** What is allowed of the server; undefined for all. */
+  /** The lock of the server; undefined if every offer is allowed. */
   readonly lock: DriftPolicy | undefined;
-  /** Milliseconds for one call as a whole; undefined for the client's own. */
+  /** Milliseconds for one call as a whole; undefined for the client's own timeouts. */
   readonly callMs: number | undefined;
 }
 
-/** A call to be sent to a server of the host. */
+/** A call to send to a server of the host. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly params: Params;
-  readonly call: PassedCall;
+  readonly call: CallerChannel;
   readonly options: CallOptions;
   readonly forwarded: ForwardedCall;
 }
 
-/** A connection that stands, given at once so that calls of one turn are shared by several, or the next one that will. */
+/**
+ * An open connection, or a promise of the next one. An open one is returned without a promise, so that the calls of one
+ * turn are spread over several connections.
+ */
 type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
 
 interface RunOptions {
   readonly caller: unknown;
   readonly signal: AbortSignal | undefined;
-  /** Whether the call may be sent once more after it was lost with its connection. */
+  /** True if the call may be sent once more after it was lost with its connection. */
   readonly repeatable: boolean;
   pick(): FoundConnection;
 }
 
-/** One server of a host: its connections, and the calls that it gets within its limits. */
+/** One server of a host: its connections, and the limits of its calls. */
 export class RemoteServer {
   readonly name: string;
-  readonly parts: RemoteServerParts;
+  readonly config: RemoteServerConfig;
   readonly gate: CallGate;
   readonly circuit: CircuitBreaker | undefined;
-  /** Called with every further connection that several callers share, when it stands. */
+  /** Called with every further connection that several callers share, once it is open. */
   onShared: ((connection: RemoteConnection) => void) | undefined;
-  /** The server's own connections that stand. */
+  /** The server's own open connections. */
   readonly connections = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
   readonly #queue: ConnectionQueue;
   #closed = false;
 
-  constructor(parts: RemoteServerParts) {
-    const { name, platform, circuit } = parts;
+  constructor(config: RemoteServerConfig) {
+    const { name, platform, circuit } = config;
     this.name = name;
-    this.parts = parts;
-    this.gate = new CallGate({ platform, server: name }, parts.limits);
+    this.config = config;
+    this.gate = new CallGate({ platform, server: name }, config.limits);
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
-    this.#queue = new ConnectionQueue(parts);
-    this.#others = new CallerConnections(parts, (connection) => this.onShared?.(connection));
+    this.#queue = new ConnectionQueue(config);
+    this.#others = new CallerConnections(config, (connection) => this.onShared?.(connection));
   }
 
-  /** The connection with the fewest calls, if one stands. */
+  /** The open connection with the fewest running calls; undefined if none is open. */
   get leastBusy(): RemoteConnection | undefined {
     let best: RemoteConnection | undefined;
     for (const connection of this.connections) {
@@ -94,15 +103,15 @@ export class RemoteServer {
     return best;
   }
 
-  /** Opens one of the server's own connections; its owner calls `adopt` when it can be used. */
+  /** Opens one of the server's own connections. The owner calls `adopt` when it can be used. */
   open(signal: AbortSignal): Promise<RemoteConnection> {
-    const { options, asked: capabilities, ...parts } = this.parts;
-    return RemoteConnection.open({ ...parts, options: { ...options, signal }, capabilities });
+    const { options, askable: capabilities, ...rest } = this.config;
+    return RemoteConnection.open({ ...rest, options: { ...options, signal }, capabilities });
   }
 
   adopt(connection: RemoteConnection): void {
     if (this.#closed) return;
-    // It has just answered: what was lost with the connections before it says nothing about this one.
+    // The server has just answered, so that failures of earlier connections no longer count.
     if (this.connections.size === 0) this.circuit?.reset();
     this.connections.add(connection);
     void connection.ended.then(() => this.connections.delete(connection));
@@ -110,62 +119,68 @@ export class RemoteServer {
   }
 
   /** Marks the server as unavailable: rejects waiting calls, and new ones at once. */
-  unavailable(error: McpError): void {
+  markUnavailable(error: McpError): void {
     if (this.connections.size === 0 || this.#closed) this.#queue.refuse(error);
   }
 
-  /** The server is being started, and calls wait for it. */
-  awaited(): void {
+  /** Lets calls wait for a server that is starting. */
+  letCallsWait(): void {
     if (!this.#closed) this.#queue.admit();
   }
 
-  /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
+  /**
+   * Returns the connection for the calls of a caller that can answer `askable`. `caller` identifies the client of a
+   * gateway.
+   */
   connection(askable: ClientCapabilities, caller: unknown, signal?: AbortSignal): FoundConnection {
-    const own = this.standing(signal);
+    const own = this.ownConnection(signal);
     if (own instanceof RemoteConnection) return this.#shared(own, askable, caller);
     return own.then((stands) => this.#shared(stands, askable, caller));
   }
 
   #shared(own: RemoteConnection, askable: ClientCapabilities, caller: unknown): FoundConnection {
-    const { isolation, startsAnew } = this.parts;
-    // Where requests say what the caller can be asked for, or one process must serve all, they share.
-    if (isolation === "shared" && (!own.asksByRequest || startsAnew)) return own;
+    const { isolation, startsProcess } = this.config;
+    // Callers share a connection if each request carries its capabilities, or if one process must serve all of them.
+    if (isolation === "shared" && (!own.asksByRequest || startsProcess)) return own;
     const key = connectionKey(askable);
-    if (isolation === "client") return this.#others.of(key, askable, caller);
-    return key === keyOfOwn(own.declared, this.parts.options) ? own : this.#others.of(key, askable, undefined);
+    if (isolation === "client") return this.#others.get(key, askable, caller);
+    return key === ownConnectionKey(own.declared, this.config.options)
+      ? own
+      : this.#others.get(key, askable, undefined);
   }
 
-  /** Lets a client of a gateway answer what the server asks over a connection of its own outside of a call. */
-  answersOutside(caller: object, call: PassedCall): void {
-    this.#others.answering(caller, call);
+  /** Sets the channel for questions outside of calls, over the own connections of a gateway's client. */
+  setCallerChannel(caller: object, call: CallerChannel): void {
+    this.#others.setChannel(caller, call);
   }
 
-  /** Closes the connections that a client of a gateway had for itself: all, or those without a running call. */
-  left(caller: unknown, which: "all" | "idle" = "all"): void {
-    this.#others.leave(caller, which);
+  /** Closes the own connections of a gateway's client: all, or those without a running call. */
+  closeConnectionsOf(caller: unknown, which: "all" | "idle" = "all"): void {
+    this.#others.closeFor(caller, which);
   }
 
-  /** Sends a request for a client of a gateway, over `connection` first. */
+  /** Sends a request of a gateway's client, over `connection` if it is still open. */
   request(request: OutgoingRequest, connection: RemoteConnection): Promise<Record<string, unknown> | InterimResult> {
     const { method, params, call, forwarded } = request;
-    const options = this.timed(request.options);
+    const options = this.withDeadline(request.options);
     const { signal } = options;
     const repeatable = CORE_TABLE.get(method)?.idempotent === true;
-    if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#passNow(request, connection, options);
+    if (!repeatable && !this.gate.isLimited && !connection.hasEnded)
+      return this.#forwardNow(request, connection, options);
     let first = true;
     const pick = () => {
-      // It may have ended while the call waited for its turn.
+      // The connection may have ended while the call waited for its turn.
       if (!first || connection.hasEnded) return this.connection(forwarded.capabilities ?? {}, call.caller, signal);
       first = false;
       return connection;
     };
     return this.run({ caller: call.caller, signal, repeatable, pick }, (over) =>
-      over.pass(method, params, call, options, forwarded),
+      over.forward(method, params, call, options, forwarded),
     );
   }
 
-  /** Sends a call that need not wait, as nearly every tool call; it costs no promise but that of the answer. */
-  #passNow(
+  /** Sends a call that need not wait, as nearly every tool call. Allocates no promise other than that of the answer. */
+  #forwardNow(
     { method, params, call, forwarded }: OutgoingRequest,
     connection: RemoteConnection,
     options: CallOptions,
@@ -175,61 +190,66 @@ export class RemoteServer {
     let admission = 0;
     let sent: Promise<Record<string, unknown> | InterimResult>;
     try {
-      // Throws for a server that is stopped; without limits nobody waits.
+      // Throws for a stopped server. Without limits it never returns a promise.
       void gate.enter(options.signal);
       entered = true;
       admission = circuit?.admit() ?? 0;
-      sent = connection.pass(method, params, call, options, forwarded);
+      sent = connection.forward(method, params, call, options, forwarded);
     } catch (error) {
       if (entered) gate.leave();
       return Promise.reject(error);
     }
     return sent.then(
       (result) => {
-        this.#answered(connection, admission);
+        this.#recordAnswer(connection, admission);
         gate.leave();
         return result;
       },
       (error: unknown) => {
-        this.#failed(connection, admission, error);
+        this.#recordFailure(connection, admission, error);
         gate.leave();
         throw error;
       },
     );
   }
 
-  /** The options of a call with the deadline of the server, during which it may be silent unless somebody said otherwise. */
-  timed(options: CallOptions): CallOptions {
-    const { callMs, options: ofConnection } = this.parts;
+  /**
+   * Adds the server's deadline to the options of a call. Unless set otherwise, the idle timeout is at least as long.
+   */
+  withDeadline(options: CallOptions): CallOptions {
+    const { callMs, options: ofConnection } = this.config;
     if (callMs === undefined) return options;
     const { totalMs = callMs, idleMs } = options.timeouts ?? {};
     const silent = idleMs ?? ofConnection.timeouts?.idleMs ?? Math.max(totalMs, DEFAULT_TIMEOUTS.idleMs);
     return { ...options, timeouts: { totalMs, idleMs: silent } };
   }
 
-  /** Runs a call within the limits of the server. */
+  /**
+   * Runs a call within the limits of the server. Repeats it once if it was lost with its connection and is
+   * `repeatable`.
+   */
   async run<T>(options: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const { signal, caller } = options;
     const turn = this.gate.enter(signal, caller);
     if (turn !== undefined) await turn;
     try {
-      return await this.#picked(options, send);
+      return await this.#pickAndSend(options, send);
     } catch (error) {
       if (!options.repeatable || !isLost(error)) throw error;
-      // Another connection may stand, or will.
-      return await this.#picked(options, send);
+      // Another connection may be open, or opens soon.
+      return await this.#pickAndSend(options, send);
     } finally {
       this.gate.leave();
     }
   }
 
-  async #picked<T>({ pick }: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+  async #pickAndSend<T>({ pick }: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const connection = pick();
-    return this.#once(connection instanceof RemoteConnection ? connection : await connection, send);
+    return this.#sendOnce(connection instanceof RemoteConnection ? connection : await connection, send);
   }
 
-  /** The least busy connection of the server's own, or a promise of the next one. */
-  standing(signal?: AbortSignal): FoundConnection {
+  /** The least busy of the server's own connections, or a promise of the next one. */
+  ownConnection(signal?: AbortSignal): FoundConnection {
     const known = this.#closed ? undefined : this.leastBusy;
     if (known !== undefined) return known;
     return this.#queue.wait(signal);
@@ -237,82 +257,87 @@ export class RemoteServer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.unavailable(new McpError("connection_closed", "it was stopped"));
+    this.markUnavailable(new McpError("connection_closed", "it was stopped"));
     this.gate.close();
     await this.#others.close();
   }
 
   /** Sends a call that the circuit admits. */
-  async #once<T>(connection: RemoteConnection, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+  async #sendOnce<T>(connection: RemoteConnection, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const admission = this.circuit?.admit() ?? 0;
     let result: T;
     try {
       result = await send(connection);
     } catch (error) {
-      this.#failed(connection, admission, error);
+      this.#recordFailure(connection, admission, error);
       throw error;
     }
-    this.#answered(connection, admission);
+    this.#recordAnswer(connection, admission);
     return result;
   }
 
-  #answered(connection: RemoteConnection, admission: CircuitPass): void {
-    connection.answeredAt = this.parts.platform.monotonic();
+  #recordAnswer(connection: RemoteConnection, admission: CircuitPass): void {
+    connection.answeredAt = this.config.platform.monotonic();
     this.circuit?.succeeded(admission);
   }
 
-  #failed(connection: RemoteConnection, admission: CircuitPass, error: unknown): void {
-    if (McpError.is(error) && error.remote) this.#answered(connection, admission);
+  #recordFailure(connection: RemoteConnection, admission: CircuitPass, error: unknown): void {
+    if (McpError.is(error) && error.remote) this.#recordAnswer(connection, admission);
     else if (isServerFailure(error)) this.circuit?.failed(admission);
     else this.circuit?.abandoned(admission);
   }
 }
 
-interface Kept {
+interface CallerConnection {
   readonly opened: Promise<RemoteConnection>;
   connection: RemoteConnection | undefined;
   usedAt: number;
 }
 
-/** Connections to one server for callers who cannot share its own: one for each key, and for each caller if one is given. */
+/**
+ * Connections to one server for callers that cannot share its own: one for each key, and for each caller if one is
+ * given.
+ */
 class CallerConnections {
-  readonly #parts: RemoteServerParts;
+  readonly #config: RemoteServerConfig;
   readonly #shared: (connection: RemoteConnection) => void;
-  readonly #kept = new Map<unknown, Map<string, Kept>>();
-  /** Answers questions outside of calls, by the caller that a connection is for. */
-  readonly #answering = new WeakMap<object, PassedCall>();
+  readonly #byCaller = new Map<unknown, Map<string, CallerConnection>>();
+  /** Channels for questions outside of calls, by the caller of a connection. */
+  readonly #channels = new WeakMap<object, CallerChannel>();
   #sweep: Timer | undefined;
 
-  /** `shared` is called with every connection that is for no caller alone, when it stands. */
-  constructor(parts: RemoteServerParts, shared: (connection: RemoteConnection) => void) {
-    this.#parts = parts;
+  /** `shared` is called with every connection that several callers share, once it is open. */
+  constructor(config: RemoteServerConfig, shared: (connection: RemoteConnection) => void) {
+    this.#config = config;
     this.#shared = shared;
   }
 
-  /** The connection of `caller` for `key`, opened by the first who needs it and again after it is lost. */
-  of(key: string, capabilities: ClientCapabilities, caller: unknown): FoundConnection {
-    const now = this.#parts.platform.monotonic();
-    const mine = this.#kept.get(caller) ?? new Map<string, Kept>();
+  /**
+   * Returns the connection of `caller` for `key`. The first call opens it, and also the first one after it was lost.
+   */
+  get(key: string, capabilities: ClientCapabilities, caller: unknown): FoundConnection {
+    const now = this.#config.platform.monotonic();
+    const mine = this.#byCaller.get(caller) ?? new Map<string, CallerConnection>();
     const known = mine.get(key);
     if (known !== undefined && known.connection?.hasEnded !== true) {
       known.usedAt = now;
       return known.connection ?? known.opened;
     }
     this.#makeRoom();
-    const { name, target, lock } = this.#parts;
-    // A caller that is no object has no entry.
-    const application = this.#answering.get(caller as object) ?? this.#parts.application;
-    const options = optionsFor(this.#parts.options, capabilities);
+    const { name, target, lock } = this.#config;
+    // A caller that is not an object has no entry.
+    const application = this.#channels.get(caller as object) ?? this.#config.application;
+    const options = optionsFor(this.#config.options, capabilities);
     const opened = RemoteConnection.open({ name, target, options, capabilities, application, lock });
-    const kept: Kept = { opened, connection: undefined, usedAt: now };
-    mine.set(key, kept);
-    this.#kept.set(caller, mine);
+    const entry: CallerConnection = { opened, connection: undefined, usedAt: now };
+    mine.set(key, entry);
+    this.#byCaller.set(caller, mine);
     const forget = () => {
-      if (mine.get(key) === kept) mine.delete(key);
-      if (mine.size === 0) this.#kept.delete(caller);
+      if (mine.get(key) === entry) mine.delete(key);
+      if (mine.size === 0) this.#byCaller.delete(caller);
     };
     opened.then((connection) => {
-      kept.connection = connection;
+      entry.connection = connection;
       if (caller === undefined) this.#shared(connection);
       void connection.ended.then(forget);
     }, forget);
@@ -320,14 +345,14 @@ class CallerConnections {
     return opened;
   }
 
-  /** Notes what answers questions over the caller's connections that are about no call. */
-  answering(caller: object, call: PassedCall): void {
-    this.#answering.set(caller, call);
+  /** Sets the channel for questions that belong to no call, over the connections of a caller. */
+  setChannel(caller: object, call: CallerChannel): void {
+    this.#channels.set(caller, call);
   }
 
-  /** Closes the connections of a caller that is gone. */
-  leave(caller: unknown, which: "all" | "idle"): void {
-    for (const { opened, connection } of this.#kept.get(caller)?.values() ?? []) {
+  /** Closes the connections of a caller: all, or those without a running call. */
+  closeFor(caller: unknown, which: "all" | "idle"): void {
+    for (const { opened, connection } of this.#byCaller.get(caller)?.values() ?? []) {
       if (which === "all" || connection === undefined || connection.running === 0) closeQuietly(opened);
     }
   }
@@ -337,8 +362,8 @@ class CallerConnections {
     await Promise.all(this.#all().map(({ opened }) => closeQuietly(opened)));
   }
 
-  #all(): Kept[] {
-    return [...this.#kept.values()].flatMap((mine) => [...mine.values()]);
+  #all(): CallerConnection[] {
+    return [...this.#byCaller.values()].flatMap((mine) => [...mine.values()]);
   }
 
   #makeRoom(): void {
@@ -347,7 +372,7 @@ class CallerConnections {
     const idle = all.filter(({ connection }) => connection !== undefined && connection.running === 0);
     const [oldest] = idle.sort((one, other) => one.usedAt - other.usedAt);
     if (oldest === undefined) {
-      const message = `the server "${this.#parts.name}" already has ${MAX_CONNECTIONS} connections`;
+      const message = `the server "${this.#config.name}" already has ${MAX_CONNECTIONS} connections`;
       throw new McpError("limit_exceeded", message, {
         data: { limit: "connections", value: MAX_CONNECTIONS },
         fix: "Try again when other clients have finished.",
@@ -357,45 +382,51 @@ class CallerConnections {
   }
 
   #sweepLater(): void {
-    const { platform } = this.#parts;
+    const { platform } = this.#config;
     this.#sweep ??= platform.timer(IDLE_MS, () => {
       this.#sweep = undefined;
       const old = platform.monotonic() - IDLE_MS;
       for (const { connection, usedAt } of this.#all()) {
         if (connection?.running === 0 && usedAt <= old) void connection.close();
       }
-      if (this.#kept.size > 0) this.#sweepLater();
+      if (this.#byCaller.size > 0) this.#sweepLater();
     });
   }
 }
 
-/** What tells apart the connections that callers can share: what a server is told of them when the connection is opened. */
+/**
+ * Identifies connections that callers can share: everything a server learns about its callers when the connection
+ * opens.
+ */
 function connectionKey({ extensions, ...askable }: ClientCapabilities): string {
   const ids = Object.keys(extensions ?? {}).filter((id) => id !== TASKS.id);
   return JSON.stringify([askable, ids.sort()]);
 }
 
-/** The key of callers that may share a server's own connection; undefined where only the application answers over it. */
-function keyOfOwn(declared: ClientCapabilities | undefined, options: ClientOptions): string | undefined {
+/** The key of callers that may share a server's own connection; undefined if only the application answers over it. */
+function ownConnectionKey(declared: ClientCapabilities | undefined, options: ClientOptions): string | undefined {
   const { onElicit, onSample, roots, extensions = [] } = options;
   const answers = onElicit !== undefined || onSample !== undefined || roots !== undefined;
   if (declared === undefined && answers) return undefined;
   return connectionKey({ ...declared, extensions: Object.fromEntries(extensions.map(({ id }) => [id, {}])) });
 }
 
-/** The options without what only the application has: callers answer for themselves, and have extensions of their own. */
+/**
+ * Removes the application's handlers and extensions from the options: callers answer questions and declare extensions
+ * themselves.
+ */
 function optionsFor(options: ClientOptions, { extensions: declared = {} }: ClientCapabilities): ClientOptions {
   const { onElicit: _elicit, onSample: _sample, roots: _roots, extensions = [], ...rest } = options;
-  // Tasks are what this side follows for callers, in whatever form they take them.
+  // The tasks extension stays, because this side follows tasks for callers in every revision.
   return { ...rest, extensions: extensions.filter(({ id }) => id === TASKS.id || Object.hasOwn(declared, id)) };
 }
 
-/** Closes a connection, unless it was never opened, which its caller was told. */
+/** Closes a connection. Ignores a failure to open it, because the caller already got that error. */
 function closeQuietly(opened: Promise<RemoteConnection>): Promise<void> {
   return opened.then((connection) => connection.close()).catch(() => {});
 }
 
-/** Whether a call was lost with its connection. */
+/** True if a call was lost with its connection. */
 function isLost(error: unknown): boolean {
   return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
 }

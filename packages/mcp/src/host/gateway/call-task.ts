@@ -8,64 +8,67 @@ import { withAsking } from "../../server/questions/with-asking.js";
 
 type Ask = (question: Question) => Promise<object>;
 
-/** Messages that are kept while the caller's task is stored. */
-const MOST_HELD = 64;
+/** Maximum number of messages that are held until the caller's task exists. */
+const MAX_HELD = 64;
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-/** The task of a server that a passed call became, if it became one. */
+/** The server's task for a forwarded call, if the server created one. */
 export class CallTask {
   #task: FollowedTask | undefined;
-  #over: () => void = () => {};
+  #onEnd: () => void = () => {};
   #ask: Ask | undefined;
   #asked = 0;
   #following: Promise<object> | undefined;
   /** The caller's call, once it is a task as well. */
   #begun: ServerCall | undefined;
-  /** The progress that was told so far. */
+  /** The highest progress published so far. */
   #reached = 0;
-  /** What is to be told then. */
+  /** Messages to send once the caller's task exists. */
   readonly #held = new Map<unknown, () => void>();
-  /** Questions that came before anybody could be asked. */
+  /** Resolves questions that arrived before the caller could be asked. */
   readonly #early: (() => void)[] = [];
 
   get isStarted(): boolean {
     return this.#task !== undefined;
   }
 
-  /** The server made it a task; `over` is to be called when nobody follows it any more. */
+  /** Sets the task that the server created. `over` is called when it is no longer followed. */
   started(task: FollowedTask, over: () => void): void {
     this.#task = task;
-    this.#over = over;
+    this.#onEnd = over;
   }
 
-  /** Puts a question of the task to whoever follows it. */
+  /** Forwards a question of the task to the caller that follows it. Waits until the caller can be asked. */
   async ask(question: Question, signal: AbortSignal | undefined): Promise<object> {
     if (this.#ask === undefined) await new Promise<void>((resolve) => void this.#early.push(resolve));
     if (signal?.aborted === true || this.#ask === undefined) {
-      throw new McpError("cancelled", "nobody waits for this answer");
+      throw new McpError("cancelled", "the caller no longer follows this task");
     }
     return this.#ask(question);
   }
 
   progress(progress: { progress: number; total?: number | undefined; message?: string | undefined }): void {
-    this.noted(progress.progress);
+    this.recordProgress(progress.progress);
     if (this.#begun !== undefined) this.#begun.ctx.progress(progress.progress, progress);
     else this.#held.set("progress", () => this.progress(progress));
   }
 
-  /** Progress that the caller is told of. */
-  noted(progress: number): void {
+  /** Records progress that was reported to the caller. */
+  recordProgress(progress: number): void {
     if (progress > this.#reached) this.#reached = progress;
   }
 
-  /** Does what is about a task when the caller's call is one, too. */
-  whenBegun(act: () => void): void {
+  /** Runs `act` once the caller's own task exists. */
+  runWhenBegun(act: () => void): void {
     if (this.#begun !== undefined) act();
-    else if (this.#held.size < MOST_HELD) this.#held.set(act, act);
+    else if (this.#held.size < MAX_HELD) this.#held.set(act, act);
   }
 
-  /** Makes the caller's call a task as well, if the caller takes one, and gives the result of the server's. */
+  /**
+   * Turns the caller's call into a task as well, if the caller accepts one, and resolves with the result of the
+   * server's task.
+   */
   follow(call: ServerCall): Promise<object> {
     this.#following ??= this.#follow(call);
     return this.#following;
@@ -87,53 +90,57 @@ export class CallTask {
       if (beforeTool === undefined) await call.ctx.startTask();
       else await beforeTool();
       this.#begun = call;
-      for (const tell of this.#held.values()) tell();
+      for (const send of this.#held.values()) send();
       this.#held.clear();
       if (signal.aborted) cancel();
       else signal.addEventListener("abort", cancel, { once: true });
-      this.#ask = (question) => this.#put(question, call);
+      this.#ask = (question) => this.#forwardQuestion(question, call);
       for (const go of this.#early.splice(0)) go();
-      void this.#tellStatus(task, call);
+      void this.#publishStatus(task, call);
       return withoutTask(await task.outcome(signal));
     } catch (error) {
-      // Whoever followed it is gone, and nobody else knows it.
+      // The caller is gone, and no other client knows the server's task.
       cancel();
       throw error;
     } finally {
       signal.removeEventListener("abort", cancel);
       this.#ask = undefined;
       for (const go of this.#early.splice(0)) go();
-      this.#over();
+      this.#onEnd();
     }
   }
 
-  #put(question: Question, call: ServerCall): Promise<object> {
+  #forwardQuestion(question: Question, call: ServerCall): Promise<object> {
     this.#asked++;
     const key = `gateway.task.${this.#asked}`;
-    // Raw answers are objects: askers refuse anything else.
+    // Safe: askers reject every answer that is not an object.
     return withAsking(({ forwardQuestion }) => forwardQuestion(call, question, key)) as Promise<object>;
   }
 
-  /** The message of the server's task is that of the caller's, which keeps messages of progress. */
-  async #tellStatus(task: FollowedTask, call: ServerCall): Promise<void> {
-    let told: string | undefined;
+  /**
+   * Publishes the status messages of the server's task as progress messages of the caller's, which become its status
+   * message.
+   */
+  async #publishStatus(task: FollowedTask, call: ServerCall): Promise<void> {
+    let last: string | undefined;
     try {
       for await (const { status, statusMessage } of task) {
-        // The message of an ended task may be the text of an unexpected error; the caller's task has the one of its own outcome.
+        // The message of an ended task may be the text of an unexpected error. The caller's task has the message of its
+        // own outcome.
         if (ENDED.has(status)) return;
-        if (statusMessage === undefined || statusMessage === told) continue;
-        told = statusMessage;
-        // So little more than before that progress which the server itself reports is never below it.
+        if (statusMessage === undefined || statusMessage === last) continue;
+        last = statusMessage;
+        // Adds as little as possible, so that progress from the server itself is never below it.
         this.#reached += Number.EPSILON * Math.max(2 * Math.abs(this.#reached), 1);
         call.ctx.progress(this.#reached, { message: statusMessage });
       }
     } catch {
-      // Whoever waits for the result is told why.
+      // The call that waits for the result reports the error.
     }
   }
 }
 
-/** A result without the id of the server's task, which the caller does not know. */
+/** Removes the id of the server's task, which the caller does not know. */
 function withoutTask(result: object): object {
   const { _meta: meta, ...rest } = result as { _meta?: unknown };
   if (!isObject(meta) || !Object.hasOwn(meta, META.relatedTask)) return result;

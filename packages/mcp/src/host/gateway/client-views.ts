@@ -6,24 +6,26 @@ import { announcedLists, fetchLists } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
 import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
-import { answerOutside, askableOf, callerOf } from "./pass-on.js";
+import { answerOutsideCalls, askableOf, callerOf } from "./forward-request.js";
 import type { ShownTools } from "./remote-offer.js";
 
-/** The offers of one server over a connection that one client has for itself. */
+/** The offers of one server over the own connection of one client. */
 export interface OfferView extends ShownTools {
   readonly catalogue: HostCatalogue;
 }
 
-/** Where clients' own views come from. */
+/** The host's part in the views of clients. */
 interface ViewSource {
   readonly catalogue: HostCatalogue;
-  /** The tools of a server as clients may see them. */
-  filtered(server: string, tools: readonly Tool[]): FilteredTools;
-  /** Called when a list has changed at one of the connections. */
+  /** Filters the tools of a server for clients. */
+  filter(server: string, tools: readonly Tool[]): FilteredTools;
+  /** Called when a list has changed on one of the connections. */
   changed(list: OfferCapability): void;
 }
 
-/** What clients see of servers at which each has a connection of its own: what the server lists there. */
+/**
+ * The views of clients at servers at which each client has its own connection: the lists that the server returns there.
+ */
 export class ClientViews {
   readonly #source: ViewSource;
   readonly #known = new WeakMap<RemoteConnection, Promise<OfferView>>();
@@ -32,31 +34,31 @@ export class ClientViews {
     this.#source = source;
   }
 
-  /** What the caller sees of one of them. */
-  async of(server: RemoteServer, call: ServerCall): Promise<OfferView> {
-    const askable = askableOf(call, server.parts.options.extensions);
-    answerOutside(server, call);
+  /** Returns the caller's view of a server. Opens a connection and fetches the lists if necessary. */
+  async get(server: RemoteServer, call: ServerCall): Promise<OfferView> {
+    const askable = askableOf(call, server.config.options.extensions);
+    answerOutsideCalls(server, call);
     const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
     let known = this.#known.get(connection);
     if (known === undefined) {
-      known = this.#fetched(server.name, connection);
+      known = this.#fetchView(server.name, connection);
       this.#known.set(connection, known);
       known.catch(() => this.#known.delete(connection));
     }
     return known;
   }
 
-  async #fetched(server: string, connection: RemoteConnection): Promise<OfferView> {
+  async #fetchView(server: string, connection: RemoteConnection): Promise<OfferView> {
     const { client } = connection;
     const catalogue = this.#source.catalogue.alone(server);
     await this.#listen(connection);
     const lists = await fetchLists(client, OFFER_CAPABILITIES, {});
-    const filtered = this.#source.filtered(server, lists.tools ?? []);
+    const filtered = this.#source.filter(server, lists.tools ?? []);
     catalogue.set(server, { ...lists, tools: filtered.tools });
     return { catalogue, tools: filtered };
   }
 
-  /** Lists again after a change, when somebody wants to know. */
+  /** Subscribes to changes. A change drops the view, and the next request fetches the lists again. */
   async #listen(connection: RemoteConnection): Promise<void> {
     const { client } = connection;
     const target = announcedLists(client.serverCapabilities);
@@ -68,7 +70,7 @@ export class ClientViews {
         if (kind !== "resource") this.#source.changed(kind);
       }
     };
-    // The connection ended, and its lists with it.
+    // The connection ended, and its view with it.
     follow().catch(() => {});
   }
 }

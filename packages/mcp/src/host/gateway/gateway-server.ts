@@ -8,26 +8,26 @@ import type { ServerInfo, ServerOptions } from "../../server/contract/options.js
 import type { OfferList } from "../../server/contract/source.js";
 import { internalsOf, Server } from "../../server/server.js";
 import type { PlainSource } from "../../server/sources/checked-source.js";
-import { type GatewayHost, HostSource } from "./host-source.js";
+import { type GatewayBackends, HostSource } from "./host-source.js";
 import { MetaTools } from "./meta-tools.js";
 
-/** How a host is served as one server. */
+/** Options of `Host.asServer`. All are optional. */
 export interface GatewayOptions {
   /** The name and version that clients see. Default: those of this package. */
   info?: ServerInfo | undefined;
   /** Options of the server that clients see. */
   server?: ServerOptions | undefined;
   /**
-   * What clients are shown of the tools: `all`, or three tools that `search` them, describe them and call them, so that a model
-   * loads what it needs. Default: `all`.
+   * The tools that clients see: `all`, or with `search` three tools that search, describe and call the others, so that
+   * a model loads only the tools it needs. Default: `all`.
    */
   tools?: "all" | "search" | undefined;
 }
 
 const INFO: ServerInfo = { name: "parley-gateway", version: LIBRARY_VERSION };
 
-/** A server that offers what the servers of a host offer. */
-export function gatewayServer(host: GatewayHost, options: GatewayOptions): Server {
+/** Creates a server that offers everything the servers of a host offer. */
+export function gatewayServer(backends: GatewayBackends, options: GatewayOptions): Server {
   checkOptions("`asServer`", options, "info server tools");
   const { tools = "all", info = INFO, server = {} } = options;
   if (tools !== "all" && tools !== "search") {
@@ -35,20 +35,20 @@ export function gatewayServer(host: GatewayHost, options: GatewayOptions): Serve
       fix: 'Pass "all" or "search".',
     });
   }
-  const source = new HostSource(host, server);
-  const shown = tools === "search" ? searchedSource(source, host) : source;
+  const source = new HostSource(backends, server);
+  const shown = tools === "search" ? searchSource(source, backends) : source;
   const made = new Server(info, server);
-  // In front of the sources that the program gives.
+  // Rank 1 puts it in front of the sources of the application.
   internalsOf(made).source.add(shown, 1);
   return made;
 }
 
-/** A source whose tools are listed as three that search, describe and call them. */
-function searchedSource(source: HostSource, { catalogue }: GatewayHost): PlainSource {
+/** Wraps a source so that clients see three tools that search, describe and call its tools. */
+function searchSource(source: HostSource, { catalogue }: GatewayBackends): PlainSource {
   const meta = new MetaTools<ServerCall>({
     tools: () => catalogue.all("tools"),
     serverOf: ({ name }) => catalogue.find("tools", name)?.server ?? "",
-    // Results of tools are checked where they arrive.
+    // Safe: `forward` has checked the result of the tool.
     callTool: async (name, args, call) => (await source.callByName(name, args, call)) as CallToolResult,
   });
   let indexed: readonly Tool[] | undefined;

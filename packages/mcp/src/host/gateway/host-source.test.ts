@@ -4,7 +4,7 @@ import { Server } from "../../server/server.js";
 import { HostCatalogue } from "../catalogue/host-catalogue.js";
 import { Host } from "../host.js";
 import { gatewayServer } from "./gateway-server.js";
-import { type GatewayTarget, HostSource } from "./host-source.js";
+import { type GatewayBackend, HostSource } from "./host-source.js";
 
 describe("the offers of a host as a source", () => {
   it("end listening to the host when their server closes", async () => {
@@ -28,7 +28,7 @@ describe("the offers of a host as a source", () => {
 
   it("watch a resource anew at a server that took over the name of another", () => {
     const catalogue = new HostCatalogue();
-    const targetOf = () => ({ watch: () => () => {} }) as unknown as GatewayTarget;
+    const targetOf = () => ({ watch: () => () => {} }) as unknown as GatewayBackend;
     let target = targetOf();
     const host = { catalogue, isolated: [], find: () => target, onChanged: () => () => {} };
     catalogue.add("files");

@@ -15,66 +15,66 @@ import { narrowest } from "../catalogue/server-lists.js";
 import { ToolFilter, type ToolFilterOptions } from "../catalogue/tool-filter.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { ClientViews, type OfferView } from "./client-views.js";
-import { callerOf } from "./pass-on.js";
-import { passedError } from "./passed-error.js";
-import { type PassedState, RemoteOffer, type ShownTools } from "./remote-offer.js";
+import { forwardError } from "./forward-error.js";
+import { callerOf } from "./forward-request.js";
+import { type GatewayState, RemoteOffer, type ShownTools } from "./remote-offer.js";
 import { ParkedCalls } from "./running-call.js";
 
-/** The servers that a gateway passes calls on to, and what is known of them. */
-export interface GatewayHost {
+/** The servers that a gateway forwards calls to. */
+export interface GatewayBackends {
   readonly catalogue: HostCatalogue;
   /** The servers at which each client has its own connection. */
   readonly isolated: readonly RemoteServer[];
-  find(name: string): GatewayTarget | undefined;
+  find(name: string): GatewayBackend | undefined;
   /** Calls `listener` when lists have changed, until the returned function is called. */
   onChanged(listener: (lists: readonly OfferCapability[]) => void): () => void;
 }
 
 /** One server behind a gateway. */
-export interface GatewayTarget extends ShownTools {
+export interface GatewayBackend extends ShownTools {
   readonly remote: RemoteServer;
-  readonly parts: { readonly filter: ToolFilterOptions };
+  readonly config: { readonly filter: ToolFilterOptions };
   watch(uri: string, updated: () => void): () => void;
 }
 
-/** Characters of all instructions together; models get them with every conversation. */
+/** Maximum length of all instructions together, in characters. Models get them with every conversation. */
 const MAX_INSTRUCTIONS = 32_768;
 
-/** The offers of the servers of a host: lists from what is known of them, everything else by the servers themselves. */
-export class HostSource implements Source, PassedState {
-  readonly #host: GatewayHost;
+/** The offers of the servers of a host. Answers lists from the catalogue and forwards everything else. */
+export class HostSource implements Source, GatewayState {
+  readonly #backends: GatewayBackends;
   readonly #options: ServerOptions;
   readonly #hints: ReturnType<typeof cacheHints>;
   readonly #views: ClientViews;
   readonly #listeners = new Set<(kinds: readonly OfferKind[]) => void>();
   readonly #lists = new Map<OfferKind, { entries: readonly object[]; list: OfferList }>();
-  readonly #watches = new WeakMap<GatewayTarget, Watch>();
-  /** Offers by their entries in a catalogue, which are replaced when its lists are. */
+  readonly #watches = new WeakMap<GatewayBackend, Watch>();
+  /** Offers by their entries in a catalogue. The entries are replaced together with the lists. */
   readonly #offers = new WeakMap<HostOffer, RemoteOffer>();
-  /** The servers at which clients have connections of their own. */
+  /** The servers at which a client has its own connections. */
   readonly #isolated = new WeakMap<Peer, Set<RemoteServer>>();
   #parked: ParkedCalls | undefined;
 
-  constructor(host: GatewayHost, options: ServerOptions) {
-    this.#host = host;
+  constructor(backends: GatewayBackends, options: ServerOptions) {
+    this.#backends = backends;
     this.#options = options;
     this.#hints = cacheHints(options.cache);
     this.#views = new ClientViews({
-      catalogue: host.catalogue,
-      filtered: (name, tools) => new ToolFilter(host.find(name)?.parts.filter ?? {}).apply(name, tools),
+      catalogue: backends.catalogue,
+      filter: (name, tools) => new ToolFilter(backends.find(name)?.config.filter ?? {}).apply(name, tools),
       changed: (list) => this.#changed([list]),
     });
   }
 
-  /** The capabilities that the servers declare together; of what none of them has, nothing. */
+  /** The union of the capabilities that the servers declare. */
   capabilities(): ServerCapabilities {
     const { listChanged, logging, subscribe } = this.#options;
-    const { catalogue } = this.#host;
+    const { catalogue } = this.#backends;
     const changes = listChanged === false ? {} : { listChanged: true };
     const all: ServerCapabilities = {};
     let logs = logging === true;
     for (const server of catalogue.servers()) {
-      const declared = catalogue.of(server).about?.capabilities ?? {};
+      const declared = catalogue.listsOf(server).about?.capabilities ?? {};
       if (declared.tools !== undefined) all.tools = changes;
       if (declared.prompts !== undefined) all.prompts = changes;
       if (declared.completions !== undefined) all.completions = {};
@@ -83,15 +83,16 @@ export class HostSource implements Source, PassedState {
       const subscribes = declared.resources.subscribe === true && subscribe !== false;
       all.resources = { ...changes, subscribe: all.resources?.subscribe === true || subscribes };
     }
-    // Every server declares it by default; this one has nothing to log unless it is said.
+    // By default every server declares logging. A gateway has nothing to log itself, so that it declares logging only
+    // on demand.
     return logs ? all : { ...all, ...({ logging: undefined } as object) };
   }
 
-  /** The instructions of all servers, each under its name where there are several. */
+  /** The instructions of all servers. With several servers each text gets the server's name as its heading. */
   instructions(): string | undefined {
-    const { catalogue } = this.#host;
+    const { catalogue } = this.#backends;
     const given = [...catalogue.servers()].flatMap((server) => {
-      const text = catalogue.of(server).about?.instructions;
+      const text = catalogue.listsOf(server).about?.instructions;
       return text === undefined || text.trim() === "" ? [] : [{ server, text }];
     });
     const [first] = given;
@@ -103,7 +104,7 @@ export class HostSource implements Source, PassedState {
 
   onChange(listener: (kinds: readonly OfferKind[]) => void): () => void {
     this.#listeners.add(listener);
-    const end = this.#host.onChanged((lists) => this.#changed(lists));
+    const end = this.#backends.onChanged((lists) => this.#changed(lists));
     return () => {
       this.#listeners.delete(listener);
       end();
@@ -115,13 +116,13 @@ export class HostSource implements Source, PassedState {
   }
 
   watchOf(uri: string): Watch | undefined {
-    const owner = this.#host.catalogue.ownerOf(uri);
-    const target = owner && this.#host.find(owner.server);
+    const owner = this.#backends.catalogue.ownerOf(uri);
+    const target = owner && this.#backends.find(owner.server);
     if (target === undefined) return undefined;
     let watch = this.#watches.get(target);
     if (watch === undefined) {
       watch = (outer, updated) => {
-        const inner = this.#host.catalogue.ownerOf(outer)?.inner;
+        const inner = this.#backends.catalogue.ownerOf(outer)?.inner;
         return inner === undefined ? undefined : target.watch(inner, () => updated());
       };
       this.#watches.set(target, watch);
@@ -130,17 +131,17 @@ export class HostSource implements Source, PassedState {
   }
 
   get connects(): boolean {
-    return this.#host.isolated.length > 0;
+    return this.#backends.isolated.length > 0;
   }
 
   list(kind: OfferKind, call: ServerCall): MaybePromise<OfferList> {
-    const { isolated } = this.#host;
+    const { isolated } = this.#backends;
     return isolated.length === 0 ? this.#sharedList(kind) : this.#liveList(kind, isolated, call);
   }
 
-  /** The entries of all servers; the same list until one of them changes. */
+  /** The entries of all servers. Returns the same list until one of them changes. */
   #sharedList(kind: OfferKind): OfferList {
-    const entries = this.#host.catalogue.all(kind);
+    const entries = this.#backends.catalogue.all(kind);
     const cache = this.#hintOf(kind);
     const known = this.#lists.get(kind);
     if (known?.entries === entries && sameHint(known.list.cache, cache)) return known.list;
@@ -149,9 +150,9 @@ export class HostSource implements Source, PassedState {
     return list;
   }
 
-  /** The entries as the caller sees them. */
+  /** The entries that the caller sees, with those of its own connections. */
   async #liveList(kind: OfferKind, isolated: readonly RemoteServer[], call: ServerCall): Promise<OfferList> {
-    const { catalogue } = this.#host;
+    const { catalogue } = this.#backends;
     const names = new Set(isolated.map(({ name }) => name));
     const { items, cache } = this.#sharedList(kind);
     const { key } = OFFER_KINDS[kind];
@@ -160,46 +161,46 @@ export class HostSource implements Source, PassedState {
       return !names.has(catalogue.find(kind, outer)?.server ?? "");
     });
     const views = await Promise.all(isolated.map((server) => this.#viewOf(server, call))).finally(() =>
-      leaveUnknown(call, isolated),
+      closeUnknown(call, isolated),
     );
     const own = views.flatMap((view): readonly OfferItems[OfferKind][] => view.catalogue.all(kind));
     return { items: [...shared, ...own], cache: { ...(cache ?? this.#hints[kind]), scope: "private" } };
   }
 
-  /** How long a list may be cached: as the narrowest of its parts. */
+  /** The cache hint of a list: the strictest of its servers. */
   #hintOf(kind: OfferKind): CacheHint {
     const { cache } = this.#options;
-    const { catalogue } = this.#host;
+    const { catalogue } = this.#backends;
     const isSet = cache?.ttlMs !== undefined || cache?.[kind]?.ttlMs !== undefined;
     const own = this.#hints[kind];
-    const parts: CacheHint[] = isSet ? [own] : [];
+    const candidates: CacheHint[] = isSet ? [own] : [];
     for (const server of catalogue.servers()) {
-      const { about, hints } = catalogue.of(server);
-      if (about?.capabilities[OFFER_KINDS[kind].capability] !== undefined) parts.push(hints?.[kind] ?? own);
+      const { about, hints } = catalogue.listsOf(server);
+      if (about?.capabilities[OFFER_KINDS[kind].capability] !== undefined) candidates.push(hints?.[kind] ?? own);
     }
-    return narrowest(parts) ?? own;
+    return narrowest(candidates) ?? own;
   }
 
   find(kind: OfferKind, name: string, call: ServerCall): MaybePromise<FoundOffer | undefined> {
-    const { isolated } = this.#host;
+    const { isolated } = this.#backends;
     if (isolated.length > 0) return this.#findLive(kind, name, isolated, call);
-    return this.#findIn(this.#host.catalogue, kind, name);
+    return this.#findIn(this.#backends.catalogue, kind, name);
   }
 
-  /** The offer as its caller sees the servers. */
+  /** Finds an offer as the caller sees it, over its own connections. */
   async #findLive(
     kind: OfferKind,
     name: string,
     isolated: readonly RemoteServer[],
     call: ServerCall,
   ): Promise<FoundOffer | undefined> {
-    const { catalogue } = this.#host;
+    const { catalogue } = this.#backends;
     const owner = (kind === "resources" ? catalogue.ownerOf(name) : catalogue.find(kind, name))?.server;
     if (owner !== undefined && !isolated.some((server) => server.name === owner)) {
       return this.#findIn(catalogue, kind, name);
     }
     let target: RemoteServer | undefined;
-    const answered = leaveWhenAnswered(call, isolated);
+    const answered = closeWhenAnswered(call, isolated);
     try {
       for (const server of isolated) {
         const view = await this.#viewOf(server, call);
@@ -210,20 +211,20 @@ export class HostSource implements Source, PassedState {
       }
       return undefined;
     } finally {
-      leaveUnknown(
+      closeUnknown(
         call,
         isolated.filter((server) => server !== target || answered()),
       );
     }
   }
 
-  /** The offer in a catalogue: that of the host, or one that a client has for itself, with the tools that are shown to it. */
+  /** Finds an offer in a catalogue: that of the host, or that of a client's view with its `shown` tools. */
   #findIn(catalogue: HostCatalogue, kind: OfferKind, name: string, shown?: ShownTools): RemoteOffer | undefined {
     const listed = catalogue.find(kind, name);
     const known = listed && this.#offers.get(listed);
     if (known !== undefined && known.about === listed?.owner.lists.about) return known;
     const found = listed ?? (kind === "resources" ? catalogue.ownerOf(name) : undefined);
-    const target = found && this.#host.find(found.server);
+    const target = found && this.#backends.find(found.server);
     if (found === undefined || target === undefined) return undefined;
     const offer = new RemoteOffer(kind, name, found, [target.remote, shown ?? target], this);
     if (listed !== undefined) this.#offers.set(listed, offer);
@@ -232,17 +233,17 @@ export class HostSource implements Source, PassedState {
 
   /** Calls a tool by the name that clients see. */
   callByName(name: string, args: Record<string, unknown> | undefined, call: ServerCall): Promise<object> {
-    const offer = this.#findIn(this.#host.catalogue, "tools", name);
+    const offer = this.#findIn(this.#backends.catalogue, "tools", name);
     if (offer === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`);
     return offer.callTool(args, call);
   }
 
   async #viewOf(server: RemoteServer, call: ServerCall): Promise<OfferView> {
     try {
-      return await this.#views.of(server, call);
+      return await this.#views.get(server, call);
     } catch (error) {
-      // It always throws: only errors of the caller's own request have results that stand for them.
-      throw passedError(error, call, { server: server.name, names: undefined, connected: false });
+      // Always throws: without a connection no result represents the error.
+      throw forwardError(error, call, { server: server.name, names: undefined, connected: false });
     }
   }
 
@@ -251,13 +252,13 @@ export class HostSource implements Source, PassedState {
     return this.#parked;
   }
 
-  untilGone(peer: Peer | undefined, server: RemoteServer): void {
+  closeWhenGone(peer: Peer | undefined, server: RemoteServer): void {
     if (peer?.onEnded === undefined) return;
     const known = this.#isolated.get(peer) ?? new Set();
     this.#isolated.set(peer, known);
     if (known.has(server)) return;
     known.add(server);
-    peer.onEnded(() => server.left(peer));
+    peer.onEnded(() => server.closeConnectionsOf(peer));
   }
 
   close(): void {
@@ -265,7 +266,7 @@ export class HostSource implements Source, PassedState {
   }
 }
 
-/** The entries for the list: what they say of tasks is for extensions of this server to say. */
+/** Removes the task support of tools, because extensions of this server declare it. */
 function withoutTasks(tools: readonly Tool[]): readonly Tool[] {
   return tools.map(({ execution: _tasks, ...tool }) => tool);
 }
@@ -274,21 +275,21 @@ function sameHint(one: CacheHint | undefined, other: CacheHint): boolean {
   return one?.ttlMs === other.ttlMs && one.scope === other.scope;
 }
 
-/** Closes the connections of a caller that is not known by the next request. */
-function leaveUnknown(call: ServerCall, servers: readonly RemoteServer[]): void {
-  if (callerOf(call) === call.root) for (const server of servers) server.left(call.root);
+/** Closes the connections of a caller that the next request cannot identify. */
+function closeUnknown(call: ServerCall, servers: readonly RemoteServer[]): void {
+  if (callerOf(call) === call.root) for (const server of servers) server.closeConnectionsOf(call.root);
 }
 
 /**
- * Closes the idle connections of such a caller when its call is answered, because a call that is refused after its offer was found
- * does not use them. Returns whether it has been answered.
+ * Closes the idle connections of an unidentified caller when its call is answered, because a call that is rejected
+ * after its offer was found does not use them. The returned function returns true once the call has been answered.
  */
-function leaveWhenAnswered(call: ServerCall, servers: readonly RemoteServer[]): () => boolean {
+function closeWhenAnswered(call: ServerCall, servers: readonly RemoteServer[]): () => boolean {
   let isAnswered = false;
   if (callerOf(call) === call.root) {
     call.root.whenAnswered(() => {
       isAnswered = true;
-      for (const server of servers) server.left(call.root, "idle");
+      for (const server of servers) server.closeConnectionsOf(call.root, "idle");
     });
   }
   return () => isAnswered;

@@ -3,50 +3,55 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
 import { type SearchDetail, type ToolHit, ToolSearch } from "../catalogue/tool-search.js";
 
-/** The tools that stand behind the three. */
+/** The tools that `MetaTools` searches, describes and calls. */
 export interface CallableTools<Options = unknown> {
-  /** All of them, under the names to call them by; the same list as long as nothing has changed. */
+  /** All tools, under the names to call them by. Must return the same array as long as nothing has changed. */
   tools(): readonly Tool[];
+  /** Calls a tool by its name in `tools()`. `options` is the value that `MetaTools.call` got. */
   callTool(name: string, args: Record<string, unknown> | undefined, options: Options): Promise<CallToolResult>;
-  /** The server of a tool. Default: what stands before `__` in its name. */
+  /** The server of a tool. Default: the text before `__` in its name. */
   serverOf?(tool: Tool): string;
 }
 
-const MOST_NAMED_SERVERS = 40;
-const LONGEST_SERVER_LIST = 2000;
-const MOST_DESCRIBED = 20;
+const MAX_NAMED_SERVERS = 40;
+const MAX_SERVER_LIST_LENGTH = 2000;
+const MAX_DESCRIBED = 20;
 const DETAILS: readonly string[] = ["name", "summary", "full"] satisfies SearchDetail[];
 
-/** Three tools in place of a long list: a model searches, reads what it needs, and calls. */
+/** Three tools in place of a long list: a model searches tools, reads the definitions it needs, and calls one. */
 export class MetaTools<Options = unknown> {
   readonly #behind: CallableTools<Options>;
   readonly #search = new ToolSearch();
   #indexed: readonly Tool[] | undefined;
 
+  /** Creates the three tools in front of those of `behind`. */
   constructor(behind: CallableTools<Options>) {
     this.#behind = behind;
   }
 
-  /** The definitions; they name the servers, so they change with them. */
+  /** The definitions of the three tools. They name the servers, so that they change with the servers. */
   tools(): Tool[] {
     const index = this.#index();
     const servers = index.categories().map(({ server, count }) => `${printableLine(server)} (${count})`);
-    const named = servers.slice(0, MOST_NAMED_SERVERS).join(", ").slice(0, LONGEST_SERVER_LIST);
-    const more = servers.length > MOST_NAMED_SERVERS ? " and others" : "";
+    const named = servers.slice(0, MAX_NAMED_SERVERS).join(", ").slice(0, MAX_SERVER_LIST_LENGTH);
+    const more = servers.length > MAX_NAMED_SERVERS ? " and others" : "";
     return [searchTools(`${index.size} tools of ${named || "no server yet"}${more}`), DESCRIBE_TOOL, CALL_TOOL];
   }
 
-  /** Whether a name is one of the three. */
+  /** True if a name is one of the three. */
   has(name: string): boolean {
     return name === "search_tools" || name === "describe_tool" || name === "call_tool";
   }
 
-  /** Calls one of the three. Rejects as the tool behind does; what the model can correct is a result with `isError`. */
+  /**
+   * Calls one of the three. Rejects if the called tool rejects. Mistakes that the model can correct are results with
+   * `isError`.
+   */
   async call(name: string, args: Record<string, unknown> | undefined, options: Options): Promise<CallToolResult> {
     const given = args ?? {};
     if (name === "search_tools") return this.#found(given);
     if (name === "describe_tool") return this.#described(given);
-    return name === "call_tool" ? this.#called(given, options) : failed(`There is no tool ${printableLine(name)}.`);
+    return name === "call_tool" ? this.#called(given, options) : failed(`Unknown tool: ${printableLine(name)}.`);
   }
 
   #index(): ToolSearch {
@@ -59,24 +64,24 @@ export class MetaTools<Options = unknown> {
   }
 
   #found({ query, limit = 10, detail = "summary", server }: Record<string, unknown>): CallToolResult {
-    if (typeof query !== "string") return failed("`query` is a text: what the tool is to do.");
+    if (typeof query !== "string") return failed("`query` must be a string that says what the tool should do.");
     if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1 || limit > 100) {
-      return failed("`limit` is a whole number from 1 to 100.");
+      return failed("`limit` must be a whole number from 1 to 100.");
     }
-    if (!DETAILS.includes(String(detail))) return failed("`detail` is name, summary or full.");
-    if (server !== undefined && typeof server !== "string") return failed("`server` is the name of a server.");
+    if (!DETAILS.includes(String(detail))) return failed("`detail` must be name, summary or full.");
+    if (server !== undefined && typeof server !== "string") return failed("`server` must be the name of a server.");
     const index = this.#index();
     // Safe: one of the three words, as checked above.
     const hits = index.search(query, { limit, detail: detail as SearchDetail, server });
     if (hits.length > 0) return answer(hits.map(shown).join("\n"));
     const servers = index.categories().map((category) => `${category.server}: ${category.topics.join(", ")}`);
-    return answer(`No tool fits these words. Servers and their subjects:\n${servers.join("\n").slice(0, 4000)}`);
+    return answer(`No tool matches these words. Servers and their topics:\n${servers.join("\n").slice(0, 4000)}`);
   }
 
   #described({ names }: Record<string, unknown>): CallToolResult {
     const wanted: unknown[] = Array.isArray(names) ? names : [names];
-    if (wanted.length === 0 || wanted.length > MOST_DESCRIBED || !wanted.every((name) => typeof name === "string")) {
-      return failed(`\`names\` is a list of 1 to ${MOST_DESCRIBED} names of tools.`);
+    if (wanted.length === 0 || wanted.length > MAX_DESCRIBED || !wanted.every((name) => typeof name === "string")) {
+      return failed(`\`names\` must be a list of 1 to ${MAX_DESCRIBED} names of tools.`);
     }
     const index = this.#index();
     const unknown = wanted.find((name) => index.find(name) === undefined);
@@ -85,16 +90,17 @@ export class MetaTools<Options = unknown> {
   }
 
   async #called({ name, arguments: args }: Record<string, unknown>, options: Options): Promise<CallToolResult> {
-    if (typeof name !== "string") return failed("`name` is the name of a tool, from search_tools.");
-    if (args !== undefined && !isObject(args)) return failed("`arguments` is an object.");
+    if (typeof name !== "string") return failed("`name` must be the name of a tool from search_tools.");
+    if (args !== undefined && !isObject(args)) return failed("`arguments` must be an object.");
     if (this.#index().find(name) === undefined) return this.#unknown(name);
     return this.#behind.callTool(name, args, options);
   }
 
   #unknown(name: string): CallToolResult {
     const near = this.#index().search(name, { limit: 5, detail: "name" });
-    const hint = near.length === 0 ? "Search with search_tools." : `Near: ${near.map((hit) => hit.name).join(", ")}.`;
-    return failed(`There is no tool ${printableLine(name.slice(0, 200))}. ${hint}`);
+    const hint =
+      near.length === 0 ? "Search with search_tools." : `Similar: ${near.map((hit) => hit.name).join(", ")}.`;
+    return failed(`Unknown tool: ${printableLine(name.slice(0, 200))}. ${hint}`);
   }
 }
 
@@ -119,8 +125,8 @@ const searchTools = (what: string): Tool => ({
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool is to do." },
-      server: { type: "string", description: "Tools of this server only." },
+      query: { type: "string", description: "What the tool should do." },
+      server: { type: "string", description: "Only tools of this server." },
       detail: {
         enum: DETAILS,
         description: "summary (default): with arguments and one sentence. name: names only. full: with all schemas.",
@@ -143,8 +149,8 @@ const DESCRIBE_TOOL: Tool = {
         type: "array",
         items: { type: "string" },
         minItems: 1,
-        maxItems: MOST_DESCRIBED,
-        description: "Names that search_tools gave.",
+        maxItems: MAX_DESCRIBED,
+        description: "Names from search_tools.",
       },
     },
     required: ["names"],
@@ -158,8 +164,8 @@ const CALL_TOOL: Tool = {
   inputSchema: {
     type: "object",
     properties: {
-      name: { type: "string", description: "The name that search_tools gave." },
-      arguments: { type: "object", description: "The arguments, as the tool's schema has them." },
+      name: { type: "string", description: "The name from search_tools." },
+      arguments: { type: "object", description: "The arguments, as defined by the tool's schema." },
     },
     required: ["name"],
   },

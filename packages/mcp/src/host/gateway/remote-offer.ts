@@ -24,23 +24,30 @@ import { matchesTemplate } from "../catalogue/template-matches.js";
 import type { InnerCall } from "../catalogue/tool-filter.js";
 import { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
-import { answerOutside, type ForwardedRequest, inRounds, passAgain, passedRequest, passOn } from "./pass-on.js";
-import { hiddenReference, passedError } from "./passed-error.js";
+import { forwardError, hiddenReference } from "./forward-error.js";
+import {
+  answerOutsideCalls,
+  continueRounds,
+  type ForwardedRequest,
+  forwardRequest,
+  prepareRequest,
+  retryAsTask,
+} from "./forward-request.js";
 import type { ParkedCalls } from "./running-call.js";
 
-/** The tools of a server as its callers may see them. */
+/** The tools of a server that its callers see. */
 export interface ShownTools {
   readonly tools: { innerCall(name: string, args: Record<string, unknown> | undefined): InnerCall };
 }
 
-/** What all offers of a gateway share. */
-export interface PassedState {
+/** State that all offers of a gateway share. */
+export interface GatewayState {
   parkedCalls(call: ServerCall): ParkedCalls;
-  /** Closes the connections that a client has for itself when it is gone. */
-  untilGone(peer: Peer | undefined, server: RemoteServer): void;
+  /** Closes the own connections of a client when it is gone. */
+  closeWhenGone(peer: Peer | undefined, server: RemoteServer): void;
 }
 
-/** An offer of a server behind the gateway, which serves the calls of it. */
+/** An offer of a server behind the gateway. Forwards its calls to the server. */
 export class RemoteOffer implements FoundOffer {
   readonly item: OfferItems[OfferKind] | undefined;
   readonly task: FoundOffer["task"];
@@ -48,22 +55,22 @@ export class RemoteOffer implements FoundOffer {
   readonly wrapsOutput: boolean | undefined;
   readonly assumed: boolean | undefined;
   readonly check?: () => void;
-  /** What its server said of itself when this was made. */
+  /** Capabilities and instructions of the server when this offer was created. */
   readonly about: ListedServer["lists"]["about"];
   readonly #kind: OfferKind;
   readonly #inner: string;
   readonly #names: OfferNames;
   readonly #server: RemoteServer;
   readonly #shown: ShownTools;
-  readonly #state: PassedState;
+  readonly #state: GatewayState;
 
-  /** `found` has no entry where a server does not list the URI. */
+  /** `found` has no `item` if the server does not list the URI. */
   constructor(
     kind: OfferKind,
     outer: string,
     found: Omit<HostOffer, "item"> & Partial<HostOffer>,
     [server, shown]: readonly [RemoteServer, ShownTools],
-    state: PassedState,
+    state: GatewayState,
   ) {
     const { item, inner, owner } = found;
     this.item = item;
@@ -93,45 +100,45 @@ export class RemoteOffer implements FoundOffer {
   run(call: ServerCall): Promise<object> {
     const { params } = call.request;
     if (this.#kind === "tools") return this.callTool(params["arguments"], call);
-    return this.#pass(call, { ...withoutMeta(params), [OFFER_KINDS[this.#kind].key]: this.#inner });
+    return this.#forward(call, { ...withoutMeta(params), [OFFER_KINDS[this.#kind].key]: this.#inner });
   }
 
   complete(call: ServerCall): Promise<object> {
     const { ref, ...params } = withoutMeta(call.request.params);
     const member = this.#kind === "prompts" ? "name" : "uri";
-    return this.#pass(call, { ...params, ref: { ...(isObject(ref) ? ref : {}), [member]: this.#inner } });
+    return this.#forward(call, { ...params, ref: { ...(isObject(ref) ? ref : {}), [member]: this.#inner } });
   }
 
-  /** Calls the tool with these arguments, whatever the parameters of the caller's request are. */
+  /** Calls the tool with these arguments, independent of the parameters of the caller's request. */
   callTool(args: unknown, call: ServerCall): Promise<object> {
     if (args !== undefined && !isObject(args)) {
       throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
     }
-    return this.#pass(call, undefined, args);
+    return this.#forward(call, undefined, args);
   }
 
-  /** Passes a call on with `given` parameters, or with the arguments of a tool and nothing else of the caller's parameters. */
-  async #pass(call: ServerCall, given: Params | undefined, args?: Record<string, unknown>): Promise<object> {
+  /** Forwards a call with `given` parameters, or with only the arguments of a tool. */
+  async #forward(call: ServerCall, given: Params | undefined, args?: Record<string, unknown>): Promise<object> {
     const server = this.#server;
-    const request = passedRequest(call, server);
+    const request = prepareRequest(call, server);
     const { caller, own, options, forwarded } = request;
     let params = given;
     if (params === undefined) {
       const { name, args: inner } = this.#shown.tools.innerCall(this.#inner, args);
       params = inner === undefined ? { name } : { name, arguments: inner };
     }
-    const isolated = server.parts.isolation === "client";
+    const isolated = server.config.isolation === "client";
     let connection: RemoteConnection | undefined;
     let result: object;
     try {
-      // The signal of the call itself is only made where somebody else may end it.
+      // Reading `call.signal` creates a controller, which only a mounted server's call needs.
       const signal = call.outer === undefined ? call.exchange.signal : call.signal;
-      if (isolated) answerOutside(server, call);
+      if (isolated) answerOutsideCalls(server, call);
       const found = server.connection(request.askable, caller, signal);
-      // Without a pause, so that the next call finds this one counted.
+      // Not awaited if it is already open, so that the next call sees this one in `running`.
       const over = found instanceof RemoteConnection ? found : await found;
       connection = over;
-      if (isolated) this.#state.untilGone(call.exchange.peer, server);
+      if (isolated) this.#state.closeWhenGone(call.exchange.peer, server);
       if (request.isPlain && !(over.asksByRequest && request.canBeAsked)) {
         own.asksByRequest = over.asksByRequest;
         options.signal = signal;
@@ -139,27 +146,27 @@ export class RemoteOffer implements FoundOffer {
         try {
           result = await server.request({ method, params, call: own, options, forwarded }, over);
           if (result instanceof InterimResult) {
-            result = await inRounds(this.#sent(request, params, signal, over), own, options, result);
+            result = await continueRounds(this.#forwarded(request, params, signal, over), own, options, result);
           }
         } catch (error) {
-          result = await passAgain(this.#sent(request, params, signal, over), error);
+          result = await retryAsTask(this.#forwarded(request, params, signal, over), error);
         }
-      } else result = await passOn(this.#sent(request, params, signal, over));
-      result = passedResult(result, call, server.name);
+      } else result = await forwardRequest(this.#forwarded(request, params, signal, over));
+      result = forwardedResult(result, call, server.name);
     } catch (error) {
       const connected = connection !== undefined;
-      return passedError(error, call, { server: server.name, names: this.#names, connected });
+      return forwardError(error, call, { server: server.name, names: this.#names, connected });
     } finally {
-      // An unknown caller does not come back for a connection of its own, unless the call goes on for its next round.
-      if (isolated && caller === call.root && connection?.running === 0) server.left(caller);
+      // An anonymous caller never uses its connection again, unless the call continues in its next round.
+      if (isolated && caller === call.root && connection?.running === 0) server.closeConnectionsOf(caller);
     }
     const { resultType: _type, ttlMs, cacheScope, ...shown } = result as Record<string, unknown>;
     if (typeof ttlMs === "number") call.cache = { ttlMs, scope: cacheScope === "public" ? "public" : "private" };
     return outerResult(this.#names, call.request.method, shown);
   }
 
-  #sent(
-    request: ReturnType<typeof passedRequest>,
+  #forwarded(
+    request: ReturnType<typeof prepareRequest>,
     params: Params,
     signal: AbortSignal,
     connection: RemoteConnection,
@@ -173,7 +180,10 @@ const TASK_SUPPORT = {
   required: { support: "required", begin: "handler" },
 } as const;
 
-/** Some revisions say it for each tool; in the others any tool of a server with the extension may run as a task. */
+/**
+ * Some revisions declare task support for each tool. In the others any tool of a server with the extension may run as a
+ * task.
+ */
 function taskOf({ execution }: Tool, about: RemoteOffer["about"]): FoundOffer["task"] {
   const listed = execution?.taskSupport;
   if (listed === "optional" || listed === "required") return TASK_SUPPORT[listed];
@@ -193,13 +203,13 @@ const CHECKS: Readonly<Record<string, (result: unknown) => CheckedResult<object>
 };
 
 /**
- * A result of a server as its caller gets it: in the form of the protocol, and without the text of an unexpected error where the
- * caller may be a stranger. Throws `invalid_response` for a result that cannot be read.
+ * Checks a result of a server, and hides the text of an unexpected error if the caller may be a stranger. Throws
+ * `invalid_response` for a malformed result.
  */
-function passedResult(result: object, call: ServerCall, server: string): object {
+function forwardedResult(result: object, call: ServerCall, server: string): object {
   const { method } = call.request;
   const { resultType } = result as { resultType?: unknown };
-  // Results of other types are those of extensions, which know their form.
+  // Results of other types belong to extensions, which check them.
   if (resultType !== undefined && resultType !== "complete") return result;
   const checked = CHECKS[method]?.(result);
   if (checked === undefined) return result;

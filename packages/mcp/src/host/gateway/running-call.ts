@@ -5,7 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import { isInputRequired } from "../../server/call/input-required.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
-import type { PassedCall } from "../connection/remote-connection.js";
+import type { CallerChannel } from "../connection/remote-connection.js";
 import type { CallTask } from "./call-task.js";
 
 /** A question that the caller has not answered yet. */
@@ -15,25 +15,25 @@ interface OpenQuestion {
   settle(answer: Promise<object>): void;
 }
 
-/** The step that records under which id a call is parked; its key is told apart from those of handlers. */
+/** The step that records the id of a parked call. The prefix keeps it apart from steps of handlers. */
 const PARKED = "gateway.parked";
 
 /**
- * A call that runs at a server which asks by requests. Its caller may only be able to answer in further rounds: then the call
- * goes on running between them, and each round attaches itself to it.
+ * A call that runs on a server which asks by requests. If its caller can only answer in further rounds, the call
+ * continues to run between them, and each round attaches to it.
  */
-export class RunningCall implements PassedCall {
+export class RunningCall implements CallerChannel {
   readonly caller: unknown;
   readonly task: CallTask | undefined;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the caller no longer waits for the result. */
   readonly ending = new AbortController();
   readonly #outcome: Promise<object>;
   readonly #open = new Map<string, OpenQuestion>();
   #asked = 0;
-  #over = false;
-  /** The round of the caller's that waits now. */
+  #hasEnded = false;
+  /** The caller's round that waits now. */
   #round: ServerCall | undefined;
-  /** Called when there is something new to ask, or the call is over. */
+  /** Called when there is a new question, or when the call has ended. */
   #wakes: (() => void)[] = [];
 
   constructor(caller: unknown, task: CallTask | undefined, start: (call: RunningCall) => Promise<object>) {
@@ -41,7 +41,7 @@ export class RunningCall implements PassedCall {
     this.task = task;
     this.#outcome = start(this);
     const ended = () => {
-      this.#over = true;
+      this.#hasEnded = true;
       this.#wake();
     };
     this.#outcome.then(ended, ended);
@@ -56,7 +56,7 @@ export class RunningCall implements PassedCall {
         answer.then(resolve, reject);
       };
       this.#open.set(key, { key, question, settle });
-      const withdrawn = () => settle(Promise.reject(new McpError("cancelled", "the server no longer asks this")));
+      const withdrawn = () => settle(Promise.reject(new McpError("cancelled", "the server withdrew the question")));
       signal.addEventListener("abort", withdrawn, { once: true });
       this.#wake();
     });
@@ -70,27 +70,30 @@ export class RunningCall implements PassedCall {
     this.#round?.ctx.progress(progress.progress, progress);
   }
 
-  /** What the round of `call` gives: its questions as `settle` puts them, or the result, of the task if the call became one. */
-  async outcome(call: ServerCall, parked: ParkedCalls, already: boolean): Promise<object> {
-    const result = await this.settle(call, parked, already);
+  /**
+   * The outcome of the round of `call`: its questions as in `settle`, or the result, or that of the task if the call
+   * became one.
+   */
+  async outcome(call: ServerCall, parked: ParkedCalls, isParked: boolean): Promise<object> {
+    const result = await this.settle(call, parked, isParked);
     return this.task?.isStarted === true ? this.task.follow(call) : result;
   }
 
   /**
-   * The outcome for the round of `call`, which is parked `already` if it found this one by its id. Rejects with the signal of an
-   * unanswered question where another round follows.
+   * Waits for the outcome of the round of `call`. `isParked` is true if the round found this call by its id. Rejects
+   * with the signal of an unanswered question if another round follows.
    */
-  async settle(call: ServerCall, parked: ParkedCalls, already: boolean): Promise<object> {
+  async settle(call: ServerCall, parked: ParkedCalls, isParked: boolean): Promise<object> {
     this.#round = call;
-    let kept = already;
+    let parkedNow = isParked;
     const { signal } = call;
     const cancelled = () => {
-      // What ends a round for a question does not end the call.
+      // A round that ends for a question does not end the call.
       if (!isInputRequired(signal.reason)) this.ending.abort(signal.reason);
     };
     if (signal.aborted) cancelled();
     else signal.addEventListener("abort", cancelled, { once: true });
-    const put = new Set<string>();
+    const forwarded = new Set<string>();
     try {
       let interrupt = (_reason: unknown) => {};
       const interrupted = neverUnhandled(
@@ -99,14 +102,14 @@ export class RunningCall implements PassedCall {
         }),
       );
       for (;;) {
-        await Promise.race([this.#untilNew(put), interrupted]);
-        if (this.#over) return await this.#outcome;
-        if (!kept) await this.#park(call, parked);
-        kept = true;
+        await Promise.race([this.#untilNew(forwarded), interrupted]);
+        if (this.#hasEnded) return await this.#outcome;
+        if (!parkedNow) await this.#park(call, parked);
+        parkedNow = true;
         for (const open of this.#open.values()) {
-          if (put.has(open.key)) continue;
-          put.add(open.key);
-          this.#put(open, call).catch(interrupt);
+          if (forwarded.has(open.key)) continue;
+          forwarded.add(open.key);
+          this.#forwardQuestion(open, call).catch(interrupt);
         }
       }
     } finally {
@@ -115,17 +118,17 @@ export class RunningCall implements PassedCall {
     }
   }
 
-  /** Keeps the call for later rounds, if its caller answers in such. */
+  /** Parks the call for later rounds, if its caller answers in rounds. */
   async #park(call: ServerCall, parked: ParkedCalls): Promise<void> {
     await withAsking(async () => {
       const { asker } = call;
-      if (asker.recorded !== undefined) await asker.step(PARKED, () => parked.keep(this));
+      if (asker.recorded !== undefined) await asker.step(PARKED, () => parked.add(this));
     });
   }
 
-  /** Resolves when the call is over or there is something to ask that was not put yet. */
-  #untilNew(put: ReadonlySet<string>): Promise<void> {
-    if (this.#over || [...this.#open.keys()].some((key) => !put.has(key))) return Promise.resolve();
+  /** Resolves when the call has ended, or when there is a question that is not forwarded yet. */
+  #untilNew(forwarded: ReadonlySet<string>): Promise<void> {
+    if (this.#hasEnded || [...this.#open.keys()].some((key) => !forwarded.has(key))) return Promise.resolve();
     return new Promise((resolve) => {
       this.#wakes.push(resolve);
     });
@@ -135,9 +138,9 @@ export class RunningCall implements PassedCall {
     for (const wake of this.#wakes.splice(0)) wake();
   }
 
-  async #put({ key, question, settle }: OpenQuestion, call: ServerCall): Promise<void> {
+  async #forwardQuestion({ key, question, settle }: OpenQuestion, call: ServerCall): Promise<void> {
     try {
-      // Raw answers are objects: askers refuse anything else.
+      // Safe: askers reject every answer that is not an object.
       const answer = (await withAsking(({ forwardQuestion }) => forwardQuestion(call, question, key))) as object;
       settle(Promise.resolve(answer));
     } catch (error) {
@@ -150,31 +153,31 @@ export class RunningCall implements PassedCall {
 /** The id under which an earlier round parked its call, if one did. */
 export function parkedId(call: ServerCall): Promise<string | undefined> {
   return withAsking(async () => {
-    // Looked up rather than run as a step, because a round that finds nothing may have to park the call itself.
+    // Reads the record instead of running a step, because a round without a record may have to park the call itself.
     const record = (await call.asker.recorded?.())?.steps[PARKED];
     const id = record !== undefined && "value" in record ? record.value : undefined;
     return typeof id === "string" ? id : undefined;
   });
 }
 
-/** Calls that wait for the answers of their callers at the same time; each holds a running call at a server. */
+/** Maximum number of calls that wait for answers of their callers at once. Each holds a running call on a server. */
 const MAX_PARKED = 1000;
 
-/** How long the outcome of a call is kept for a round that is sent again. */
+/** Time for which the outcome of a call is stored, in case its last round is sent again. */
 const REPEAT_MS = 30_000;
 
-interface Parked {
+interface ParkedCall {
   readonly call: RunningCall;
   readonly expiry: Timer;
-  readonly isOver: boolean;
+  readonly hasEnded: boolean;
 }
 
-/** Calls that go on running between the rounds of their callers. */
+/** Calls that continue to run between the rounds of their callers. */
 export class ParkedCalls {
   readonly #platform: Platform;
   readonly #answerMs: number;
   readonly #randomId: () => string;
-  readonly #parked = new Map<string, Parked>();
+  readonly #parked = new Map<string, ParkedCall>();
 
   constructor(platform: Platform, answerMs: number, randomId: () => string) {
     this.#platform = platform;
@@ -182,46 +185,49 @@ export class ParkedCalls {
     this.#randomId = randomId;
   }
 
-  /** Keeps a call until `take`, or ends it when its caller does not come back in time. Gives its id, which nobody can guess. */
-  keep(call: RunningCall): string {
-    if (this.#parked.size >= MAX_PARKED) this.#forgetOver();
+  /** Stores a call until `get`, and aborts it if its caller does not answer in time. Returns its unguessable id. */
+  add(call: RunningCall): string {
+    if (this.#parked.size >= MAX_PARKED) this.#dropEnded();
     if (this.#parked.size >= MAX_PARKED) {
-      throw new McpError("limit_exceeded", `${MAX_PARKED} calls already wait for answers of their callers`, {
+      throw new McpError("limit_exceeded", `${MAX_PARKED} calls already wait for answers from their callers`, {
         data: { limit: "parkedCalls", value: MAX_PARKED },
       });
     }
     const id = this.#randomId();
-    this.#hold(id, call);
+    this.#store(id, call);
     return id;
   }
 
-  /** The call that an earlier round left running. Stays kept, because the caller may send the same round again. */
-  take(id: string): RunningCall {
+  /** The call that an earlier round left running. It stays stored, because the caller may send the same round again. */
+  get(id: string): RunningCall {
     const parked = this.#parked.get(id);
     if (parked === undefined) {
       throw new McpError("question_changed", "the call that asked this is no longer running here", {
-        fix: "Call again from the start; the gateway was restarted, the answer came too late, or another process got it.",
+        fix: "Repeat the call from the start. The gateway was restarted, the answer came too late, or another process got it.",
       });
     }
-    if (parked.isOver) return parked.call;
+    if (parked.hasEnded) return parked.call;
     parked.expiry.cancel();
-    this.#hold(id, parked.call);
+    this.#store(id, parked.call);
     return parked.call;
   }
 
-  /** A call is over. It is kept a little longer, for a caller that lost the answer and sends its last round again. */
-  over(call: RunningCall): void {
+  /**
+   * Marks a call as ended. Its outcome stays stored for `REPEAT_MS`, for a caller that lost the answer and repeats its
+   * last round.
+   */
+  markEnded(call: RunningCall): void {
     for (const [id, parked] of this.#parked) {
       if (parked.call !== call) continue;
       parked.expiry.cancel();
       const expiry = this.#platform.timer(REPEAT_MS, () => this.#parked.delete(id));
-      this.#parked.set(id, { call, expiry, isOver: true });
+      this.#parked.set(id, { call, expiry, hasEnded: true });
     }
   }
 
-  /** Outcomes give way to calls that wait. */
-  #forgetOver(): void {
-    for (const { call, isOver } of this.#parked.values()) if (isOver) this.#drop(call);
+  /** Drops stored outcomes to make room for waiting calls. */
+  #dropEnded(): void {
+    for (const { call, hasEnded } of this.#parked.values()) if (hasEnded) this.#drop(call);
   }
 
   #drop(call: RunningCall): void {
@@ -232,7 +238,7 @@ export class ParkedCalls {
     }
   }
 
-  /** Ends all of them. */
+  /** Aborts all parked calls. */
   close(): void {
     for (const { call } of this.#parked.values()) {
       call.ending.abort(new McpError("connection_closed", "the gateway was closed"));
@@ -240,7 +246,7 @@ export class ParkedCalls {
     }
   }
 
-  #hold(id: string, call: RunningCall): void {
+  #store(id: string, call: RunningCall): void {
     const late = new McpError("timeout", `the caller did not answer within ${this.#answerMs} ms`, {
       data: { limit: "answerMs", ms: this.#answerMs },
     });
@@ -248,6 +254,6 @@ export class ParkedCalls {
       this.#parked.delete(id);
       call.ending.abort(late);
     });
-    this.#parked.set(id, { call, expiry, isOver: false });
+    this.#parked.set(id, { call, expiry, hasEnded: false });
   }
 }

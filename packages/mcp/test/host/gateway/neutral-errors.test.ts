@@ -111,10 +111,10 @@ describe("what clients of a gateway get of a server that", () => {
 
   it.each([
     ["401", "does not accept the credentials of the gateway (HTTP 401)", {}],
-    ["403", "forbids the gateway this request (HTTP 403)", {}],
-    ["404", "is not at the address that the gateway knows (HTTP 404)", {}],
+    ["403", "does not allow this request from the gateway (HTTP 403)", {}],
+    ["404", "was not found at the address that the gateway uses (HTTP 404)", {}],
     ["410", "refused the request of the gateway (HTTP 410)", {}],
-    ["429", "gets too many requests (HTTP 429)", { retryAfterMs: 7_000 }],
+    ["429", "received too many requests (HTTP 429)", { retryAfterMs: 7_000 }],
     ["503", "failed, or could not be reached (HTTP 503)", { retryAfterMs: 3_000 }],
     ["no array", "sent an invalid answer", {}],
   ])("answers with %s names it", async (way, text, data) => {
@@ -134,7 +134,7 @@ describe("what clients of a gateway get of a server that", () => {
     const entry = writtenServer(long);
     const { client } = await gateway({ ...entry, args: [...(entry.args ?? []), SECRET], maxMessageBytes: 100_000 });
     const error = await failed(client, {});
-    expect(error.message).toContain("sent an answer that is longer than the gateway accepts");
+    expect(error.message).toContain("sent an answer that is too long for the gateway");
     expect(JSON.stringify([error.message, error.data])).not.toContain(SECRET);
   });
 
@@ -166,6 +166,6 @@ describe("what clients of a gateway get of a server that", () => {
     };`;
     const { client, warnings } = await gateway(writtenServer(flawed));
     expect((await client.callTool("odd__odd" as never)).content).toEqual([{ type: "text", text: "kept" }]);
-    expect(warnings.join("\n")).toContain('the server "odd", the answer to tools/list: tools[1]');
+    expect(warnings.join("\n")).toContain('the server "odd": the answer to tools/list: tools[1]');
   });
 });

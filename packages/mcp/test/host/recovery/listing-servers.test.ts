@@ -182,6 +182,6 @@ describe("what a server lists", () => {
     await clock.advance(1_000);
     const lastError = () => host.status()["s"]?.lastError?.message;
     expect(await eventually(() => lastError() !== undefined)).toBe(true);
-    expect(lastError()).toBe('the server "s" did not list what it offers within 5000 ms');
+    expect(lastError()).toBe('the server "s" did not return its lists within 5000 ms');
   });
 });

@@ -60,18 +60,18 @@ describe("the three tools in front of many", () => {
   });
 
   it.each([
-    ["search_tools", {}, /`query` is a text/],
+    ["search_tools", {}, /`query` must be a string/],
     ["search_tools", { query: "x", limit: 1000 }, /`limit`/],
     ["search_tools", { query: "x", detail: "much" }, /`detail`/],
     ["search_tools", { query: "x", server: 1 }, /`server`/],
-    ["describe_tool", {}, /`names` is a list/],
-    ["describe_tool", { names: [] }, /`names` is a list/],
-    ["describe_tool", { names: ["mail__sendEmail"] }, /no tool mail__sendEmail\. Near: mail__send_email\./],
+    ["describe_tool", {}, /`names` must be a list/],
+    ["describe_tool", { names: [] }, /`names` must be a list/],
+    ["describe_tool", { names: ["mail__sendEmail"] }, /Unknown tool: mail__sendEmail\. Similar: mail__send_email\./],
     ["call_tool", { name: "zzz" }, /Search with search_tools/],
-    ["call_tool", { name: "call_tool", arguments: {} }, /There is no tool call_tool/],
-    ["call_tool", { name: "mail__send_email", arguments: [] }, /`arguments` is an object/],
-    ["call_tool", { name: 1 }, /`name` is the name/],
-    ["other", {}, /There is no tool other/],
+    ["call_tool", { name: "call_tool", arguments: {} }, /Unknown tool: call_tool/],
+    ["call_tool", { name: "mail__send_email", arguments: [] }, /`arguments` must be an object/],
+    ["call_tool", { name: 1 }, /`name` must be the name/],
+    ["other", {}, /Unknown tool: other/],
   ])("tell the model what to correct: %s %j", async (name, args, message) => {
     const result = await started.call(name, args);
     expect(result.isError).toBe(true);

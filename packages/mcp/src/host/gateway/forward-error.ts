@@ -8,28 +8,30 @@ import type { ServerCall } from "../../server/call/server-call.js";
 import type { OfferNames } from "../../server/sources/offer-names.js";
 import { toErrorResult } from "../../server/tools/result.js";
 
-/** The server that a call was passed on to, with the names that the caller knows of it. */
-export interface PassedTo {
+/** The server that a call was forwarded to, with the names that the caller knows. */
+export interface ForwardTarget {
   readonly server: string;
   readonly names: OfferNames | undefined;
-  /** False while no connection of the server stands: then an error is no answer to the caller's request. */
+  /**
+   * False if the call had no connection to the server yet. In that case an error does not answer the caller's request.
+   */
   readonly connected: boolean;
 }
 
 /**
- * What the caller gets for an error of the server: the same, in the form of the caller's revision and with the names that the
- * caller knows. Throws it, or gives the result that stands for it.
+ * Turns an error of the server into one for the caller: in the form of the caller's revision, and with the names that
+ * the caller knows. Throws it, or returns the result that represents it.
  */
-export function passedError(error: unknown, call: ServerCall, { server, names, connected }: PassedTo): object {
+export function forwardError(error: unknown, call: ServerCall, { server, names, connected }: ForwardTarget): object {
   if (!McpError.is(error)) throw error;
-  if (!error.remote || !connected) throw CALLER_KINDS.has(error.kind) ? error : neutral(error, call, server);
+  if (!error.remote || !connected) throw CALLER_KINDS.has(error.kind) ? error : neutralError(error, call, server);
   const { method } = call.request;
   const { kind, message, code } = error;
   const data = withWait(error);
   if (isTaskRequired(error))
     throw taskDialect(call.request.revision).taskRequiredError(String(call.request.params["name"]));
   if (kind === "capability_missing") {
-    // The server was told what the caller declares, so that it is this caller who lacks it.
+    // The server knows the capabilities of this caller, so that the caller is the one that lacks it.
     const own = new McpError(kind, message, { data });
     if (method === "tools/call") return toErrorResult(own, call);
     throw own;
@@ -39,14 +41,16 @@ export function passedError(error: unknown, call: ServerCall, { server, names, c
   const uri = isObject(data) && typeof data["uri"] === "string" ? data["uri"] : undefined;
   if (uri === undefined) throw data === error.data ? error : new McpError(kind, message, { code, data });
   const outer = { ...(data as object), uri: names?.uri(uri) ?? uri };
-  // Newer revisions have no code of their own for it, but data that names the resource and nothing else.
+  // Newer revisions have no error code for a missing resource, only data that contains nothing but the URI.
   const namesOnly = method === "resources/read" && Object.keys(outer).length === 1;
   if (kind === "resource_not_found" || (kind === "invalid_params" && namesOnly))
     throw new McpError("resource_not_found", message, { data: outer });
   throw new McpError(kind, message, { code, data: outer });
 }
 
-/** The reference of an unexpected error whose text this caller must not get; servers of this library mark such texts. */
+/**
+ * The reference of an unexpected error whose text this caller must not see. Servers of this library mark such texts.
+ */
 export function hiddenReference(call: ServerCall, mark: unknown): string | undefined {
   if (!isObject(mark) || typeof mark["reference"] !== "string" || typeof mark["kind"] !== "string") return undefined;
   return masksErrors(call) ? mark["reference"].slice(0, MAX_REFERENCE) : undefined;
@@ -54,7 +58,7 @@ export function hiddenReference(call: ServerCall, mark: unknown): string | undef
 
 const MAX_REFERENCE = 64;
 
-/** The data of an error, with the wait that its HTTP response asked for. */
+/** The data of an error, plus the wait from its HTTP response. */
 function withWait(error: McpError): unknown {
   const { data } = error;
   const retryAfterMs = httpFailureOf(error)?.retryAfterMs;
@@ -62,11 +66,11 @@ function withWait(error: McpError): unknown {
   return { retryAfterMs, ...data };
 }
 
-/** An error without anything of the host, which the operator finds by its reference. */
-function neutral(cause: McpError, call: ServerCall, server: string): McpError {
+/** An error that reveals nothing about the host. The operator finds the cause by its reference. */
+function neutralError(cause: McpError, call: ServerCall, server: string): McpError {
   const failure = httpFailureOf(cause);
   const { reference } = reportFailure(call, cause, () => `the server "${server}": ${cause.kind}: ${cause.message}`);
-  const { what, fix } = inWords(cause.kind, failure);
+  const { what, fix } = callerText(cause.kind, failure);
   const wait = failure?.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs };
   const status = failure === undefined ? {} : { status: failure.status };
   const data = { server, reference, ...status, ...wait };
@@ -75,41 +79,41 @@ function neutral(cause: McpError, call: ServerCall, server: string): McpError {
   );
 }
 
-interface Words {
+interface CallerText {
   readonly what: string;
   readonly fix: string;
 }
 
 const UNKNOWN_OUTCOME = "The call may or may not have run, so repeat it only if that is safe.";
-const OPERATOR = "Tell the operator of the gateway, whose log has the cause under `data.reference`.";
+const OPERATOR = "Ask the operator of the gateway. Its log has the cause under `data.reference`.";
 
-const BY_STATUS: Readonly<Record<number, Words>> = {
+const BY_STATUS: Readonly<Record<number, CallerText>> = {
   401: { what: "does not accept the credentials of the gateway (HTTP 401); the call did not run", fix: OPERATOR },
-  403: { what: "forbids the gateway this request (HTTP 403); the call did not run", fix: OPERATOR },
-  404: { what: "is not at the address that the gateway knows (HTTP 404); the call did not run", fix: OPERATOR },
+  403: { what: "does not allow this request from the gateway (HTTP 403); the call did not run", fix: OPERATOR },
+  404: { what: "was not found at the address that the gateway uses (HTTP 404); the call did not run", fix: OPERATOR },
   429: {
-    what: "gets too many requests (HTTP 429); the call did not run",
+    what: "received too many requests (HTTP 429); the call did not run",
     fix: "Wait for `data.retryAfterMs`, then call again, and less often.",
   },
 };
 
-const BY_KIND: Partial<Record<ErrorKind, Words>> = {
-  connection_closed: { what: "is not available, or ended before its answer", fix: UNKNOWN_OUTCOME },
+const BY_KIND: Partial<Record<ErrorKind, CallerText>> = {
+  connection_closed: { what: "is not available, or ended before it answered", fix: UNKNOWN_OUTCOME },
   connect_failed: { what: "is not available; the call did not run", fix: "Try again later." },
   session_lost: { what: "no longer knows the session of the gateway", fix: UNKNOWN_OUTCOME },
   timeout: { what: "did not answer in time", fix: UNKNOWN_OUTCOME },
-  auth_required: { what: "wants credentials that the gateway does not have; the call did not run", fix: OPERATOR },
-  insufficient_scope: { what: "wants more rights than the gateway has; the call did not run", fix: OPERATOR },
-  authorization_failed: { what: "could not be logged in to by the gateway; the call did not run", fix: OPERATOR },
+  auth_required: { what: "requires credentials that the gateway does not have; the call did not run", fix: OPERATOR },
+  insufficient_scope: { what: "requires more permissions than the gateway has; the call did not run", fix: OPERATOR },
+  authorization_failed: { what: "did not let the gateway log in; the call did not run", fix: OPERATOR },
   invalid_response: { what: "sent an invalid answer", fix: OPERATOR },
-  decode_error: { what: "sent something that is not a message", fix: OPERATOR },
+  decode_error: { what: "sent data that is not a message", fix: OPERATOR },
   oversized_frame: {
-    what: "sent an answer that is longer than the gateway accepts",
-    fix: "Ask for less at once.",
+    what: "sent an answer that is too long for the gateway",
+    fix: "Request less data at once.",
   },
 };
 
-function inWords(kind: ErrorKind, failure: HttpFailure | undefined): Words {
+function callerText(kind: ErrorKind, failure: HttpFailure | undefined): CallerText {
   const known = BY_KIND[kind];
   if (failure === undefined || kind === "session_lost") return known ?? { what: "cannot be used", fix: OPERATOR };
   const { status } = failure;
@@ -118,7 +122,7 @@ function inWords(kind: ErrorKind, failure: HttpFailure | undefined): Words {
   return BY_STATUS[status] ?? (status < 500 ? refused : failed);
 }
 
-/** Whether a server refused a call because it runs as a task only. */
+/** True if a server rejected a call because its tool only runs as a task. */
 export function isTaskRequired(error: unknown): boolean {
   if (!McpError.is(error) || error.kind !== "capability_missing" || !isObject(error.data)) return false;
   const { requiredCapabilities: required } = error.data;

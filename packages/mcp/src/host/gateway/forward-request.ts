@@ -12,31 +12,31 @@ import { canAsk } from "../../server/call/can-ask.js";
 import { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
-import type { PassedCall, RemoteConnection } from "../connection/remote-connection.js";
+import type { CallerChannel, RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { CallTask } from "./call-task.js";
-import { isTaskRequired } from "./passed-error.js";
+import { isTaskRequired } from "./forward-error.js";
 import { type ParkedCalls, parkedId, RunningCall } from "./running-call.js";
 
-/** A request that a gateway passes on, with everything that does not depend on the connection. */
-export interface PassedRequest {
+/** A request to forward, without the parts that depend on the connection. */
+export interface PreparedRequest {
   readonly call: ServerCall;
   readonly server: RemoteServer;
   readonly caller: unknown;
-  /** What the caller can be asked for. */
+  /** Questions that the caller can answer. */
   readonly askable: ClientCapabilities;
   readonly canBeAsked: boolean;
-  /** Whether no earlier round is continued, and the server cannot make a task of the call. */
+  /** True if the request continues no earlier round and the server cannot create a task for it. */
   readonly isPlain: boolean;
   readonly own: PlainCall;
-  /** Without the signal, which the sender sets. */
+  /** Options without the signal, which the sender sets. */
   readonly options: CallOptions;
   readonly forwarded: ForwardedCall;
 }
 
-/** Prepares a call for the server that it is passed on to. */
-export function passedRequest(call: ServerCall, server: RemoteServer): PassedRequest {
-  const { extensions } = server.parts.options;
+/** Prepares a call for the server that it is forwarded to. */
+export function prepareRequest(call: ServerCall, server: RemoteServer): PreparedRequest {
+  const { extensions } = server.config.options;
   const askable = askableOf(call, extensions);
   const own = new PlainCall(call, callerOf(call), undefined);
   return {
@@ -53,19 +53,19 @@ export function passedRequest(call: ServerCall, server: RemoteServer): PassedReq
   };
 }
 
-/** A request on its way over one connection. */
-export interface ForwardedRequest extends PassedRequest {
-  /** With the names that the server knows. */
+/** A request to forward over one connection. */
+export interface ForwardedRequest extends PreparedRequest {
+  /** The parameters, with the names that the server uses. */
   readonly params: Params;
   readonly signal: AbortSignal;
   readonly connection: RemoteConnection;
-  /** Keeps calls that go on running between the rounds of their callers. */
+  /** Stores calls that continue to run between the rounds of their callers. */
   readonly parked: ParkedCalls;
 }
 
 function send(
   { server, call, params, connection }: ForwardedRequest,
-  passed: PassedCall,
+  passed: CallerChannel,
   options: CallOptions,
   forwarded: ForwardedCall,
 ): ReturnType<RemoteServer["request"]> {
@@ -73,51 +73,54 @@ function send(
 }
 
 /**
- * Serves a call by a server behind the gateway, in whatever eras the two sides speak: progress, log messages, cancellation,
+ * Forwards a call to a server behind the gateway, in any combination of eras. Progress, log messages, cancellation,
  * questions and tasks reach the side that they are for.
  */
-export function passOn(request: ForwardedRequest): Promise<object> {
+export function forwardRequest(request: ForwardedRequest): Promise<object> {
   const { call } = request;
-  if (taskDialect(call.request.revision).requestedTask(call.request) !== undefined) return withTask(request);
-  return passed(request, undefined).catch((error: unknown) => passAgain(request, error));
+  if (taskDialect(call.request.revision).requestedTask(call.request) !== undefined) return forwardAsTask(request);
+  return forwardOnce(request, undefined).catch((error: unknown) => retryAsTask(request, error));
 }
 
-/** Repeats a call that failed because it runs as a task only. Rejects with any other error. */
-export async function passAgain(request: ForwardedRequest, error: unknown): Promise<object> {
-  // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
+/** Repeats a call as a task if it failed because its tool only runs as a task. Rejects with any other error. */
+export async function retryAsTask(request: ForwardedRequest, error: unknown): Promise<object> {
+  // Clients of older revisions learn from `tools/list` which tools require a task, but this server does not list it.
   if (!isTaskRequired(error) || taskDialect(request.call.request.revision).clientsDeclare) throw error;
   const askable = { ...request.askable, extensions: { ...request.askable.extensions, [TASKS.id]: {} } };
-  return withTask({ ...request, askable, forwarded: forwardedFor(request.call, askable) });
+  return forwardAsTask({ ...request, askable, forwarded: forwardedFor(request.call, askable) });
 }
 
-async function withTask(request: ForwardedRequest): Promise<object> {
+async function forwardAsTask(request: ForwardedRequest): Promise<object> {
   const task = new CallTask();
-  const outcome = await passed(request, task);
+  const outcome = await forwardOnce(request, task);
   return task.isStarted && !task.isFollowed ? task.follow(request.call) : outcome;
 }
 
-function passed(request: ForwardedRequest, task: CallTask | undefined): Promise<object> {
+function forwardOnce(request: ForwardedRequest, task: CallTask | undefined): Promise<object> {
   const { call, connection, canBeAsked, forwarded, signal } = request;
-  if (connection.asksByRequest && canBeAsked) return whileRunning(request, task);
+  if (connection.asksByRequest && canBeAsked) return runOrResume(request, task);
   const own = new PlainCall(call, request.caller, task, connection.asksByRequest);
   const options = { ...optionsFor(call, own), signal };
-  // A server that asks by requests has nobody to ask, so that nothing is kept of the call.
+  // A server that asks by requests finds no caller that can answer, so that no call has to be parked.
   if (connection.asksByRequest) return send(request, own, options, forwarded);
-  if (call.request.inputs !== undefined) return inRounds(request, own, options);
+  if (call.request.inputs !== undefined) return continueRounds(request, own, options);
   return send(request, own, options, forwarded).then((first) =>
-    first instanceof InterimResult ? inRounds(request, own, options, first) : first,
+    first instanceof InterimResult ? continueRounds(request, own, options, first) : first,
   );
 }
 
-/** Rounds of questions in one call; the same bound as a server's own. */
+/** Maximum number of rounds of questions in one call; the same as for a server's own. */
 const MAX_ROUNDS = 32;
 
-/** The server asks by requests: a caller that answers in further rounds finds its call still running. */
-async function whileRunning(request: ForwardedRequest, task: CallTask | undefined): Promise<object> {
+/**
+ * Forwards a call to a server that asks by requests. A caller that answers in further rounds finds its call still
+ * running.
+ */
+async function runOrResume(request: ForwardedRequest, task: CallTask | undefined): Promise<object> {
   const { call, parked, forwarded } = request;
   if (call.request.inputs !== undefined) {
     const id = await parkedId(call);
-    if (id !== undefined) return parked.take(id).outcome(call, parked, true);
+    if (id !== undefined) return parked.get(id).outcome(call, parked, true);
   }
   const running = new RunningCall(request.caller, task, async (self) => {
     try {
@@ -127,19 +130,19 @@ async function whileRunning(request: ForwardedRequest, task: CallTask | undefine
       });
       return await send(request, self, { ...options, signal: self.ending.signal }, forwarded);
     } finally {
-      parked.over(self);
+      parked.markEnded(self);
     }
   });
   return running.outcome(call, parked, false);
 }
 
 /**
- * Goes on from round to round with a server that asks in its results. These carry all it needs to go on, so that nothing is kept
- * between the rounds. The `first` was sent already, if one is given.
+ * Continues from round to round with a server that asks in its results. The results carry all state, so that nothing is
+ * stored between the rounds. `first` is the result of the first round if it was already sent.
  */
-export async function inRounds(
+export async function continueRounds(
   request: ForwardedRequest,
-  own: PassedCall,
+  own: CallerChannel,
   options: CallOptions,
   first?: InterimResult,
 ): Promise<object> {
@@ -159,11 +162,11 @@ export async function inRounds(
 
 type Progress = Parameters<NonNullable<CallOptions["onProgress"]>>[0];
 
-/** A call that is asked nothing while it runs, unless it becomes a task. */
-class PlainCall implements PassedCall {
+/** A call that gets no questions while it runs, unless it becomes a task. */
+class PlainCall implements CallerChannel {
   readonly caller: unknown;
   readonly task: CallTask | undefined;
-  /** Whether its server may ask by requests; otherwise it asks in its results. */
+  /** True if its server may ask by requests, false if it asks in its results. */
   asksByRequest: boolean;
   readonly #call: ServerCall;
 
@@ -174,34 +177,34 @@ class PlainCall implements PassedCall {
     this.asksByRequest = asksByRequest;
   }
 
-  /** Whether the caller gets a task in any case, which is not stored yet. */
+  /** True if the caller gets a task in any case, and that task is not stored yet. */
   get #isStoredFirst(): boolean {
     return this.task !== undefined && this.#call.root.admission?.beforeTool !== undefined;
   }
 
   ask(): Promise<object> {
     const why = this.asksByRequest
-      ? "the client that made this call cannot be asked"
-      : "this server asks in its results only";
+      ? "the client that made this call cannot answer questions"
+      : "this server must ask in its results, not by requests";
     return Promise.reject(new McpError("capability_missing", why));
   }
 
   log(message: Params): void {
     const log = () =>
       this.#call.ctx.log(message["level"] as never, message["data"], message["logger"] as string | undefined);
-    if (this.task?.isStarted === true || this.#isStoredFirst) this.task?.whenBegun(log);
+    if (this.task?.isStarted === true || this.#isStoredFirst) this.task?.runWhenBegun(log);
     else log();
   }
 
-  /** Reports progress, of a call that has to be stored as a task first when it is. */
+  /** Reports progress. If the call must be stored as a task first, the report waits for that. */
   progress(progress: Progress): void {
     if (this.#isStoredFirst) return this.task?.progress(progress);
-    this.task?.noted(progress.progress);
+    this.task?.recordProgress(progress.progress);
     this.#call.ctx.progress(progress.progress, progress);
   }
 }
 
-/** What the server answered in this round; a later round of the caller does not send it again. */
+/** Sends a round and records the server's questions, so that a later round of the caller does not send it again. */
 async function recorded(
   call: ServerCall,
   round: number,
@@ -216,7 +219,7 @@ async function recorded(
   };
   const record = await withAsking(() => call.asker.step(`gateway.round.${round}`, work));
   if (complete !== undefined) return complete;
-  // Sealed by this server, or just made above.
+  // Safe: sealed by this server, or created above.
   const { questions, state } = record as { questions: Record<string, Question>; state?: string };
   return new InterimResult(questions, state);
 }
@@ -239,7 +242,9 @@ async function answersOf(
   };
 }
 
-/** A page to visit has an id in revisions with sessions, which a server without them does not give. */
+/**
+ * Adds an id to a URL elicitation. Revisions with sessions require it, and servers without sessions do not send one.
+ */
 function withId(call: ServerCall, { method, params }: Question): Question {
   if (params === undefined) return { method };
   if (params["mode"] !== "url" || params["elicitationId"] !== undefined) return { method, params };
@@ -247,8 +252,8 @@ function withId(call: ServerCall, { method, params }: Question): Question {
 }
 
 /**
- * One value for all calls of one client: its connection or session, or the principal where there is neither. Calls of nobody known
- * have one each, because the next one may be somebody else's.
+ * Identifies the client of a call: its connection or session, or else its principal. An anonymous call gets a value of
+ * its own, because the next one may come from another client.
  */
 export function callerOf({ exchange, root }: ServerCall): unknown {
   return exchange.peer ?? exchange.principal?.key ?? root;
@@ -256,15 +261,15 @@ export function callerOf({ exchange, root }: ServerCall): unknown {
 
 function optionsFor(call: ServerCall, own: { progress(progress: Progress): void }): CallOptions {
   const { progressToken, params } = call.request;
-  const meta = passedMeta(params["_meta"]);
+  const meta = forwardedMeta(params["_meta"]);
   const options: CallOptions = {};
   if (meta !== undefined) options.meta = meta;
   if (progressToken !== undefined) options.onProgress = (progress) => own.progress(progress);
   return options;
 }
 
-/** What the caller said of itself in the protocol's own members is for this server; the rest is for the one behind it. */
-function passedMeta(meta: unknown): Record<string, unknown> | undefined {
+/** The caller's `_meta` without the keys of the protocol, which are addressed to this server. */
+function forwardedMeta(meta: unknown): Record<string, unknown> | undefined {
   if (!isObject(meta)) return undefined;
   let rest: Record<string, unknown> | undefined;
   for (const key of Object.keys(meta)) {
@@ -277,28 +282,32 @@ function passedMeta(meta: unknown): Record<string, unknown> | undefined {
 
 const OWN_META: ReadonlySet<string> = new Set([...Object.values(META), "progressToken"]);
 
-const NOTHING: ClientCapabilities = { extensions: {} };
+const NO_EXTENSIONS: ClientCapabilities = { extensions: {} };
 
 function forwardedFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): ForwardedCall {
-  // Said even where there is none, because the connection declares those of all callers.
+  // Sent even if empty, because the connection declares the capabilities of all callers.
   const capabilities =
-    askable === NOTHING_ASKABLE ? NOTHING : askable.extensions === undefined ? { ...askable, extensions: {} } : askable;
+    askable === NO_QUESTIONS
+      ? NO_EXTENSIONS
+      : askable.extensions === undefined
+        ? { ...askable, extensions: {} }
+        : askable;
   return logLevel === undefined ? { capabilities } : { capabilities, logLevel };
 }
 
-/** Of a caller that can be asked for nothing, as most. */
-const NOTHING_ASKABLE: ClientCapabilities = Object.freeze({});
+/** The capabilities of a caller that can answer nothing, as most. */
+const NO_QUESTIONS: ClientCapabilities = Object.freeze({});
 
 /**
- * What the caller can be asked for on this connection, and which extensions it has of those that connections to the server
- * `extend` the protocol with.
+ * The questions that the caller can answer on this connection, and its extensions among those that connections to the
+ * server `extend` the protocol with.
  */
 export function askableOf(call: ServerCall, extend: readonly Extension[] | undefined): ClientCapabilities {
   const { elicitation, sampling, roots } = call.request.clientCapabilities;
   const extensions = extend === undefined ? undefined : declaredOf(call, extend);
-  // Most callers declare nothing of it.
+  // Most callers declare none of these.
   if (elicitation === undefined && sampling === undefined && roots === undefined && extensions === undefined) {
-    return NOTHING_ASKABLE;
+    return NO_QUESTIONS;
   }
   const askable: ClientCapabilities = {};
   const form = canAsk(call, "elicitation.form");
@@ -313,7 +322,7 @@ export function askableOf(call: ServerCall, extend: readonly Extension[] | undef
 function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<string, unknown> | undefined {
   const declared = call.request.clientCapabilities.extensions;
   const shared = extend.flatMap(({ id }): [string, unknown][] => {
-    // Whoever takes a task for this call gets it in the form of its own revision.
+    // The caller gets the task in the form of its own revision.
     if (id === TASKS.id)
       return taskDialect(call.request.revision).requestedTask(call.request) !== undefined ? [[id, {}]] : [];
     return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
@@ -322,9 +331,9 @@ function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<stri
   return Object.keys(complete).length === 0 ? undefined : complete;
 }
 
-/** The extensions without those that require another which is missing: a connection cannot have them. */
+/** Removes extensions whose required extensions are missing, because a connection cannot have them. */
 function withRequired(declared: Record<string, unknown>, extend: readonly Extension[]): Record<string, unknown> {
-  // Every connection follows tasks, whatever its callers take.
+  // Every connection follows tasks, whether its callers accept them or not.
   const has = (id: string) => id === TASKS.id || Object.hasOwn(declared, id);
   const lacking = extend.filter(({ id, requires = [] }) => Object.hasOwn(declared, id) && !requires.every(has));
   if (lacking.length === 0) return declared;
@@ -333,16 +342,16 @@ function withRequired(declared: Record<string, unknown>, extend: readonly Extens
 }
 
 /**
- * Lets the client of a call answer what the server asks outside of calls, for example for roots after the handshake, over a
- * connection that only this client uses: the client is asked on its own session.
+ * Lets the client of a call answer questions outside of calls, such as for roots after the handshake. They arrive over
+ * a connection that only this client uses, and reach the client on its own session.
  */
-export function answerOutside(server: RemoteServer, call: ServerCall): void {
+export function answerOutsideCalls(server: RemoteServer, call: ServerCall): void {
   const { peer } = call.exchange;
-  if (peer?.session !== undefined) server.answersOutside(peer, outsideCall(call, peer));
+  if (peer?.session !== undefined) server.setCallerChannel(peer, outsideChannel(call, peer));
 }
 
 /** Asks the client of `call` by requests that belong to none of its calls. */
-function outsideCall({ owner, request, row }: ServerCall, peer: Peer): PassedCall {
+function outsideChannel({ owner, request, row }: ServerCall, peer: Peer): CallerChannel {
   let asked = 0;
   return {
     caller: peer,
@@ -358,10 +367,10 @@ function outsideCall({ owner, request, row }: ServerCall, peer: Peer): PassedCal
       asked++;
       const own = new ServerCall(owner, request, row, exchange);
       const key = `gateway.outside.${asked}`;
-      // Raw answers are objects: askers refuse anything else.
+      // Safe: askers reject every answer that is not an object.
       return withAsking(({ forwardQuestion }) => forwardQuestion(own, question, key)) as Promise<object>;
     },
-    // Messages outside of a call have no caller whose log level they could pass.
+    // Messages outside of a call have no caller, and therefore no log level to pass.
     log() {},
   };
 }
