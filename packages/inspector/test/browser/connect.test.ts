@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
       await goTo(page, "Server");
       const { era } = shownRevision(revision);
       await shownConnection(page, `ready · ${revision} · ${era}`);
-      expect(await fact("Revision")).toBe(`${revision} (as chosen)`);
+      expect(await fact("Revision")).toBe(`${revision} (chosen)`);
       expect(await fact("Era")).toBe(era);
       expect(await fact("Target")).toBe(handle.url);
       const select = page.getByLabel("Protocol revision");
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   it.each([
     ["ftp://127.0.0.1/mcp", "", /not the address of a server.*Fix: Use an http or https address/],
     ["http://ada:secret@127.0.0.1/mcp", "", /user name or a password.*Fix: Send them in the/],
-    ["http://127.0.0.1/mcp", "Host: elsewhere", /host is set by the transport.*Fix: Leave it out/],
+    ["http://127.0.0.1/mcp", "Host: elsewhere", /host is set by the transport.*Fix: Remove it/],
     ["http://127.0.0.1/mcp", "no colon", /"no colon" is not a header; write one header per line/],
   ])("to %s with %j are refused before anything is sent", async (url, headers, message) => {
     const before = await connectionItems(page).count();

@@ -282,7 +282,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await page.getByRole("button", { name: "Call twice" }).click();
     await page.getByRole("heading", { name: "Differences between the results" }).waitFor();
     await page
-      .getByRole("list", { name: /^Answer in/ })
+      .getByRole("list", { name: /^Response in/ })
       .getByRole("button")
       .first()
       .click();

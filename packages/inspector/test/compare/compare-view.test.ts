@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     await page.getByLabel("Arguments (JSON)").fill('{"numbers": [1, 2]}');
     await page.getByRole("button", { name: "Call in both" }).click();
     const dialog = page.getByRole("dialog", { name: "Call twice?" });
-    expect(await dialog.textContent()).toContain(`asked in ${OLD} and then in ${RECENT}`);
+    expect(await dialog.textContent()).toContain(`runs in ${OLD} and then in ${RECENT}`);
     await dialog.getByRole("button", { name: "Call twice" }).click();
     await page.getByText("The results are the same.").waitFor();
     const handshake = (revision: string) => page.getByRole("list", { name: `Handshake in ${revision}` }).textContent();

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
       await page.getByText(`ready · ${revision}`).first().waitFor();
       expect(await fact(page, "Name")).toBe("weather");
       expect(await fact(page, "Version")).toBe("1.2.3");
-      expect(await fact(page, "Revision")).toBe(`${revision} (as chosen)`);
+      expect(await fact(page, "Revision")).toBe(`${revision} (chosen)`);
       expect(await fact(page, "Era")).toBe(revision === "2025-11-25" ? "stateful" : "stateless");
       expect(await fact(page, "tools")).toContain("yes");
       await page.getByText("Ask for <b>one</b> city.").waitFor();
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     await whenReady(page);
     const negotiated = await fact(page, "Revision");
     await page.getByLabel("Protocol revision").selectOption("2025-06-18");
-    await expect.poll(() => fact(page, "Revision")).toBe("2025-06-18 (as chosen)");
+    await expect.poll(() => fact(page, "Revision")).toBe("2025-06-18 (chosen)");
     await page.getByLabel("Protocol revision").selectOption("");
     await expect.poll(() => fact(page, "Revision")).toBe(negotiated);
   });

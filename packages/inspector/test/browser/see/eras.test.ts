@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     }
     await differences().waitFor();
     for (const revision of ERAS) {
-      expect(await facts(revision).textContent()).toMatch(/done[\d.]+ m?s · \d+ messages · .*Every message keeps/);
+      expect(await facts(revision).textContent()).toMatch(/done[\d.]+ m?s · \d+ messages · .*Every message matches/);
       expect(await messages("Request", revision)).toEqual(["sent tools/call"]);
       expect(await messages("Response", revision)).toEqual(["received tools/call"]);
     }
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     for (const revision of ERAS) {
       expect(await facts(revision).textContent()).toContain("1 schema violation.");
     }
-    const answer = page.getByRole("list", { name: `Answer in ${STATELESS}` });
+    const answer = page.getByRole("list", { name: `Response in ${STATELESS}` });
     await answer.getByRole("button", { name: /1 violation/ }).click();
     await answer.getByText('is the string "no"; CallToolResult requires a boolean').waitFor();
   });
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)("the same call in both eras", () => {
     expect(await facts(other).textContent()).toContain("failed");
     expect(await facts(other).locator(".compare-problem").textContent()).toContain(spoken);
     expect(await messages("Response", spoken)).toEqual(["received tools/call"]);
-    const none = page.getByRole("list", { name: `Answer in ${other}` });
+    const none = page.getByRole("list", { name: `Response in ${other}` });
     expect(await none.textContent()).toBe("none");
   });
 

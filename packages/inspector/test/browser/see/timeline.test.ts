@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     for (const text of await read()) expect(text).toMatch(/\+[\d.]+ (?:µs|m?s)[\d.]+ m?s$/);
     expect(await bars.locator("svg rect").count()).toBe(expected.length);
     await bars.last().getByRole("button").click();
-    await entry.getByRole("heading", { name: expected.at(-1)?.replace(/ (?:request|asked.*)$/, "") ?? "" }).waitFor();
+    await entry.getByRole("heading", { name: expected.at(-1)?.replace(/ (?:request|from.*)$/, "") ?? "" }).waitFor();
     await choosePart(page, "Message");
     await entry.getByRole("button", { name: "Only this call" }).click();
     await page.getByText(`6 of`).waitFor();

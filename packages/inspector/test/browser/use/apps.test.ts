@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
     it("that never answers is said to be silent", async () => {
       await useServer(page, "tides", revision);
       await runTool(page, "show_tides", { city: "Bergen" });
-      await frame().getByText("The app has not answered yet.").waitFor();
+      await frame().getByText("Waiting for the app…").waitFor();
     });
   });
 

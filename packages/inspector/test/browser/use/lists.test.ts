@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)("what a server offers", () => {
       const language = panel.getByRole("combobox", { name: "language" });
       await panel.getByRole("button", { name: "Get prompt" }).click();
       await resultOf(page).getByText('the required argument "language" is missing').waitFor();
-      await panel.getByText("Required").waitFor();
+      await panel.getByText("Required", { exact: true }).waitFor();
       const suggestions = panel.getByRole("listbox", { name: "Suggestions for language" }).getByRole("option");
       await language.fill("");
       await page.keyboard.press("ArrowDown");

@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       await runTool(page, "media");
       await result().getByText("A note inside the result").waitFor();
       await result().getByText("The image is broken").waitFor();
-      await result().getByText("The sound is broken").waitFor();
+      await result().getByText("The audio is broken").waitFor();
       await result().getByRole("button", { name: "Read note://tomorrow" }).click();
       await page.getByRole("heading", { name: "tomorrow", level: 2 }).waitFor();
       await result().getByText("Read it again").waitFor();
