@@ -3,16 +3,18 @@ import type { JsonSchemaObject, JsonSchemaType } from "./json-schema/json-schema
 import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 
-/** One value that arrived as a string and was converted to the type that the schema expects. */
+/** A value that arrived as a string and was converted to the type that the schema expects. */
 export interface Coercion {
   /** JSON pointer of the value. */
   readonly path: string;
+  /** The type of the value as received. */
   readonly from: "string";
+  /** The type that it was converted to. */
   readonly to: JsonSchemaType;
 }
 
-/** A value after coercion: the same object when nothing was coerced. */
-export interface Coerced {
+/** The result of a coercion. `value` is the original object if nothing was coerced. */
+export interface CoercionResult {
   readonly value: unknown;
   readonly coercions: readonly Coercion[];
 }
@@ -21,30 +23,30 @@ export interface Coerced {
 const MAX_DEPTH = 128;
 const MAX_NODES = 100_000;
 
-const NOTHING: readonly Coercion[] = Object.freeze([]);
+const NO_COERCIONS: readonly Coercion[] = Object.freeze([]);
 
 /**
  * Prepares the coercion of stringified values (`"[1,2]"`, `"5"`, `"false"`), which models often send.
  *
  * Converts a string only where the schema does not allow strings and the text is exactly the JSON of an allowed type.
- * Returns undefined when the schema leaves nothing to coerce, so such schemas cost nothing per call.
+ * Returns undefined if the schema leaves nothing to coerce, so that such schemas cost nothing per call.
  */
-export function prepareCoercion(schema: JsonSchemaObject): ((value: unknown) => Coerced) | undefined {
+export function prepareCoercion(schema: JsonSchemaObject): ((value: unknown) => CoercionResult) | undefined {
   const plan = planCoercion(schema);
   if (plan === undefined) return undefined;
   return (value) => {
     const record: CoercionRecord = { coercions: undefined };
     const coerced = apply(plan, value, record, 0);
-    return { value: coerced, coercions: record.coercions ?? NOTHING };
+    return { value: coerced, coercions: record.coercions ?? NO_COERCIONS };
   };
 }
 
-/** Coerces one value; `prepareCoercion` does the same for many values. */
-export function coerceArguments(value: unknown, schema: JsonSchemaObject): Coerced {
-  return prepareCoercion(schema)?.(value) ?? { value, coercions: NOTHING };
+/** Coerces one value. Use `prepareCoercion` to coerce many values with the same schema. */
+export function coerceArguments(value: unknown, schema: JsonSchemaObject): CoercionResult {
+  return prepareCoercion(schema)?.(value) ?? { value, coercions: NO_COERCIONS };
 }
 
-/** The list is created on the first coercion, because most calls have none. */
+/** The coercions of one call. The list is created on the first coercion, because most calls have none. */
 interface CoercionRecord {
   coercions: { path: string; from: "string"; to: JsonSchemaType }[] | undefined;
 }
@@ -127,13 +129,16 @@ function parseAs(text: string, mask: number): { value: unknown; type: JsonSchema
   if (type === undefined || (mask & TYPE_BITS[type]) === 0) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return typeBit(value) === TYPE_BITS[type] && isModest(value) ? { value, type } : undefined;
+    return typeBit(value) === TYPE_BITS[type] && isWithinLimits(value) ? { value, type } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** An integer that a double cannot represent exactly stays a string; converting it would change its value. */
+/**
+ * Parses a number. An integer that a double cannot represent exactly stays a string, because converting it would change
+ * its value.
+ */
 function parseNumber(text: string, mask: number): { value: number; type: JsonSchemaType } | undefined {
   const value = Number(text);
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined;
@@ -141,7 +146,8 @@ function parseNumber(text: string, mask: number): { value: number; type: JsonSch
   return mask & TYPE_BITS.integer && Number.isInteger(value) ? { value, type: "integer" } : undefined;
 }
 
-function isModest(value: unknown): boolean {
+/** True if the nesting and size of a parsed value are within the limits. */
+function isWithinLimits(value: unknown): boolean {
   let nodes = 0;
   const fits = (part: unknown, depth: number): boolean => {
     if (++nodes > MAX_NODES || depth > MAX_DEPTH) return false;
@@ -151,47 +157,52 @@ function isModest(value: unknown): boolean {
   return fits(value, 0);
 }
 
-/** Which coercions are allowed at one place of a schema. */
+/** The coercions that are allowed at one place of a schema. */
 export interface CoercionPlan {
   /** Types that the schema allows here; a string is coerced only if the string bit is absent. */
   mask: number;
+  /** The plans of the named properties. */
   properties: Map<string, CoercionPlan>;
+  /** The plan for properties that `properties` does not name. */
   additional: CoercionPlan | undefined;
+  /** The plan for the items of an array. */
   items: CoercionPlan | undefined;
 }
 
-// Bounds the work for hostile schemas. Places beyond the limit are still validated, just not coerced.
+// Bounds the work for hostile schemas. Places beyond the limit are still validated, but not coerced.
 const MAX_PLANS = 2_000;
 
-interface Planning {
+/** The state shared by all calls of `planFor` for one schema. */
+interface PlanContext {
   readonly root: JsonSchemaObject;
   readonly known: Map<JsonSchemaObject, CoercionPlan>;
 }
 
-/** Finds the places where a schema does not allow strings; undefined when there are none. */
+/** Finds the places where a schema does not allow strings. Returns undefined if there are none. */
 function planCoercion(schema: JsonSchemaObject): CoercionPlan | undefined {
   const plan = planFor(schema, { root: schema, known: new Map() });
   return prune(plan, new Map()) ? plan : undefined;
 }
 
-function untouched(): CoercionPlan {
+/** A plan that coerces nothing. */
+function emptyPlan(): CoercionPlan {
   return { mask: ANY_TYPE, properties: new Map(), additional: undefined, items: undefined };
 }
 
-function planFor(schema: unknown, planning: Planning): CoercionPlan {
-  if (!isSchemaObject(schema)) return untouched();
+function planFor(schema: unknown, planning: PlanContext): CoercionPlan {
+  if (!isSchemaObject(schema)) return emptyPlan();
   const known = planning.known.get(schema);
   if (known !== undefined) return known;
-  const plan = untouched();
+  const plan = emptyPlan();
   if (planning.known.size >= MAX_PLANS) return plan;
   planning.known.set(schema, plan);
   if (typeof schema.$ref === "string") {
     // Keywords beside a reference can only narrow it, so following the reference is enough.
-    const resolved = planFor(lookUp(schema.$ref, planning.root), planning);
+    const resolved = planFor(resolveLocalRef(schema.$ref, planning.root), planning);
     planning.known.set(schema, resolved);
     return resolved;
   }
-  plan.mask = admitted(schema);
+  plan.mask = allowedTypes(schema);
   for (const alternatives of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(alternatives)) combine(plan, alternatives, planning);
   }
@@ -205,8 +216,8 @@ function planFor(schema: unknown, planning: Planning): CoercionPlan {
   return plan;
 }
 
-/** The types that `type`, `enum` and `const` allow. */
-function admitted(schema: JsonSchemaObject): number {
+/** The bit mask of the types that `type`, `enum` and `const` allow. */
+function allowedTypes(schema: JsonSchemaObject): number {
   let mask = ANY_TYPE;
   if (schema.type !== undefined) {
     const names: readonly unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
@@ -224,7 +235,7 @@ function admitted(schema: JsonSchemaObject): number {
  *
  * The contents of an array or object are coerced only when exactly one alternative has that type.
  */
-function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning: Planning): void {
+function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning: PlanContext): void {
   const plans = alternatives.map((alternative) => planFor(alternative, planning));
   plan.mask &= plans.reduce((bits, { mask }) => bits | mask, 0);
   const [object, otherObject] = plans.filter(({ mask }) => mask & TYPE_BITS.object);
@@ -236,7 +247,8 @@ function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning:
   if (array !== undefined && otherArray === undefined) plan.items = array.items;
 }
 
-function lookUp(reference: string, root: JsonSchemaObject): unknown {
+/** Resolves a reference within the same document. Returns undefined for any other reference. */
+function resolveLocalRef(reference: string, root: JsonSchemaObject): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) return undefined;
   return splitPointer(reference.slice(1)).reduce<unknown>(pointedMember, root);
 }

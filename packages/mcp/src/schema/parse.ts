@@ -11,9 +11,11 @@ import {
   toJsonSchema,
 } from "./standard.js";
 
-/** One reason why a value was rejected, with the JSON pointer of the offending part. */
+/** One reason why a value was rejected. */
 export interface ParseIssue {
+  /** JSON pointer to the part of the value that was rejected. */
   readonly path: string;
+  /** The rule that was broken, without the path. */
   readonly message: string;
 }
 
@@ -22,33 +24,36 @@ export type ParseResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly issues: readonly ParseIssue[] };
 
-/** A schema compiled once, at registration. */
+/** A schema that was compiled once, at registration. */
 export interface Parser<T = unknown> {
-  /** The schema as JSON Schema, frozen: this is what peers receive. */
+  /** The schema as frozen JSON Schema, as peers receive it. */
   readonly jsonSchema: JsonSchemaObject;
   /**
    * Validates a value and returns the schema's output.
    *
    * Returns a promise only if the schema library validates asynchronously. Throws `SchemaError` with code `too_complex`
-   * when validation exceeds its limits.
+   * if validation exceeds its limits.
    */
   parse(value: unknown): ParseResult<T> | Promise<ParseResult<T>>;
 }
 
-/** How a parser is made. */
+/** Options for compiling a parser. */
 export type ParserOptions = ToJsonSchemaOptions & Pick<CompileOptions, "formats">;
 
 /**
- * Makes a parser for a schema. Throws `SchemaError` for every fault of the schema, so that parsing cannot.
+ * Compiles a parser for a schema. Throws `SchemaError` for every error in the schema, so that parsing does not.
  *
- * Plain JSON Schema is checked by the interpreter and leaves values unchanged; a Standard Schema is checked by its own
- * library, which may transform them.
+ * This library validates plain JSON Schema and leaves values unchanged. A Standard Schema is validated by its own
+ * library, which may transform values.
  */
 export function compileParser<const S extends AnySchema>(schema: S, options: ParserOptions): Parser<InferOutput<S>>;
 export function compileParser(schema: AnySchema, options: ParserOptions): Parser {
   try {
     const jsonSchema = toJsonSchema(schema, options);
-    return { jsonSchema, parse: isStandardSchema(schema) ? byLibrary(schema) : byJsonSchema(jsonSchema, options) };
+    return {
+      jsonSchema,
+      parse: isStandardSchema(schema) ? parseWithLibrary(schema) : parseWithJsonSchema(jsonSchema, options),
+    };
   } catch (error) {
     if (!(error instanceof SchemaError) || error.message.includes(options.what)) throw error;
     throw new SchemaError(error.code, `In the schema of ${options.what}: ${error.message}`, {
@@ -58,7 +63,7 @@ export function compileParser(schema: AnySchema, options: ParserOptions): Parser
   }
 }
 
-function byJsonSchema(jsonSchema: JsonSchemaObject, options: ParserOptions): Parser["parse"] {
+function parseWithJsonSchema(jsonSchema: JsonSchemaObject, options: ParserOptions): Parser["parse"] {
   const validator = compileSnapshot(jsonSchema, options);
   return (value) => {
     const result = validator.validate(value);
@@ -66,11 +71,11 @@ function byJsonSchema(jsonSchema: JsonSchemaObject, options: ParserOptions): Par
   };
 }
 
-function byLibrary(schema: StandardSchemaV1): Parser["parse"] {
+function parseWithLibrary(schema: StandardSchemaV1): Parser["parse"] {
   const standard = schema["~standard"];
   return (value) => {
     const result = standard.validate(value);
-    // Not instanceof: a library may return its own kind of promise.
+    // Not `instanceof`: a library may return its own promise type.
     if ("then" in result) return result.then(fromStandard);
     return fromStandard(result);
   };
@@ -90,7 +95,7 @@ function pointerOf(path: StandardSchemaV1.Issue["path"]): string {
   return pointer;
 }
 
-/** Issues as one line for people and models: `/age must be at least 0; must have the property "name"`. */
+/** Formats issues as one line for people and models: `/age: must be at least 0; must have the property "name"`. */
 export function describeIssues(issues: readonly ParseIssue[]): string {
   return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
 }

@@ -6,7 +6,7 @@ import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { snapshot } from "./json-schema/snapshot.js";
 import { type SchemaLimits, schemaSize } from "./json-schema/validate.js";
 
-/** A schema as users write it: from any Standard Schema library, or plain JSON Schema. */
+/** A schema as users write it: of any Standard Schema library, or plain JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchemaObject;
 
 /** The type of the values that a schema accepts. */
@@ -16,8 +16,8 @@ export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferI
 export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>;
 
 /**
- * The type that a literal JSON Schema describes with `const`, `enum`, `type`, `properties`, `required` and `items`;
- * `unknown` otherwise. Combinators and references are ignored to keep type checking fast.
+ * The type that a literal JSON Schema describes with `const`, `enum`, `type`, `properties`, `required` and `items`,
+ * otherwise `unknown`. Ignores combinators and references to keep type checking fast.
  */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
   ? C
@@ -53,28 +53,31 @@ type FromProperties<S> = S extends { readonly properties: infer P }
     : { [K in keyof P]?: FromJsonSchema<P[K]> }
   : Record<string, unknown>;
 
-/** The side of a schema: what it accepts, or what parsing returns. */
+/** The side of a schema: the values it accepts (`input`) or the values that parsing returns (`output`). */
 export type SchemaSide = "input" | "output";
 
 /**
- * Converts a library's schema to JSON Schema, for libraries whose schemas cannot do so themselves.
+ * Converts a library's schema to JSON Schema, for libraries whose schemas cannot convert themselves.
  *
  * `toJsonSchema` from `@valibot/to-json-schema`, `zodToJsonSchema` from `zod-to-json-schema` and `z.toJSONSchema` can be
  * passed directly: each reads the side from the option that it knows (`io` or `typeMode`).
  */
-// The parameter is `never` so that a function taking its own library's schema type is assignable.
+// The parameter is `never`, so that a function with its own library's schema type is assignable.
 export type JsonSchemaAdapter = (schema: never, options: { io: SchemaSide; typeMode: SchemaSide }) => unknown;
 
-/** How `toJsonSchema` converts. */
+/** Options of `toJsonSchema`. */
 export interface ToJsonSchemaOptions {
+  /** The side to convert. */
   readonly io: SchemaSide;
-  /** What the schema describes, for error messages: `tool "forecast" input`. */
+  /** Description of the schema for error messages, such as `tool "forecast" input`. */
   readonly what: string;
+  /** The converter for schemas that cannot convert themselves. Default: none. */
   readonly adapter?: JsonSchemaAdapter | undefined;
+  /** Limits on the converted schema. Each has a default. */
   readonly limits?: SchemaLimits | undefined;
 }
 
-/** Tells a Standard Schema from plain JSON Schema. */
+/** True for a Standard Schema, false for plain JSON Schema. */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
   const standard: unknown = Reflect.get(schema, "~standard");
@@ -85,7 +88,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
  * Converts any schema to JSON Schema, as a frozen plain object.
  *
  * Uses the schema's own `~standard.jsonSchema`, then its `toJSONSchema` or `toJsonSchema` method, then the adapter.
- * Throws `SchemaError` with code `conversion_unavailable`, naming the adapter to pass, when none of them exists.
+ * Throws `SchemaError` with code `conversion_unavailable`, naming the adapter to pass, if none of them exists.
  */
 export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): JsonSchemaObject {
   const { what } = options;
@@ -119,11 +122,11 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
 }
 
 /**
- * Where a schema cannot be converted; its library does not say. Tries the parts one by one, as zod names them, and is empty
- * for other libraries.
+ * JSON pointer to the part of a schema that cannot be converted, which schema libraries do not report. Converts the
+ * parts one by one, by the names that zod uses. Empty for other libraries.
  */
 function failingPath(schema: StandardSchemaV1, options: ToJsonSchemaOptions, depth = 0): string {
-  const { shape, element, innerType, valueType, options: some } = Object(Reflect.get(schema, "def")) as Parts;
+  const { shape, element, innerType, valueType, options: some } = Object(Reflect.get(schema, "def")) as ZodDefinition;
   const parts: [string, unknown][] = [
     ...Object.entries(shape ?? {}).map(([key, part]): [string, unknown] => [`/${key}`, part]),
     ...[element, innerType, valueType, ...(some ?? [])].map((part): [string, unknown] => ["", part]),
@@ -139,8 +142,8 @@ function failingPath(schema: StandardSchemaV1, options: ToJsonSchemaOptions, dep
   return "";
 }
 
-/** Where zod keeps the parts of a schema. */
-interface Parts {
+/** The members of a zod definition that contain other schemas. */
+interface ZodDefinition {
   readonly shape?: object;
   readonly element?: unknown;
   readonly innerType?: unknown;
@@ -150,14 +153,14 @@ interface Parts {
 
 function converterOf(schema: StandardSchemaV1, options: ToJsonSchemaOptions): (() => unknown) | undefined {
   const { io, adapter } = options;
-  const standard = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>; // optional part of the same interface
+  const standard = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>; // The optional part of the same interface.
   const { jsonSchema } = standard;
   if (jsonSchema !== undefined) return () => jsonSchema[io]({ target: "draft-2020-12" });
   for (const name of ["toJSONSchema", "toJsonSchema"]) {
     const method: unknown = Reflect.get(schema, name);
     if (typeof method === "function") return () => Reflect.apply(method, schema, [{ io }]);
   }
-  // The adapter declares its parameter as `never`: only its author knows which schemas it takes.
+  // The adapter declares its parameter as `never`, because only its author knows which schemas it accepts.
   return adapter === undefined ? undefined : () => adapter(schema as never, { io, typeMode: io });
 }
 
@@ -174,30 +177,36 @@ function unavailable(schema: StandardSchemaV1, what: string): SchemaError {
   );
 }
 
-/** Nothing for schemas that a tool can have. Otherwise a member that no schema fits, whose type says what to write. */
-// The lists are spread, because the compiler then takes a schema that is itself a type parameter for a good one.
+/**
+ * `unknown` for schemas that a tool can have. Otherwise an object with a member that no schema fits, whose type is the
+ * advice.
+ */
+// Spreading the lists makes the compiler accept a schema that is itself a type parameter.
 export type CheckedTool<I, O> = ([...InputAdvice<I>] extends [string] ? { input: InputAdvice<I>[number] } : unknown) &
   ([...ShapeAdvice<O>] extends [string] ? { output: ShapeAdvice<O>[number] } : unknown);
 
-/** Nothing for schemas that a form can express. Otherwise a text that says what to write. */
+/** `unknown` for schemas that a form can express. Otherwise a string type with the advice. */
 export type CheckedForm<S> = [...FormAdvice<S>] extends [string] ? FormAdvice<S>[number] : unknown;
 
-/** For an object of schemas, which is no schema itself; the type of JSON Schema takes it because it takes any keyword. */
+/**
+ * Advice for an object of schemas. It is not a schema, but the JSON Schema type accepts it because it allows any
+ * keyword.
+ */
 type ShapeAdvice<S> = S extends StandardSchemaV1
   ? []
   : [Extract<S[keyof S], StandardSchemaV1>] extends [never]
     ? []
-    : ["These are the members of a schema: write z.object({ … }) around them."];
+    : ["This is an object of schemas, not a schema: write z.object({ … }) around it."];
 
-/** For schemas of text, numbers, lists and the like. */
+/** Advice for schemas of strings, numbers, lists and other values that are not objects. */
 type InputAdvice<S> =
   unknown extends InferInput<S>
     ? ShapeAdvice<S>
     : IsScalarOrList<InferInput<S>> extends true
-      ? ["Arguments have names: write z.object({ … }) with this as a member."]
+      ? ["Arguments need names: write z.object({ … }) with this schema as a property."]
       : [];
 
-/** For schemas with members that are objects, or lists of anything but text. */
+/** Advice for schemas with properties that are objects, or lists of anything but strings. */
 type FormAdvice<S> =
   unknown extends InferInput<S>
     ? ShapeAdvice<S>
@@ -210,7 +219,7 @@ type FormAdvice<S> =
 type FlatForm = "A form is a flat z.object({ … }) of strings, numbers, booleans and enums.";
 type Scalar = string | number | boolean | bigint | symbol | null | undefined;
 
-// `never` is what authors write who mean to get past the compiler.
+// Authors write `never` to bypass the type check, so it passes.
 type IsScalarOrList<V> = [V] extends [never] ? false : [V] extends [Scalar | readonly unknown[]] ? true : false;
 
 type NotAField<V> = unknown extends V

@@ -128,7 +128,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "backtracking-patterns",
     recreates: "CVE-2025-69873: `^(a+)+$` in a schema freezes the process",
     file: "schema/json-schema/compile-pattern.ts",
-    search: "if (oneWay === undefined) return compileAutomaton(tree, flags, spend);",
+    search: "if (proof === undefined) return compileAutomaton(tree, flags, spend);",
     replace: "",
     tests: ["src/schema/json-schema/compile-pattern.test.ts"],
   },

@@ -12,7 +12,7 @@ const MISTAKES: [what: string, line: string, told: string][] = [
   [
     "a shape in place of a schema",
     "server.tool('t', { input: { text: z.string() } }, ({ text }) => text);",
-    "Type '{ text: z.ZodString; }' is not assignable to type '\"These are the members of a schema: write z.object({ … }) around them.\"'.",
+    "Type '{ text: z.ZodString; }' is not assignable to type '\"This is an object of schemas, not a schema: write z.object({ … }) around it.\"'.",
   ],
   [
     "a result of another type",

@@ -70,7 +70,7 @@ describe("a schema that cannot be one", { timeout: 120_000 }, () => {
   it.each(["shape", "shapeAsValue"])("is underlined itself, with the way to write it: %s", (program) => {
     const { at, text } = compiler.errors(program)[0] ?? { at: "", text: "" };
     expect(at).toBe("input");
-    expect(text).toContain('"These are the members of a schema: write z.object({ … }) around them."');
+    expect(text).toContain('"This is an object of schemas, not a schema: write z.object({ … }) around it."');
   });
 
   it("is so for outputs", () => {
@@ -80,7 +80,7 @@ describe("a schema that cannot be one", { timeout: 120_000 }, () => {
   it.each(["text", "list"])("is refused for arguments that are no object: %s", (program) => {
     const { at, text } = only(program);
     expect(at).toBe("input");
-    expect(text).toContain('"Arguments have names: write z.object({ … }) with this as a member."');
+    expect(text).toContain('"Arguments need names: write z.object({ … }) with this schema as a property."');
   });
 
   it.each(["anySchema", "generic"])("is nothing that is known at run time only: %s", (program) => {

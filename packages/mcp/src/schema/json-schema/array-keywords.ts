@@ -2,11 +2,11 @@ import { canonicalText } from "./canonical-text.js";
 import type { Node, SchemaBuilder } from "./schema-builder.js";
 import { addLimit, invalid, readCount, readNode, readNodes } from "./schema-builder.js";
 import type { Check } from "./validation.js";
-import { fail, goesOn, issueCount, markItem, nest, spend } from "./validation.js";
+import { fail, issueCount, markItem, nest, spend, wantsMoreIssues } from "./validation.js";
 
 type Items = readonly unknown[];
 
-/** The array keywords, except `unevaluatedItems`. */
+/** Adds the array keywords, except `unevaluatedItems`. */
 export function addArrayKeywords(builder: SchemaBuilder): void {
   addItemCounts(builder);
   if (builder.resource.dialect === "draft-07" && Array.isArray(builder.schema.items)) {
@@ -41,7 +41,7 @@ function addItems(builder: SchemaBuilder, prefix: readonly Node[], others: Node 
       const before = issueCount(run);
       if (node === undefined || node.check(value[i], run, undefined)) continue;
       nest(run, before, i);
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
@@ -62,7 +62,7 @@ function addContains(builder: SchemaBuilder): void {
       if (!node.check(value[i], run, undefined)) continue;
       count++;
       if (modern && seen !== undefined) markItem(seen, i);
-      // Every matching item counts as evaluated, so stopping early is allowed only when `seen` is not recorded.
+      // Every matching item counts as evaluated, so the loop may stop early only if `seen` is not recorded.
       if (seen === undefined && count >= least && most === Number.POSITIVE_INFINITY) break;
     }
     run.issues = collected;
@@ -83,7 +83,8 @@ const unique: Check<Items> = (value, run) => {
     const key =
       typeof item === "string" || (typeof item === "object" && item !== null) ? canonicalText(item, run) : item;
     const earlier = seenTexts.get(key);
-    if (earlier !== undefined) return fail(run, "uniqueItems", `must not repeat items: ${earlier} and ${i} are equal`);
+    if (earlier !== undefined)
+      return fail(run, "uniqueItems", `must not repeat items, but items ${earlier} and ${i} are equal`);
     seenTexts.set(key, i);
   }
   return true;

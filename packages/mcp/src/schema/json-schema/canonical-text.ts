@@ -2,7 +2,8 @@ import type { Validation } from "./validation.js";
 import { spend, tooComplex } from "./validation.js";
 
 /**
- * Writes a JSON value so that exactly the equal values have equal text: members sorted, numbers by value.
+ * Writes a JSON value as text so that two values are equal if and only if their texts are: members sorted, numbers by
+ * value.
  *
  * Comparing texts in a set keeps `enum`, `const` and `uniqueItems` linear in the size of the value. Strings are
  * prefixed with their length, which is unambiguous without escaping.
@@ -20,7 +21,7 @@ function write(value: unknown, run: Validation | undefined, depth: number): stri
   // String(-0) is "0", so 0 and -0 are equal, as JSON Schema requires.
   if (typeof value !== "object" || value === null) return `${String(value)},`;
   if (run !== undefined && depth > run.budget.depth) {
-    throw tooComplex(`compares values deeper than ${run.budget.depth}`);
+    throw tooComplex(`compares values nested deeper than ${run.budget.depth} levels`);
   }
   let text = "";
   if (Array.isArray(value)) {

@@ -1,10 +1,10 @@
 import { compileAutomaton } from "./pattern/automaton.js";
-import { findOneWay } from "./pattern/one-way.js";
+import { proveLinear } from "./pattern/linear-proof.js";
 import { parsePattern, UnsupportedPattern } from "./pattern/pattern-tree.js";
 import { SchemaError } from "./schema-error.js";
 import { spend, type Validation } from "./validation.js";
 
-/** Whether a pattern occurs in a text; the work is charged to the validation's budget. */
+/** Returns true if the pattern occurs in the text. Charges the work to the validation's budget. */
 export type PatternTest = (text: string, run: Validation) => boolean;
 
 const MAX_LENGTH = 20_000;
@@ -12,8 +12,8 @@ const MAX_LENGTH = 20_000;
 /**
  * Compiles the regular expression of a schema so that matching takes linear time on any text.
  *
- * The platform's backtracking engine runs the patterns that it provably matches in linear time, an automaton all
- * others. Throws `SchemaError`: `invalid_schema` for an invalid regular expression, `unsupported_pattern` for a
+ * Uses the platform's backtracking engine for patterns that it provably matches in linear time, and an automaton for
+ * all others. Throws `SchemaError`: `invalid_schema` for an invalid regular expression, `unsupported_pattern` for a
  * backreference or a pattern that needs too many states.
  */
 export function compilePattern(source: string, path: string): PatternTest {
@@ -21,9 +21,9 @@ export function compilePattern(source: string, path: string): PatternTest {
   const { regex, flags } = compileNative(source, path);
   try {
     const tree = parsePattern(source, flags);
-    const oneWay = findOneWay(tree);
-    if (oneWay === undefined) return compileAutomaton(tree, flags, spend);
-    const shift = oneWay === "anchored" ? 3 : 0;
+    const proof = proveLinear(tree);
+    if (proof === undefined) return compileAutomaton(tree, flags, spend);
+    const shift = proof === "anchored" ? 3 : 0;
     return (text, run) => {
       spend(run, text.length >> shift);
       return regex.test(text);
@@ -34,7 +34,10 @@ export function compilePattern(source: string, path: string): PatternTest {
   }
 }
 
-/** Prefers Unicode mode, as JSON Schema recommends; patterns that are valid only without it are common. */
+/**
+ * Compiles with the platform's engine. Prefers Unicode mode, as JSON Schema recommends, but falls back, because
+ * patterns that are valid only without it are common.
+ */
 function compileNative(source: string, path: string): { regex: RegExp; flags: "u" | "" } {
   try {
     return { regex: new RegExp(source, "u"), flags: "u" };

@@ -7,19 +7,27 @@ import { addReferenceKeywords } from "./reference-keywords.js";
 import { addScalarKeywords, addValueKeywords } from "./scalar-keywords.js";
 import { type Compiler, child, type Formats, type Node, readMap, type SchemaBuilder } from "./schema-builder.js";
 import { SchemaError } from "./schema-error.js";
-import { isSchemaObject, type Located, type SchemaResource, type SchemaResources } from "./schema-resources.js";
+import { isSchemaObject, type LocatedSchema, type SchemaResource, type SchemaResources } from "./schema-resources.js";
 import { ANY_TYPE, TYPE_BITS, typeName } from "./type-mask.js";
-import { allOfChecks, type Check, entering, fail, goesOn, refuel, type Validation } from "./validation.js";
+import {
+  allOfChecks,
+  type Check,
+  fail,
+  refuel,
+  type Validation,
+  wantsMoreIssues,
+  withDynamicScope,
+} from "./validation.js";
 
-/** A schema as closures. */
-export interface Compiled {
+/** A schema compiled to closures. */
+export interface CompiledSchema {
   readonly check: Check;
-  /** The initial dynamic scope; absent when the schema has no `$dynamicRef`. */
+  /** The initial dynamic scope. Absent if the schema has no `$dynamicRef`. */
   readonly scope: readonly SchemaResource[] | undefined;
 }
 
 /** Compiles an indexed schema, and every schema that it can reach, into closures. */
-export function compile(main: Located, resources: SchemaResources, formats: Formats | undefined): Compiled {
+export function compile(main: LocatedSchema, resources: SchemaResources, formats: Formats | undefined): CompiledSchema {
   const nodes = new Map<JsonSchemaObject, Node>();
   const dynamic = new Map<string, Map<SchemaResource, Node>>();
   const patterns = new Map<string, PatternTest>();
@@ -41,7 +49,7 @@ export function compile(main: Located, resources: SchemaResources, formats: Form
   return { check: root.check, scope: dynamic.size === 0 ? undefined : [main.resource] };
 }
 
-// A pattern takes about 0.05 ms to compile, so this bounds registration to about 10 ms.
+// A pattern takes about 0.05 ms to compile, so this bounds the time of registration to about 10 ms.
 const MAX_PATTERNS = 200;
 
 function compileOnce(patterns: Map<string, PatternTest>, source: string, path: string): PatternTest {
@@ -55,7 +63,10 @@ function compileOnce(patterns: Map<string, PatternTest>, source: string, path: s
   return test;
 }
 
-/** Compiling a dynamic target can reveal more resources and names, so this repeats until nothing new appears. */
+/**
+ * Compiles the targets of dynamic references. One target can reveal more resources and names, so this repeats until
+ * nothing new appears.
+ */
 function fillDynamicNodes(compiler: Compiler, dynamic: Map<string, Map<SchemaResource, Node>>): void {
   for (let grew = true; grew; ) {
     grew = false;
@@ -87,13 +98,13 @@ function compileNode(
   nodes.set(schema, node);
   const resource = compiler.resources.ownerOf(schema) ?? around;
   const check = compileObject(schema, resource, path, compiler);
-  node.check = resource.root === schema && path !== "" ? entering(resource, check) : check;
+  node.check = resource.root === schema && path !== "" ? withDynamicScope(resource, check) : check;
   return node;
 }
 
-// Shared by all schemas: most need only one or two of the five lists, and empty lists would dominate memory.
-const NONE: never[] = [];
-Object.freeze(NONE);
+// Shared by all schemas. Most need only one or two of the five lists, and empty lists would dominate memory.
+const NO_CHECKS: never[] = [];
+Object.freeze(NO_CHECKS);
 
 function compileObject(schema: JsonSchemaObject, resource: SchemaResource, path: string, compiler: Compiler): Check {
   const kinds = kindsIn(schema);
@@ -103,11 +114,11 @@ function compileObject(schema: JsonSchemaObject, resource: SchemaResource, path:
     path,
     compiler,
     mask: ANY_TYPE,
-    strings: kinds & KIND.scalar ? [] : NONE,
-    numbers: kinds & KIND.scalar ? [] : NONE,
-    arrays: kinds & KIND.array ? [] : NONE,
-    objects: kinds & KIND.object ? [] : NONE,
-    rest: kinds & (KIND.reference | KIND.value | KIND.logic) ? [] : NONE,
+    strings: kinds & KIND.scalar ? [] : NO_CHECKS,
+    numbers: kinds & KIND.scalar ? [] : NO_CHECKS,
+    arrays: kinds & KIND.array ? [] : NO_CHECKS,
+    objects: kinds & KIND.object ? [] : NO_CHECKS,
+    rest: kinds & (KIND.reference | KIND.value | KIND.logic) ? [] : NO_CHECKS,
   };
   if (kinds & KIND.definitions) compileDefinitions(builder);
   if (kinds & KIND.reference) addReferenceKeywords(builder);
@@ -121,14 +132,14 @@ function compileObject(schema: JsonSchemaObject, resource: SchemaResource, path:
   return kinds & KIND.unevaluated ? withUnevaluated(builder, assemble(builder)) : assemble(builder);
 }
 
-/** Compiles unused definitions too, so that their faults are reported at registration. */
+/** Compiles unused definitions too, so that their errors are reported at registration. */
 function compileDefinitions(builder: SchemaBuilder): void {
   for (const keyword of ["$defs", "definitions"]) {
     for (const [name, value] of readMap(builder, keyword) ?? []) child(builder, value, keyword, name);
   }
 }
 
-/** Combines the checks of a schema: the type, then the keywords for that type, then those for any type. */
+/** Combines the checks of a schema: first the type, then the keywords for that type, then those for any type. */
 function assemble(builder: SchemaBuilder): Check {
   const { mask } = builder;
   const strings = allOfChecks(builder.strings);
@@ -168,7 +179,7 @@ function assemble(builder: SchemaBuilder): Check {
   return (value, run, seen) => {
     if (--run.fuel < 0) refuel(run);
     if (typed(value, run, seen)) return rest(value, run, seen);
-    if (goesOn(run)) rest(value, run, seen);
+    if (wantsMoreIssues(run)) rest(value, run, seen);
     return false;
   };
 }
@@ -210,7 +221,7 @@ const KIND_OF = new Map<string, number>(
 );
 
 /**
- * The groups of which a schema has keywords.
+ * The groups whose keywords a schema uses.
  *
  * Most schemas are leaves with one or two keywords, so looking up all sixty would be most of the work of compiling.
  */

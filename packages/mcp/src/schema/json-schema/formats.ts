@@ -1,6 +1,6 @@
 import type { Formats } from "./schema-builder.js";
 
-// Every expression here is anchored and unambiguous, so matching takes linear time.
+// Each expression is anchored and unambiguous, so matching takes linear time.
 const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?=\d)|$)){4}$/;
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
@@ -35,7 +35,7 @@ export const standardFormats: Formats = {
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);
-  // Some engines take the 31st of a short month for the next day.
+  // Some engines accept the 31st of a shorter month and continue in the next one.
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 

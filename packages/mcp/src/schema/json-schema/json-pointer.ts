@@ -8,7 +8,7 @@ function escapeToken(token: string): string {
   return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Splits a JSON pointer into its unescaped tokens; the empty pointer has none. */
+/** Splits a JSON pointer into its unescaped tokens. The empty pointer has none. */
 export function splitPointer(pointer: string): string[] {
   if (pointer === "") return [];
   return pointer
@@ -17,7 +17,7 @@ export function splitPointer(pointer: string): string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The own member of an object or an array that a token of a pointer names; undefined if there is none. */
+/** The own member of an object or array that a token names. Undefined if there is none. */
 export function pointedMember(value: unknown, token: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, token)?.value;

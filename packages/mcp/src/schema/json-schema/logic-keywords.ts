@@ -2,18 +2,18 @@ import { invalid, type Node, readNode, readNodes, type SchemaBuilder } from "./s
 import { isSchemaObject } from "./schema-resources.js";
 import {
   type Check,
+  type EvaluatedMembers,
   fail,
-  goesOn,
   issueCount,
-  mergeSeen,
+  mergeEvaluatedMembers,
   nest,
-  newSeen,
-  type Seen,
+  newEvaluatedMembers,
   spend,
   type Validation,
+  wantsMoreIssues,
 } from "./validation.js";
 
-/** `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
+/** Adds `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
 export function addLogicKeywords(builder: SchemaBuilder): void {
   const all = nodesOf(builder, "allOf");
   if (all !== undefined) builder.rest.push(allOf(all));
@@ -23,7 +23,9 @@ export function addLogicKeywords(builder: SchemaBuilder): void {
   if (one !== undefined) builder.rest.push(oneOf(one));
   const not = readNode(builder, "not");
   if (not !== undefined) {
-    builder.rest.push((value, run) => !silently(not, value, run, undefined) || fail(run, "not", "must not match"));
+    builder.rest.push(
+      (value, run) => !silently(not, value, run, undefined) || fail(run, "not", 'must not match the schema in "not"'),
+    );
   }
   const condition = readNode(builder, "if");
   const positive = readNode(builder, "then");
@@ -37,8 +39,8 @@ function nodesOf(builder: SchemaBuilder, keyword: string): readonly Node[] | und
   return nodes;
 }
 
-/** Checks without recording issues, because a failure here is not a failure of the value. */
-function silently(node: Node, value: unknown, run: Validation, seen: Seen | undefined): boolean {
+/** Checks without recording issues, because a failure here does not make the value invalid. */
+function silently(node: Node, value: unknown, run: Validation, seen: EvaluatedMembers | undefined): boolean {
   const collected = run.issues;
   run.issues = undefined;
   const ok = node.check(value, run, seen);
@@ -51,7 +53,7 @@ function allOf(nodes: readonly Node[]): Check {
     let ok = true;
     for (const node of nodes) {
       if (node.check(value, run, seen)) continue;
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
@@ -69,7 +71,7 @@ function anyOf(nodes: readonly Node[]): Check {
     for (const node of nodes) {
       if (!tryBranch(node, value, run, seen, branches)) continue;
       ok = true;
-      // Every matching branch contributes to what counts as evaluated, so stop early only if that is not recorded.
+      // Every matching branch adds evaluated members, so the loop may stop early only if they are not recorded.
       if (seen === undefined) break;
     }
     return ok || failBranches(run, "anyOf", branches);
@@ -88,11 +90,11 @@ function oneOf(nodes: readonly Node[]): Check {
     }
     if (matching.length === 1) return true;
     if (matching.length === 0) return failBranches(run, "oneOf", branches);
-    return fail(run, "oneOf", `must match exactly one alternative, but matches ${matching.join(" and ")}`);
+    return fail(run, "oneOf", `must match exactly one alternative, but matches alternatives ${matching.join(" and ")}`);
   };
 }
 
-/** Stops at two: the exact number makes no difference. */
+/** Counts the matching schemas, but stops at two: the exact number makes no difference. */
 function countMatches(nodes: readonly Node[], value: unknown, run: Validation): number {
   let count = 0;
   for (const node of nodes) if (node.check(value, run, undefined) && ++count > 1) break;
@@ -101,19 +103,25 @@ function countMatches(nodes: readonly Node[], value: unknown, run: Validation): 
 
 type Branch = NonNullable<Validation["issues"]>;
 
-function tryBranch(node: Node, value: unknown, run: Validation, seen: Seen | undefined, branches: Branch[]): boolean {
+function tryBranch(
+  node: Node,
+  value: unknown,
+  run: Validation,
+  seen: EvaluatedMembers | undefined,
+  branches: Branch[],
+): boolean {
   const collected = run.issues;
   const mine: Branch | undefined = collected === undefined ? undefined : [];
   run.issues = mine;
-  const parts = seen === undefined ? undefined : newSeen(run);
+  const parts = seen === undefined ? undefined : newEvaluatedMembers(run);
   const ok = node.check(value, run, parts);
   run.issues = collected;
-  if (ok && seen !== undefined && parts !== undefined) mergeSeen(run, seen, parts);
+  if (ok && seen !== undefined && parts !== undefined) mergeEvaluatedMembers(run, seen, parts);
   if (!ok && mine !== undefined) branches.push(mine);
   return ok;
 }
 
-// Nested alternatives would otherwise multiply the length of the message.
+// Without a limit, nested alternatives would multiply the length of the message.
 const MAX_MESSAGE = 300;
 
 /**
@@ -142,34 +150,34 @@ function describe(issue: Branch[number]): string {
 
 function conditional(condition: Node, positive: Node | undefined, negative: Node | undefined): Check {
   return (value, run, seen) => {
-    const parts = seen === undefined ? undefined : newSeen(run);
+    const parts = seen === undefined ? undefined : newEvaluatedMembers(run);
     const holds = silently(condition, value, run, parts);
-    if (holds && seen !== undefined && parts !== undefined) mergeSeen(run, seen, parts);
+    if (holds && seen !== undefined && parts !== undefined) mergeEvaluatedMembers(run, seen, parts);
     const next = holds ? positive : negative;
     return next === undefined || next.check(value, run, seen);
   };
 }
 
-/** Adds `unevaluatedProperties` and `unevaluatedItems`, which apply to what the other keywords did not evaluate. */
+/** Adds `unevaluatedProperties` and `unevaluatedItems`, which apply to the members that no other keyword evaluated. */
 export function withUnevaluated(builder: SchemaBuilder, others: Check): Check {
   if (builder.resource.dialect === "draft-07") return others;
   const properties = readNode(builder, "unevaluatedProperties");
   const items = readNode(builder, "unevaluatedItems");
   if (properties === undefined && items === undefined) return others;
   return (value, run, outer) => {
-    const seen = newSeen(run);
-    // After a failure it is unknown which parts were evaluated.
+    const seen = newEvaluatedMembers(run);
+    // After a failure the set of evaluated members is incomplete.
     if (!others(value, run, seen)) return false;
     if (items !== undefined && Array.isArray(value) && !checkItems(items, value, run, seen)) return false;
     if (properties !== undefined && isSchemaObject(value) && !checkProperties(properties, value, run, seen)) {
       return false;
     }
-    if (outer !== undefined) mergeSeen(run, outer, seen);
+    if (outer !== undefined) mergeEvaluatedMembers(run, outer, seen);
     return true;
   };
 }
 
-function checkItems(node: Node, value: readonly unknown[], run: Parameters<Check>[1], seen: Seen): boolean {
+function checkItems(node: Node, value: readonly unknown[], run: Parameters<Check>[1], seen: EvaluatedMembers): boolean {
   let ok = true;
   for (let i = seen.items; i < value.length; i++) {
     spend(run, 1);
@@ -177,7 +185,7 @@ function checkItems(node: Node, value: readonly unknown[], run: Parameters<Check
     const before = issueCount(run);
     if (node.check(value[i], run, undefined)) continue;
     nest(run, before, i);
-    if (!goesOn(run)) return false;
+    if (!wantsMoreIssues(run)) return false;
     ok = false;
   }
   seen.items = Number.POSITIVE_INFINITY;
@@ -188,7 +196,7 @@ function checkProperties(
   node: Node,
   value: Readonly<Record<string, unknown>>,
   run: Parameters<Check>[1],
-  seen: Seen,
+  seen: EvaluatedMembers,
 ): boolean {
   let ok = true;
   for (const name of Object.keys(value)) {
@@ -198,7 +206,7 @@ function checkProperties(
     if (node.check(value[name], run, undefined)) continue;
     if (issueCount(run) === before) fail(run, "unevaluatedProperties", `must not be present`);
     nest(run, before, name);
-    if (!goesOn(run)) return false;
+    if (!wantsMoreIssues(run)) return false;
     ok = false;
   }
   seen.allProperties = true;

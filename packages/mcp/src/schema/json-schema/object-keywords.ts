@@ -11,19 +11,19 @@ import {
 } from "./schema-builder.js";
 import {
   type Check,
+  type EvaluatedMembers,
   fail,
-  goesOn,
   issueCount,
   markProperty,
   nest,
-  type Seen,
   spend,
   type Validation,
+  wantsMoreIssues,
 } from "./validation.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The object keywords, except `unevaluatedProperties`. */
+/** Adds the object keywords, except `unevaluatedProperties`. */
 export function addObjectKeywords(builder: SchemaBuilder): void {
   const required = readNames(builder, "required");
   if (required !== undefined && required.length > 0) builder.objects.push(requires(required));
@@ -31,7 +31,7 @@ export function addObjectKeywords(builder: SchemaBuilder): void {
   addProperties(builder);
   const names = readNode(builder, "propertyNames");
   if (names !== undefined) builder.objects.push(propertyNames(names));
-  // 2020-12 split this keyword in two but still allows the old name.
+  // 2020-12 split this keyword into two, but still allows the old one.
   addDependencies(builder, "dependencies");
   if (builder.resource.dialect === "2020-12") {
     addDependencies(builder, "dependentSchemas");
@@ -40,7 +40,7 @@ export function addObjectKeywords(builder: SchemaBuilder): void {
 }
 
 /**
- * Reads an own member; `undefined` counts as absent, because JSON cannot express it.
+ * Creates a function that reads an own member. `undefined` counts as absent, because JSON cannot represent it.
  *
  * Only names that every object inherits need the slower `hasOwn` check.
  */
@@ -59,7 +59,7 @@ function requires(names: readonly string[], because = ""): Check<Members> {
       if (has(members, name)) continue;
       if (run.issues === undefined) return false;
       ok = fail(run, "required", `must have the property ${JSON.stringify(name)}${because}`);
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
     }
     return ok;
   };
@@ -94,7 +94,9 @@ function addProperties(builder: SchemaBuilder): void {
   }
 }
 
-/** `properties`: iterates over the schema's names, so the cost does not depend on the number of members. */
+/**
+ * Checks `properties`. Iterates over the schema's names, so that the cost does not depend on the number of members.
+ */
 function namedProperties(properties: readonly (readonly [string, Node])[]): Check<Members> {
   const entries = properties.map(([name, node]) => ({ name, node, read: reader(name) }));
   return (members, run, seen) => {
@@ -104,7 +106,7 @@ function namedProperties(properties: readonly (readonly [string, Node])[]): Chec
       if (value === undefined) continue;
       if (seen !== undefined) markProperty(seen, name);
       if (checkMember(node, name, value, run)) continue;
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
@@ -123,14 +125,14 @@ interface PatternEntry {
   readonly node: Node;
 }
 
-/** `patternProperties` and `additionalProperties`: these iterate over the members of the value. */
+/** Checks `patternProperties` and `additionalProperties`. Iterates over the members of the value. */
 function otherProperties(
   named: ReadonlySet<string>,
   patterns: readonly PatternEntry[],
   additional: Node | undefined,
   closed: boolean,
 ): Check<Members> {
-  const checkOne = (name: string, value: unknown, run: Validation, seen: Seen | undefined): boolean => {
+  const checkOne = (name: string, value: unknown, run: Validation, seen: EvaluatedMembers | undefined): boolean => {
     let ok = true;
     let known = named.has(name);
     for (const pattern of patterns) {
@@ -152,7 +154,7 @@ function otherProperties(
       if (--run.fuel < 0) spend(run, 0);
       const value = members[name];
       if (value === undefined || checkOne(name, value, run, seen)) continue;
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
@@ -168,14 +170,16 @@ function propertyNames(node: Node): Check<Members> {
       for (const issue of run.issues?.slice(before) ?? []) {
         issue.message = `must not have the property name ${JSON.stringify(name)}: it ${issue.message}`;
       }
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
   };
 }
 
-/** A schema for the whole object, or required names, that apply only if some property is present. */
+/**
+ * Adds a schema for the whole object, or a list of required names, that applies only if a given property is present.
+ */
 function addDependencies(
   builder: SchemaBuilder,
   keyword: "dependencies" | "dependentSchemas" | "dependentRequired",
@@ -183,7 +187,8 @@ function addDependencies(
   for (const [name, value] of readMap(builder, keyword) ?? []) {
     const read = reader(name);
     const names = Array.isArray(value) ? readNames(builder, keyword, value) : undefined;
-    if (names === undefined && keyword === "dependentRequired") throw invalid(builder, keyword, "lists of names");
+    if (names === undefined && keyword === "dependentRequired")
+      throw invalid(builder, keyword, "an object whose values are lists of names");
     if (names !== undefined && keyword !== "dependentSchemas") {
       const check = requires(names, ` because it has ${JSON.stringify(name)}`);
       builder.objects.push((members, run, seen) => read(members) === undefined || check(members, run, seen));

@@ -1,8 +1,8 @@
 import { type Node, readString, type SchemaBuilder } from "./schema-builder.js";
-import type { Located } from "./schema-resources.js";
-import { type Check, entering, tooComplex } from "./validation.js";
+import type { LocatedSchema } from "./schema-resources.js";
+import { type Check, tooComplex, withDynamicScope } from "./validation.js";
 
-/** `$ref` and `$dynamicRef`. */
+/** Adds `$ref` and `$dynamicRef`. */
 export function addReferenceKeywords(builder: SchemaBuilder): void {
   const ref = readString(builder, "$ref");
   if (ref !== undefined) builder.rest.push(nodeCheck(targetNode(builder, resolve(builder, ref, "$ref"))));
@@ -11,18 +11,18 @@ export function addReferenceKeywords(builder: SchemaBuilder): void {
   if (dynamicRef !== undefined) builder.rest.push(dynamicCheck(builder, dynamicRef));
 }
 
-function resolve(builder: SchemaBuilder, reference: string, keyword: string): Located {
+function resolve(builder: SchemaBuilder, reference: string, keyword: string): LocatedSchema {
   return builder.compiler.resources.resolve(reference, builder.resource, `${builder.path}/${keyword}`);
 }
 
-function targetNode(builder: SchemaBuilder, target: Located): Node {
+function targetNode(builder: SchemaBuilder, target: LocatedSchema): Node {
   const node = builder.compiler.node(target.schema, target.resource, target.path);
   if (target.resource === builder.resource) return node;
-  // The node may still be compiling, so its check is read when it runs.
-  return { check: entering(target.resource, (value, run, seen) => node.check(value, run, seen)) };
+  // The node may not be compiled yet, so its check is read when it runs.
+  return { check: withDynamicScope(target.resource, (value, run, seen) => node.check(value, run, seen)) };
 }
 
-/** Calls a node that may still be compiling. All recursion passes through here, so depth is counted here. */
+/** Calls a node that may not be compiled yet. All recursion passes through this function, so it counts the depth. */
 function nodeCheck(node: Node): Check {
   return (value, run, seen) => {
     if (++run.depth > run.budget.depth) {
@@ -35,9 +35,10 @@ function nodeCheck(node: Node): Check {
 }
 
 /**
- * "If the initially resolved starting point URI includes a fragment that was created by the "$dynamicAnchor" keyword,
- * the initial URI MUST be replaced by the URI (including fragment) for the outermost schema resource in the dynamic
- * scope that defines an identically named fragment with "$dynamicAnchor"." (JSON Schema core 2020-12, 8.2.3.2)
+ * Resolves `$dynamicRef`. A target that "was created by the "$dynamicAnchor" keyword" is replaced by the one of "the
+ * outermost schema resource in the dynamic scope that defines an identically named fragment with "$dynamicAnchor"".
+ *
+ * Spec: JSON Schema core 2020-12, 8.2.3.2
  */
 function dynamicCheck(builder: SchemaBuilder, reference: string): Check {
   const initial = resolve(builder, reference, "$dynamicRef");
@@ -49,7 +50,7 @@ function dynamicCheck(builder: SchemaBuilder, reference: string): Check {
     for (const resource of run.scope ?? []) {
       const node = targets.get(resource);
       if (node === undefined) continue;
-      return nodeCheck({ check: entering(resource, node.check) })(value, run, seen);
+      return nodeCheck({ check: withDynamicScope(resource, node.check) })(value, run, seen);
     }
     return fallback(value, run, seen);
   };

@@ -5,7 +5,7 @@ import { isTypeName, TYPE_BITS } from "./type-mask.js";
 import type { Check } from "./validation.js";
 import { fail, spend } from "./validation.js";
 
-/** `type`, `enum` and `const`. */
+/** Adds `type`, `enum` and `const`. */
 export function addValueKeywords(builder: SchemaBuilder): void {
   const { type } = builder.schema;
   if (type !== undefined) {
@@ -40,7 +40,7 @@ function oneOfValues(keyword: string, values: readonly unknown[]): Check {
   };
 }
 
-/** The first few values, so that the message stays readable. */
+/** Lists the first few values, so that the message stays readable. */
 function list(values: readonly unknown[]): string {
   const shown = values.slice(0, 10).map((value) => {
     const text = JSON.stringify(value);
@@ -49,7 +49,7 @@ function list(values: readonly unknown[]): string {
   return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
 }
 
-/** The number and string keywords. */
+/** Adds the number and string keywords. */
 export function addScalarKeywords(builder: SchemaBuilder): void {
   addBounds(builder);
   const divisor = readNumber(builder, "multipleOf");
@@ -120,7 +120,10 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** Compares the decimal numbers as written, because binary division is wrong here: 19.99 / 0.01 is 1998.9999999999998. */
+/**
+ * True if `value` is a multiple of `divisor`. Compares the decimal digits as written, because binary division is
+ * inexact: 19.99 / 0.01 is 1998.9999999999998.
+ */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isInteger(value) && Number.isInteger(divisor)) return value % divisor === 0;
   if (!Number.isFinite(value)) return false;

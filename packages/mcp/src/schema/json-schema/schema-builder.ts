@@ -5,15 +5,15 @@ import { SchemaError } from "./schema-error.js";
 import { isSchema, isSchemaObject, type SchemaResource, type SchemaResources } from "./schema-resources.js";
 import { type Check, fail, type Validation } from "./validation.js";
 
-/** A compiled schema; `check` is set after its keywords are compiled, so that schemas can be recursive. */
+/** A compiled schema. `check` is set after its keywords are compiled, so that schemas can be recursive. */
 export interface Node {
   check: Check;
 }
 
-/** The check for each format that is asserted. */
+/** The checks for `format`, by format name. Formats without a check are ignored. */
 export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 
-/** The part of the compilation that all keyword compilers share. */
+/** The state that all keyword compilers of one compilation share. */
 export interface Compiler {
   readonly resources: SchemaResources;
   readonly formats: Formats | undefined;
@@ -21,16 +21,17 @@ export interface Compiler {
   pattern(source: string, path: string): PatternTest;
   /** Compiles a subschema of the resource `around`. */
   node(schema: JsonSchema, around: SchemaResource, path: string): Node;
-  /** The possible targets of a `$dynamicRef` to this name, by resource; complete when compilation ends. */
+  /** The possible targets of a `$dynamicRef` to this name, by resource. Complete when compilation ends. */
   dynamicNodes(name: string): Map<SchemaResource, Node>;
 }
 
-/** One schema object being compiled: keyword compilers read `schema` and append their checks to the lists. */
+/** A schema object that is being compiled. Keyword compilers read `schema` and append their checks to the lists. */
 export interface SchemaBuilder {
   readonly schema: JsonSchemaObject;
   readonly resource: SchemaResource;
   readonly path: string;
   readonly compiler: Compiler;
+  /** The bit mask of the allowed types. */
   mask: number;
   readonly strings: Check<string>[];
   readonly numbers: Check<number>[];
@@ -40,6 +41,7 @@ export interface SchemaBuilder {
   readonly rest: Check[];
 }
 
+/** The error for a keyword with an invalid value. */
 export function invalid(builder: SchemaBuilder, keyword: string, expected: string): SchemaError {
   const path = joinPointer(builder.path, keyword);
   return new SchemaError("invalid_schema", `${keyword} at ${path} must be ${expected}.`, { path });
@@ -57,7 +59,7 @@ export function readCount(builder: SchemaBuilder, keyword: string): number | und
   throw invalid(builder, keyword, "a non-negative integer");
 }
 
-/** Adds the check of a keyword such as `minItems` or `maxItems`, which limits how many of something a value has. */
+/** Adds the check of a keyword such as `minItems` or `maxItems` that limits a count. */
 export function addLimit<T>(
   builder: SchemaBuilder,
   checks: Check<T>[],
@@ -95,14 +97,14 @@ export function readMap(builder: SchemaBuilder, keyword: string): readonly (read
   throw invalid(builder, keyword, "an object");
 }
 
-/** The subschema under a keyword, compiled. */
+/** Compiles the subschema of a keyword. Undefined if the keyword is absent. */
 export function readNode(builder: SchemaBuilder, keyword: string): Node | undefined {
   const value = builder.schema[keyword];
   if (value === undefined) return undefined;
   return child(builder, value, keyword);
 }
 
-/** The subschemas listed under a keyword, compiled. */
+/** Compiles the subschemas listed under a keyword. Undefined if the keyword is absent. */
 export function readNodes(builder: SchemaBuilder, keyword: string): readonly Node[] | undefined {
   const value = builder.schema[keyword];
   if (value === undefined) return undefined;
@@ -110,7 +112,7 @@ export function readNodes(builder: SchemaBuilder, keyword: string): readonly Nod
   return value.map((item, i) => child(builder, item, keyword, i));
 }
 
-/** Compiles a subschema at `keyword`, or at `key` within it. */
+/** Compiles the subschema at `keyword`, or at `key` within it. */
 export function child(builder: SchemaBuilder, value: unknown, keyword: string, key?: string | number): Node {
   const parent = joinPointer(builder.path, keyword);
   const path = key === undefined ? parent : joinPointer(parent, key);

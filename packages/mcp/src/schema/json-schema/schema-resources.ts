@@ -2,46 +2,46 @@ import { joinPointer, pointedMember, splitPointer } from "./json-pointer.js";
 import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
 import { SchemaError } from "./schema-error.js";
 
-/** A schema with its own identity: a document, or a part of one that has `$id`. */
+/** A schema with its own identity: a document, or a part of a document that has `$id`. */
 export interface SchemaResource {
   readonly uri: string;
   readonly root: JsonSchema;
   readonly dialect: Dialect;
-  /** JSON pointer of the resource in its document, for error messages. */
+  /** JSON pointer to the resource in its document, for error messages. */
   readonly path: string;
   /** False for a document without `$id` and anchors, which needs no index. */
   readonly named: boolean;
-  readonly anchors: Map<string, Located>;
-  readonly dynamicAnchors: Map<string, Located>;
+  readonly anchors: Map<string, LocatedSchema>;
+  readonly dynamicAnchors: Map<string, LocatedSchema>;
 }
 
-/** A schema and the resource that its references are resolved against. */
-export interface Located {
+/** A schema and the resource against which its references are resolved. */
+export interface LocatedSchema {
   readonly schema: JsonSchema;
   readonly resource: SchemaResource;
   readonly path: string;
 }
 
-/** All schema resources that one compilation may refer to; nothing is ever fetched. */
+/** All schema resources that one compilation may refer to. None is ever fetched. */
 export interface SchemaResources {
-  /** Resources in order of discovery; grows while references lead into further documents. */
+  /** Resources in order of discovery. Grows while references lead into further documents. */
   readonly all: readonly SchemaResource[];
-  /** The resource that a schema object belongs to. */
+  /** The resource that a schema object belongs to. Undefined if the document has no `$id` and no anchors. */
   ownerOf(schema: JsonSchemaObject): SchemaResource | undefined;
-  /** Follows a reference made inside `from`; throws `unresolved_ref` naming `path`. */
-  resolve(reference: string, from: SchemaResource, path: string): Located;
+  /** Resolves a reference in the resource `from`. Throws `unresolved_ref` with `path` if it has no target. */
+  resolve(reference: string, from: SchemaResource, path: string): LocatedSchema;
 }
 
 // The base for relative references in documents without an absolute $id.
-const NAMELESS = "schema:///";
+const DEFAULT_BASE_URI = "schema:///";
 
-/** Indexes a document; `documents` are further documents, by URI, that its references may point to. */
+/** Indexes a document. `documents` contains the other documents, by URI, that its references may point to. */
 export function indexResources(
   root: JsonSchema,
   documents: Readonly<Record<string, unknown>>,
-): SchemaResources & { main: Located } {
+): SchemaResources & { main: LocatedSchema } {
   const index = new ResourceIndex(documents);
-  return Object.assign(index, { main: index.addDocument(root, NAMELESS) });
+  return Object.assign(index, { main: index.addDocument(root, DEFAULT_BASE_URI) });
 }
 
 class ResourceIndex implements SchemaResources {
@@ -51,15 +51,16 @@ class ResourceIndex implements SchemaResources {
   readonly #documents = new Map<string, unknown>();
 
   constructor(documents: Readonly<Record<string, unknown>>) {
-    for (const [uri, document] of Object.entries(documents)) this.#documents.set(absolute(uri, NAMELESS), document);
+    for (const [uri, document] of Object.entries(documents))
+      this.#documents.set(absolute(uri, DEFAULT_BASE_URI), document);
   }
 
   ownerOf(schema: JsonSchemaObject): SchemaResource | undefined {
     return this.#owners.get(schema);
   }
 
-  addDocument(root: JsonSchema, uri: string): Located {
-    const named = holdsNames(root);
+  addDocument(root: JsonSchema, uri: string): LocatedSchema {
+    const named = hasIdentifiers(root);
     const resource = this.#open(root, uri, { dialect: "2020-12", named }, "");
     if (named && isSchemaObject(root)) this.#walk(root, resource, "");
     const owner = this.#ownerOr(root, resource);
@@ -67,7 +68,7 @@ class ResourceIndex implements SchemaResources {
     return { schema: root, resource: owner, path: "" };
   }
 
-  resolve(reference: string, from: SchemaResource, path: string): Located {
+  resolve(reference: string, from: SchemaResource, path: string): LocatedSchema {
     const hash = reference.indexOf("#");
     const target = hash === -1 ? reference : reference.slice(0, hash);
     const fragment = hash === -1 ? "" : reference.slice(hash + 1);
@@ -130,13 +131,13 @@ class ResourceIndex implements SchemaResources {
     else if (isSchemaObject(value)) this.#walk(value, resource, path);
   }
 
-  /** Reads `$id` and the anchors of a schema; returns the resource that the schema belongs to. */
+  /** Reads `$id` and the anchors of a schema. Returns the resource that the schema belongs to. */
   #identify(schema: JsonSchemaObject, around: SchemaResource, path: string): SchemaResource {
     // Draft-07: 'All other properties in a "$ref" object MUST be ignored', $id included.
     if (around.dialect === "draft-07" && typeof schema.$ref === "string") return around;
     let resource = around;
     const { $id, $anchor, $dynamicAnchor } = schema;
-    const self: (owner: SchemaResource) => Located = (owner) => ({ schema, resource: owner, path });
+    const self: (owner: SchemaResource) => LocatedSchema = (owner) => ({ schema, resource: owner, path });
     if (typeof $id === "string" && $id.startsWith("#")) around.anchors.set($id.slice(1), self(around));
     else if (typeof $id === "string") {
       resource = this.#open(schema, absolute($id.replace(/#.*$/, ""), around.uri), around, path);
@@ -149,7 +150,7 @@ class ResourceIndex implements SchemaResources {
     return resource;
   }
 
-  #inside(resource: SchemaResource, fragment: string): Located | undefined {
+  #inside(resource: SchemaResource, fragment: string): LocatedSchema | undefined {
     if (fragment === "") return { schema: resource.root, resource, path: resource.path };
     if (!fragment.startsWith("/")) return resource.anchors.get(fragment);
     let value: unknown = resource.root;
@@ -160,19 +161,19 @@ class ResourceIndex implements SchemaResources {
     }
     if (!isSchema(value)) return undefined;
     const path = resource.path + fragment;
-    // A value under an unknown keyword becomes a schema when a reference points to it.
+    // A value under an unknown keyword becomes a schema if a reference points to it.
     if (owner.named && isSchemaObject(value) && !this.#owners.has(value)) this.#walk(value, owner, path);
     return { schema: value, resource: this.#ownerOr(value, owner), path };
   }
 }
 
-/** Whether `$id` or an anchor occurs anywhere; most schemas have neither and need no index. */
-function holdsNames(value: unknown): boolean {
+/** True if `$id` or an anchor occurs anywhere. Most schemas have neither and need no index. */
+function hasIdentifiers(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("$id" in value || "$anchor" in value || "$dynamicAnchor" in value) return true;
   for (const key in value) {
     // Safe: `key` is a member of the value.
-    if (holdsNames((value as Readonly<Record<string, unknown>>)[key])) return true;
+    if (hasIdentifiers((value as Readonly<Record<string, unknown>>)[key])) return true;
   }
   return false;
 }
@@ -189,7 +190,7 @@ function absolute(reference: string, base: string): string {
   try {
     return new URL(reference, base).href.replace(/#$/, "");
   } catch {
-    // An identifier that is not a valid URL can still equal another one.
+    // An identifier that is not a valid URL can still be equal to another one.
     return reference;
   }
 }
@@ -206,9 +207,9 @@ function decodeFragment(fragment: string): string {
 export type Dialect = "2020-12" | "draft-07";
 
 /**
- * Finds the dialect that `$schema` names.
+ * Returns the dialect that `$schema` names.
  *
- * A schema without `$schema` has the dialect of its parent resource; for a whole document that is 2020-12.
+ * A schema without `$schema` has the dialect of its parent resource. The default for a whole document is 2020-12.
  * Spec: Overview, "JSON Schema Usage", https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
 function dialectOf($schema: unknown, around: Dialect, path: string): Dialect {
@@ -223,7 +224,7 @@ function dialectOf($schema: unknown, around: Dialect, path: string): Dialect {
   );
 }
 
-/** The form in which a keyword holds subschemas: one schema or a list, or schemas by name. */
+/** The form in which a keyword holds subschemas: `schemas` for one schema or a list, `map` for schemas by name. */
 const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
   ...[
     "additionalItems",
@@ -248,7 +249,7 @@ const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
   ),
 ]);
 
-/** How a keyword holds subschemas; undefined for a keyword that holds none. */
+/** The form in which a keyword holds subschemas. Undefined for a keyword without subschemas. */
 export function subschemasOf(keyword: string): "schemas" | "map" | undefined {
   return SUBSCHEMAS.get(keyword);
 }

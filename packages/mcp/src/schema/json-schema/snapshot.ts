@@ -1,17 +1,19 @@
 import { joinPointer } from "./json-pointer.js";
 import { SchemaError } from "./schema-error.js";
 
-/** How large a schema may be. */
+/** Limits on the size of a schema. */
 export interface SchemaSize {
+  /** Maximum number of JSON values in the schema. */
   readonly schemaNodes: number;
+  /** Maximum nesting of the schema. */
   readonly schemaDepth: number;
 }
 
 /**
  * Copies a schema as plain frozen JSON, so that later changes to the original affect neither validation nor listings.
  *
- * Throws `too_complex` beyond the limits (a cyclic object reaches the depth limit) and `invalid_schema` for a value that
- * JSON cannot express. Members that are `undefined` are omitted, as in `JSON.stringify`.
+ * Throws `too_complex` beyond the limits (a cyclic object reaches the depth limit), and `invalid_schema` for a value
+ * that JSON cannot represent. Omits members that are `undefined`, as `JSON.stringify` does.
  */
 export function snapshot(schema: unknown, size: SchemaSize): unknown {
   let nodes = 0;

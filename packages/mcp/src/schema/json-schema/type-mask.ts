@@ -1,6 +1,6 @@
 import type { JsonSchemaType } from "./json-schema.js";
 
-/** JSON types as bits of a set; an integral number matches both the `integer` and the `number` bit. */
+/** The bit of each JSON type. The type of an integral number is the `integer` bit, and `number` also accepts it. */
 export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {
   null: 1,
   boolean: 2,
@@ -11,13 +11,14 @@ export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {
   object: 64,
 };
 
+/** The mask of all types. */
 export const ANY_TYPE = 127;
 
 export function isTypeName(name: unknown): name is JsonSchemaType {
   return typeof name === "string" && Object.hasOwn(TYPE_BITS, name);
 }
 
-/** The bit of a value's type; 0 for a value that JSON does not have. An integral number has the `integer` bit. */
+/** The bit of a value's type. An integral number has the `integer` bit. 0 for a value that JSON cannot represent. */
 export function typeBit(value: unknown): number {
   switch (typeof value) {
     case "string":

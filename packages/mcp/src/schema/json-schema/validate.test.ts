@@ -51,7 +51,7 @@ describe("Issues tell people and models what to mend", () => {
     [{ pattern: "^a$" }, "b", " must match the pattern ^a$"],
     [{ multipleOf: 0.01 }, 0.005, " must be a multiple of 0.01"],
     [{ minItems: 2 }, [1], " must have at least 2 items"],
-    [{ uniqueItems: true }, [1, 2, 1], " must not repeat items: 0 and 2 are equal"],
+    [{ uniqueItems: true }, [1, 2, 1], " must not repeat items, but items 0 and 2 are equal"],
     [{ contains: { type: "string" } }, [1], ' must contain an item that matches "contains"'],
     [
       { propertyNames: { maxLength: 1 } },
@@ -69,9 +69,9 @@ describe("Issues tell people and models what to mend", () => {
     [
       { oneOf: [{ type: "number" }, { type: "integer" }] },
       5,
-      " must match exactly one alternative, but matches 0 and 1",
+      " must match exactly one alternative, but matches alternatives 0 and 1",
     ],
-    [{ not: { type: "number" } }, 5, " must not match"],
+    [{ not: { type: "number" } }, 5, ' must not match the schema in "not"'],
   ];
   for (const [schema, value, line] of cases) {
     it(line.trim(), () => expect(lines(schema, value)).toEqual([line]));

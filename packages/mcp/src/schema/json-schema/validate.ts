@@ -1,4 +1,4 @@
-import { type Compiled, compile } from "./compile.js";
+import { type CompiledSchema, compile } from "./compile.js";
 import type { JsonSchema } from "./json-schema.js";
 import type { Formats } from "./schema-builder.js";
 import { SchemaError } from "./schema-error.js";
@@ -6,29 +6,36 @@ import { indexResources, isSchema } from "./schema-resources.js";
 import { snapshot } from "./snapshot.js";
 import { type Budget, type SchemaIssue, startValidation, tooComplex, type Validation } from "./validation.js";
 
-/** How large a schema may be and how much work a validation may do; the error names the limit that was reached. */
+/** Limits on the size of a schema and the work of a validation. The error names the limit that was reached. */
 export interface SchemaLimits {
   /**
-   * Steps of one validation, about one per subschema applied to a value: 500,000, which takes less than 50 ms.
-   * Steps instead of time, so that the same value always has the same result.
+   * Maximum steps of one validation, about one per subschema applied to a value. Default: 500,000, which takes less
+   * than 50 ms. The limit is a number of steps instead of a time, so that the same value always has the same result.
    */
   readonly steps?: number;
-  /** Nested `$ref`s of one validation: 400, which fits the call stack of every runtime. */
+  /** Maximum nesting of `$ref`s in one validation. Default: 400, which fits the call stack of every runtime. */
   readonly depth?: number;
-  /** Values (objects, lists, strings, numbers …) in one schema document: 10,000, three times the schema of this protocol. */
+  /**
+   * Maximum number of JSON values (objects, lists, strings, numbers) in one schema document. Default: 10,000, three
+   * times the schema of this protocol.
+   */
   readonly schemaNodes?: number;
-  /** Nesting of one schema document: 256, far beyond handwritten schemas and within the call stack of every runtime. */
+  /**
+   * Maximum nesting of one schema document. Default: 256, far more than handwritten schemas need and within the call
+   * stack of every runtime.
+   */
   readonly schemaDepth?: number;
-  /** Issues reported for one value: 10, enough to correct it and few enough to read. */
+  /** Maximum number of issues reported for one value. Default: 10, enough to correct it and few enough to read. */
   readonly issues?: number;
 }
 
-/** How a JSON Schema is compiled. */
+/** Options for compiling a JSON Schema. */
 export interface CompileOptions {
-  /** Documents by URI that `$ref` and `$schema` may refer to; nothing is ever fetched. */
+  /** Documents, by URI, that `$ref` and `$schema` may refer to. None is ever fetched. Default: none. */
   readonly schemas?: Readonly<Record<string, unknown>> | undefined;
-  /** Checks for `format`; without it, `format` is an annotation, which is JSON Schema's default. */
+  /** Checks for `format`. Default: `format` is an annotation, as in JSON Schema. */
   readonly formats?: Formats | undefined;
+  /** Limits on the schema and its validations. Each has a default. */
   readonly limits?: SchemaLimits | undefined;
 }
 
@@ -39,22 +46,23 @@ export type ValidationResult =
 
 /** A compiled schema. */
 export interface Validator {
-  /** Validates a JSON value; throws `SchemaError` with code `too_complex` when that exceeds a limit. */
+  /** Validates a JSON value. Throws `SchemaError` with code `too_complex` if validation exceeds a limit. */
   validate(value: unknown): ValidationResult;
 }
 
 const VALID: ValidationResult = Object.freeze({ valid: true });
 
 /**
- * Compiles a JSON Schema (2020-12 by default, draft-07 if `$schema` says so) once, for many validations.
+ * Compiles a JSON Schema (2020-12 by default, draft-07 if `$schema` names it) for many validations.
  *
- * Generates no code and fetches nothing. Throws `SchemaError` for a schema that is malformed, too large, in another
- * dialect, or that refers to documents other than `schemas`.
+ * Generates no code and fetches nothing. Throws `SchemaError` if the schema is malformed, too large, in another
+ * dialect, or refers to a document that is not in `schemas`.
  */
 export function compileValidator(schema: unknown, options: CompileOptions = {}): Validator {
   return compileSnapshot(snapshot(schema, schemaSize(options.limits)), options);
 }
 
+/** The size limits, with their defaults. */
 export function schemaSize({ schemaNodes = 10_000, schemaDepth = 256 }: SchemaLimits = {}): {
   schemaNodes: number;
   schemaDepth: number;
@@ -62,7 +70,7 @@ export function schemaSize({ schemaNodes = 10_000, schemaDepth = 256 }: SchemaLi
   return { schemaNodes, schemaDepth };
 }
 
-/** `compileValidator` for a schema that is already a snapshot. */
+/** Compiles a schema that is already a snapshot. Otherwise like `compileValidator`. */
 export function compileSnapshot(schema: unknown, options: CompileOptions): Validator {
   if (!isSchema(schema)) throw new SchemaError("invalid_schema", "A JSON Schema must be an object or a boolean.");
   const compiled = compileAll(schema, options);
@@ -71,12 +79,12 @@ export function compileSnapshot(schema: unknown, options: CompileOptions): Valid
   return { validate: (value) => validate(compiled, budget, value) };
 }
 
-function compileAll(schema: JsonSchema, options: CompileOptions): Compiled {
+function compileAll(schema: JsonSchema, options: CompileOptions): CompiledSchema {
   const resources = indexResources(schema, options.schemas ?? {});
   return compile(resources.main, resources, options.formats);
 }
 
-function validate(compiled: Compiled, budget: Budget, value: unknown): ValidationResult {
+function validate(compiled: CompiledSchema, budget: Budget, value: unknown): ValidationResult {
   const run = startValidation(budget, compiled.scope);
   try {
     if (compiled.check(value, run, undefined)) return VALID;
@@ -88,13 +96,13 @@ function validate(compiled: Compiled, budget: Budget, value: unknown): Validatio
 }
 
 /** Validates a second time to collect issues, so that matching values, the common case, never pay for messages. */
-function explain(compiled: Compiled, budget: Budget, value: unknown): readonly SchemaIssue[] {
+function explain(compiled: CompiledSchema, budget: Budget, value: unknown): readonly SchemaIssue[] {
   const run: Validation = { ...startValidation(budget, compiled.scope), issues: [] };
   const { issues = [] } = run;
   try {
     compiled.check(value, run, undefined);
   } catch (error) {
-    // The value is known not to match; if the budget ends here, the issues so far are enough.
+    // The value is known not to match. If the budget ends here, the issues so far are enough.
     if (!(error instanceof SchemaError || error instanceof RangeError)) throw error;
   }
   return issues.length > 0 ? issues : [{ path: "", keyword: "", message: "does not match the schema" }];

@@ -2,10 +2,13 @@ import { joinPointer } from "./json-pointer.js";
 import { SchemaError } from "./schema-error.js";
 import type { SchemaResource } from "./schema-resources.js";
 
-/** One reason why a value does not match, with the JSON pointer of the offending part of the value. */
+/** One reason why a value does not match. */
 export interface SchemaIssue {
+  /** JSON pointer to the part of the value that does not match. */
   readonly path: string;
+  /** The keyword of the schema that failed. */
   readonly keyword: string;
+  /** The rule that was broken, such as `must be at least 0`. */
   readonly message: string;
 }
 
@@ -16,34 +19,35 @@ export interface Budget {
   readonly issues: number;
 }
 
-/** The state of one validation; every check receives it. */
+/** The state of one validation. Every check receives it. */
 export interface Validation {
   readonly budget: Budget;
   /** Steps that may be spent before `refuel` checks the budget again. */
   fuel: number;
-  /** Steps of the budget not yet handed out as fuel. */
+  /** Steps of the budget that are not yet available as fuel. */
   left: number;
-  /** Nested `$ref`s; recursion in a schema always passes through one. */
+  /** The current nesting of `$ref`s. Recursion in a schema always passes through one. */
   depth: number;
-  /** Absent in the first pass, which stops at the first failure. */
+  /** The issues found so far. Absent in the first pass, which stops at the first failure. */
   issues: { path: string; keyword: string; message: string }[] | undefined;
-  /** Schema resources entered so far, outermost first; absent when the schema has no `$dynamicRef`. */
+  /** Schema resources entered so far, outermost first. Absent if the schema has no `$dynamicRef`. */
   readonly scope: SchemaResource[] | undefined;
 }
 
-/** Which parts of an object or array a matching subschema has evaluated; read by `unevaluated*`. */
-export interface Seen {
+/** The members of an object or array that matching subschemas have evaluated. `unevaluated*` reads them. */
+export interface EvaluatedMembers {
   allProperties: boolean;
   properties: Set<string> | undefined;
-  /** Number of leading items evaluated; Infinity for all. */
+  /** Number of evaluated leading items. Infinity for all. */
   items: number;
+  /** Indexes of other evaluated items. */
   someItems: Set<number> | undefined;
 }
 
-/** Whether a value matches; records why not if `run.issues` is present. */
-export type Check<T = unknown> = (value: T, run: Validation, seen: Seen | undefined) => boolean;
+/** Returns true if the value matches. Otherwise records the reason if `run.issues` is present. */
+export type Check<T = unknown> = (value: T, run: Validation, seen: EvaluatedMembers | undefined) => boolean;
 
-// A check then only decrements a counter; the budget is read once per portion.
+// A check only decrements a counter. The budget is read once per portion.
 const FUEL_PORTION = 4096;
 
 export function startValidation(budget: Budget, scope: readonly SchemaResource[] | undefined): Validation {
@@ -63,7 +67,7 @@ export function spend(run: Validation, steps: number): void {
   if (run.fuel < 0) refuel(run);
 }
 
-/** Takes the next portion of the step budget; throws `too_complex` when the budget is used up. */
+/** Moves the next portion of the step budget to `fuel`. Throws `too_complex` if the budget is used up. */
 export function refuel(run: Validation): void {
   while (run.fuel < 0) {
     if (run.left <= 0) throw tooComplex(`took more than ${run.budget.steps} steps`);
@@ -78,22 +82,22 @@ export function tooComplex(what: string): SchemaError {
   return new SchemaError("too_complex", `Schema too complex: validating this value ${what}; simplify the schema.`);
 }
 
-/** Records a failure if issues are collected; always false, so that checks can return it. */
+/** Records a failure if issues are collected. Always returns false, so that checks can return it. */
 export function fail(run: Validation, keyword: string, message: string): false {
   const { issues } = run;
   if (issues !== undefined && issues.length < run.budget.issues) issues.push({ path: "", keyword, message });
   return false;
 }
 
-/** After a failure: whether to check the rest, to report more issues. */
-export function goesOn(run: Validation): boolean {
+/** True if checking should continue after a failure, to report more issues. */
+export function wantsMoreIssues(run: Validation): boolean {
   return run.issues !== undefined && run.issues.length < run.budget.issues;
 }
 
 /**
- * Prefixes the issues recorded since `from` with the member they are about.
+ * Prefixes the issues recorded since `from` with the member that they are about.
  *
- * Paths are built while failures propagate outwards, so matching values pay nothing for them.
+ * Paths are built while failures propagate outwards, so that matching values pay nothing for them.
  */
 export function nest(run: Validation, from: number, key: string | number): void {
   if (run.issues === undefined) return;
@@ -108,22 +112,22 @@ export function issueCount(run: Validation): number {
   return run.issues === undefined ? 0 : run.issues.length;
 }
 
-export function newSeen(run: Validation): Seen {
+export function newEvaluatedMembers(run: Validation): EvaluatedMembers {
   spend(run, 8);
   return { allProperties: false, properties: undefined, items: 0, someItems: undefined };
 }
 
-export function markProperty(seen: Seen, name: string): void {
+export function markProperty(seen: EvaluatedMembers, name: string): void {
   seen.properties ??= new Set();
   seen.properties.add(name);
 }
 
-export function markItem(seen: Seen, index: number): void {
+export function markItem(seen: EvaluatedMembers, index: number): void {
   seen.someItems ??= new Set();
   seen.someItems.add(index);
 }
 
-export function mergeSeen(run: Validation, into: Seen, from: Seen): void {
+export function mergeEvaluatedMembers(run: Validation, into: EvaluatedMembers, from: EvaluatedMembers): void {
   into.allProperties ||= from.allProperties;
   into.items = Math.max(into.items, from.items);
   spend(run, (from.properties?.size ?? 0) + (from.someItems?.size ?? 0));
@@ -131,7 +135,7 @@ export function mergeSeen(run: Validation, into: Seen, from: Seen): void {
   for (const index of from.someItems ?? []) markItem(into, index);
 }
 
-/** Combines checks: runs all of them while issues are collected, otherwise stops at the first failure. */
+/** Combines checks. Runs all of them if issues are collected, and otherwise stops at the first failure. */
 export function allOfChecks<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   const [first, second] = checks;
   if (second === undefined) return first;
@@ -139,7 +143,7 @@ export function allOfChecks<T>(checks: readonly Check<T>[]): Check<T> | undefine
     let ok = true;
     for (const check of checks) {
       if (check(value, run, seen)) continue;
-      if (!goesOn(run)) return false;
+      if (!wantsMoreIssues(run)) return false;
       ok = false;
     }
     return ok;
@@ -147,7 +151,7 @@ export function allOfChecks<T>(checks: readonly Check<T>[]): Check<T> | undefine
 }
 
 /** Adds a schema resource to the dynamic scope while a check runs. */
-export function entering(resource: SchemaResource, check: Check): Check {
+export function withDynamicScope(resource: SchemaResource, check: Check): Check {
   return (value, run, seen) => {
     if (run.scope === undefined) return check(value, run, seen);
     run.scope.push(resource);

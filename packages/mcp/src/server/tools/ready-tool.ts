@@ -7,7 +7,7 @@ import { compileSchema } from "../../protocol/compile-schema.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool as WireTool } from "../../protocol/features/tools.js";
 import { metaWithMode } from "../../protocol/tool-mode.js";
-import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
+import { type CoercionResult, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { Answer } from "../../transport/transport.js";
@@ -27,7 +27,7 @@ export interface ReadyTool extends OwnOffer<WireTool> {
   readonly wrapsOutput: boolean;
   readonly headers: readonly ParamHeader[];
   /** Absent if the schema has nothing to coerce. */
-  readonly coerce: ((args: unknown) => Coerced) | undefined;
+  readonly coerce: ((args: unknown) => CoercionResult) | undefined;
   /** Absent if the schema accepts any argument. */
   readonly known: KnownArguments | undefined;
   readonly reportsUnknown: boolean;

@@ -11,21 +11,24 @@ type State =
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
-  /** Lookaheads are scanned backwards from the end of the text, so that one pass gives the answer at every position. */
+  /**
+   * True for lookaheads. They are scanned from the end of the text, so that one pass finds the result at every
+   * position.
+   */
   readonly backward: boolean;
 }
 
-// Matching costs up to states × characters; 2,000 states allow counted repetitions of several hundred.
+// Matching costs up to states × characters. 2,000 states allow counted repetitions of several hundred.
 const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
-/** Charges steps of work to the budget of a run; throws when it is used up. */
+/** Charges steps of work to the budget of a run. Throws if the budget is used up. */
 type Spend<R> = (run: R, steps: number) => void;
 
 /**
  * Compiles a pattern to a nondeterministic automaton (Thompson's construction) that follows all states at once.
  *
- * The work is at most states × characters for any pattern, and is charged by `spend`.
+ * The work is at most states × characters for any pattern. `spend` charges it.
  */
 export function compileAutomaton<R>(
   tree: PatternTree,
@@ -38,7 +41,7 @@ export function compileAutomaton<R>(
     spend(run, text.length >> 1);
     const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
-    // An inner lookaround precedes the outer one, so its answers are ready.
+    // An inner lookaround precedes the outer one, so its results are ready.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
       scan(look, points, answers, spend, run, answer);
@@ -68,10 +71,10 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
     return states.push(state) - 1;
   };
 
-  /** Adds the states of a tree that continues at `next`; returns its first state. */
+  /** Adds the states of a tree that continues at `next`. Returns its first state. */
   const before = (part: PatternTree, next: number): number => {
     // A repeated empty group adds no states, so MAX_STATES alone would not bound this recursion.
-    if (++parts > MAX_PARTS) throw new UnsupportedPattern(`unfolds to more than ${MAX_PARTS} parts`);
+    if (++parts > MAX_PARTS) throw new UnsupportedPattern(`expands to more than ${MAX_PARTS} parts`);
     switch (part.kind) {
       case "char":
         return add({ kind: "char", set: part.set, next });
@@ -111,7 +114,7 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
 /**
  * Follows all states over the text, starting a new match at every position.
  *
- * Without `answer`, returns whether the pattern occurs; with it, records every position where a match ends.
+ * Without `answer`, returns true if the pattern occurs. With it, records every position where a match ends.
  */
 function scan<R>(
   { states, start, backward }: Program,

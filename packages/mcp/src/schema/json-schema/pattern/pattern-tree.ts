@@ -7,10 +7,10 @@ export type PatternTree =
   | { readonly kind: "edge"; readonly at: Edge }
   | { readonly kind: "look"; readonly behind: boolean; readonly negative: boolean; readonly body: PatternTree };
 
-/** A zero-width assertion: start or end of the text, at a word boundary or not at one. */
+/** A zero-width assertion: the start or end of the text, a word boundary (`word`) or its opposite (`inside`). */
 export type Edge = "start" | "end" | "word" | "inside";
 
-/** Why a pattern cannot be matched in linear time. */
+/** Thrown for a pattern that cannot be matched in linear time. The message completes the sentence "The pattern …". */
 export class UnsupportedPattern extends Error {}
 
 const MAX_NESTING = 100;
@@ -22,7 +22,7 @@ const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y;
 /**
  * Parses the source of a regular expression that `new RegExp(source, flags)` accepts.
  *
- * Throws `UnsupportedPattern` for a backreference, which no linear algorithm can match.
+ * Throws `UnsupportedPattern` for a backreference, because no linear algorithm can match one.
  */
 export function parsePattern(source: string, flags: "u" | ""): PatternTree {
   return new PatternReader(source, flags).read();
@@ -41,21 +41,21 @@ class PatternReader {
 
   read(): PatternTree {
     const tree = this.#either(0);
-    if (this.#at < this.#source.length) throw new UnsupportedPattern("uses syntax that is not known here");
+    if (this.#at < this.#source.length) throw new UnsupportedPattern("uses unsupported syntax");
     return tree;
   }
 
   #either(nesting: number): PatternTree {
-    if (nesting > MAX_NESTING) throw new UnsupportedPattern(`nests deeper than ${MAX_NESTING} groups`);
+    if (nesting > MAX_NESTING) throw new UnsupportedPattern(`nests groups deeper than ${MAX_NESTING} levels`);
     const parts = [this.#sequence(nesting)];
-    while (this.#take("|")) parts.push(this.#sequence(nesting));
+    while (this.#consume("|")) parts.push(this.#sequence(nesting));
     const [only] = parts;
     return only !== undefined && parts.length === 1 ? only : { kind: "either", parts };
   }
 
   #sequence(nesting: number): PatternTree {
     const parts: PatternTree[] = [];
-    while (this.#at < this.#source.length && !this.#sees("|") && !this.#sees(")")) {
+    while (this.#at < this.#source.length && !this.#startsWith("|") && !this.#startsWith(")")) {
       parts.push(this.#repeated(this.#term(nesting)));
     }
     return { kind: "sequence", parts };
@@ -73,12 +73,12 @@ class PatternReader {
   }
 
   #term(nesting: number): PatternTree {
-    if (this.#take("^")) return { kind: "edge", at: "start" };
-    if (this.#take("$")) return { kind: "edge", at: "end" };
-    if (this.#take("(")) return this.#group(nesting);
-    if (this.#sees("[")) return this.#set(this.#match(CLASS)?.[0]);
-    if (this.#take(".")) return this.#set(".");
-    if (this.#sees("\\")) return this.#escape();
+    if (this.#consume("^")) return { kind: "edge", at: "start" };
+    if (this.#consume("$")) return { kind: "edge", at: "end" };
+    if (this.#consume("(")) return this.#group(nesting);
+    if (this.#startsWith("[")) return this.#set(this.#match(CLASS)?.[0]);
+    if (this.#consume(".")) return this.#set(".");
+    if (this.#startsWith("\\")) return this.#escape();
     const point = this.#source.codePointAt(this.#at) ?? 0;
     const text = this.#flags === "u" ? String.fromCodePoint(point) : this.#source.charAt(this.#at);
     this.#at += text.length;
@@ -87,11 +87,16 @@ class PatternReader {
 
   #group(nesting: number): PatternTree {
     const look = this.#match(/\?(<?)([=!])/y);
-    if (look === undefined && !this.#take("?:") && this.#match(/\?<[^>]*>/y) === undefined && this.#sees("?")) {
+    if (
+      look === undefined &&
+      !this.#consume("?:") &&
+      this.#match(/\?<[^>]*>/y) === undefined &&
+      this.#startsWith("?")
+    ) {
       throw new UnsupportedPattern("changes flags inside a group");
     }
     const body = this.#either(nesting + 1);
-    this.#take(")");
+    this.#consume(")");
     if (look === undefined) return body;
     return { kind: "look", behind: look[1] === "<", negative: look[2] === "!", body };
   }
@@ -100,16 +105,16 @@ class PatternReader {
     const text = this.#match(ESCAPE)?.[0] ?? "";
     if (text === "\\b") return { kind: "edge", at: "word" };
     if (text === "\\B") return { kind: "edge", at: "inside" };
-    if (/^\\[1-9k]/.test(text)) throw new UnsupportedPattern("refers back to an earlier group");
-    // Without the flag u, `\u{…}`, `\p{…}` and `\0` before a digit do not mean what they appear to.
+    if (/^\\[1-9k]/.test(text)) throw new UnsupportedPattern("has a backreference");
+    // Without the flag u, `\u{…}`, `\p{…}` and `\0` before a digit have another meaning.
     if (this.#flags === "" && (/^\\(?:u\{|[pP]\{)/.test(text) || (text === "\\0" && /^\d/.test(this.#rest())))) {
-      throw new UnsupportedPattern("mixes syntax with and without Unicode mode");
+      throw new UnsupportedPattern("mixes Unicode-mode syntax with syntax that is invalid in that mode");
     }
     return /^\\[^a-zA-Z0-9]$/.test(text) ? { kind: "char", set: literalSet(text.slice(1)) } : this.#set(text);
   }
 
   #set(source: string | undefined): PatternTree {
-    if (source === undefined) throw new UnsupportedPattern("uses syntax that is not known here");
+    if (source === undefined) throw new UnsupportedPattern("uses unsupported syntax");
     return { kind: "char", set: this.#cached(source) };
   }
 
@@ -125,12 +130,12 @@ class PatternReader {
     return this.#source.slice(this.#at);
   }
 
-  #sees(text: string): boolean {
+  #startsWith(text: string): boolean {
     return this.#source.startsWith(text, this.#at);
   }
 
-  #take(text: string): boolean {
-    if (!this.#sees(text)) return false;
+  #consume(text: string): boolean {
+    if (!this.#startsWith(text)) return false;
     this.#at += text.length;
     return true;
   }
@@ -146,10 +151,11 @@ class PatternReader {
 
 /** The characters that match at one position of a pattern. */
 export interface CharSet {
+  /** True if the set contains the character. */
   has(codePoint: number): boolean;
-  /** Which ASCII characters are in the set, one bit each. */
+  /** The ASCII characters in the set, one bit each. */
   readonly ascii: AsciiBits;
-  /** Whether the set may contain non-ASCII characters; true if unknown. */
+  /** True if the set may contain non-ASCII characters. */
   readonly beyond: boolean;
 }
 
@@ -166,8 +172,8 @@ function literalSet(text: string): CharSet {
 /**
  * The set of a character class or escape, from its source.
  *
- * The platform's own regular expressions decide membership, one character at a time: that takes constant time and
- * agrees with them on every class and Unicode property.
+ * The platform's own regular expressions test membership, one character at a time. That takes constant time and agrees
+ * with them on every class and Unicode property.
  */
 export function charSet(source: string, flags: "u" | ""): CharSet {
   const one = new RegExp(`^${source}$`, flags);
@@ -190,7 +196,7 @@ function bitsOf(has: (point: number) => boolean): AsciiBits {
   return bits;
 }
 
-/** Whether no character is in more than one of the sets. */
+/** True if no character is in more than one of the sets. */
 export function areDisjoint(sets: Iterable<CharSet>): boolean {
   const taken: [number, number, number, number] = [0, 0, 0, 0];
   let beyond = false;

@@ -1,22 +1,23 @@
 import { areDisjoint, type CharSet, type PatternTree } from "./pattern-tree.js";
 
-/** Why a backtracking engine matches an unambiguous pattern in linear time. */
-export type OneWay = "anchored" | "short";
+/** The reason why a backtracking engine matches an unambiguous pattern in linear time. */
+export type LinearProof = "anchored" | "short";
 
-// Comparing places is quadratic, so larger patterns go to the automaton without a proof.
+// Comparing places is quadratic, so larger patterns are left to the automaton.
 const MAX_PLACES = 300;
 const MAX_SEARCHED_LENGTH = 64;
 
 /**
- * Proves that a backtracking engine needs only linear time for a pattern on any text.
+ * Proves that a backtracking engine matches a pattern in linear time on any text. Returns undefined if it finds no
+ * proof.
  *
- * That holds if the next character always determines how the match continues, so that every backtrack fails at once,
- * and if the match is anchored at the start of the text (`anchored`) or cannot be long (`short`), because a search
- * tries every start. Undefined means that there is no proof: use the automaton.
+ * Two conditions are sufficient. First, the next character always determines how the match continues, so that every
+ * backtrack fails at once. Second, the match is anchored at the start of the text (`anchored`) or cannot be long
+ * (`short`), because a search tries every start.
  */
-export function findOneWay(tree: PatternTree): OneWay | undefined {
+export function proveLinear(tree: PatternTree): LinearProof | undefined {
   const branches = tree.kind === "either" ? tree.parts : [tree];
-  let result: OneWay = "anchored";
+  let result: LinearProof = "anchored";
   for (const branch of branches) {
     const parts = branch.kind === "sequence" ? [...branch.parts] : [branch];
     const anchored = isEdge(parts[0], "start");
@@ -25,7 +26,7 @@ export function findOneWay(tree: PatternTree): OneWay | undefined {
     const body: PatternTree = { kind: "sequence", parts };
     if (!isUnambiguous(body)) return undefined;
     if (anchored) continue;
-    if (longest(body) > MAX_SEARCHED_LENGTH) return undefined;
+    if (maxLength(body) > MAX_SEARCHED_LENGTH) return undefined;
     result = "short";
   }
   return result;
@@ -35,16 +36,17 @@ function isEdge(tree: PatternTree | undefined, at: string): boolean {
   return tree?.kind === "edge" && tree.at === at;
 }
 
-function longest(tree: PatternTree): number {
+/** The length of the longest text that a pattern without lookarounds can match. */
+function maxLength(tree: PatternTree): number {
   switch (tree.kind) {
     case "char":
       return 1;
     case "sequence":
-      return tree.parts.reduce((sum, part) => sum + longest(part), 0);
+      return tree.parts.reduce((sum, part) => sum + maxLength(part), 0);
     case "either":
-      return Math.max(...tree.parts.map(longest));
+      return Math.max(...tree.parts.map(maxLength));
     case "repeat":
-      return tree.max === 0 ? 0 : longest(tree.body) * tree.max;
+      return tree.max === 0 ? 0 : maxLength(tree.body) * tree.max;
     default:
       return 0;
   }
@@ -62,10 +64,12 @@ interface Shape {
   readonly empty: boolean;
 }
 
-class Ambiguous extends Error {}
+class AmbiguousPattern extends Error {}
 
 /**
- * The Glushkov construction without removing duplicates: a place that can be reached in two ways, as in `(a+)+`, is as
+ * True if no character can be matched at two places at once.
+ *
+ * Uses the Glushkov construction, but keeps duplicates: a place that can be reached in two ways, as in `(a+)+`, is as
  * ambiguous as two places that match the same character.
  */
 function isUnambiguous(tree: PatternTree): boolean {
@@ -74,7 +78,7 @@ function isUnambiguous(tree: PatternTree): boolean {
     const { first } = shapeOf(tree, places);
     return isDisjoint(first) && places.every(({ next }) => isDisjoint(next));
   } catch (error) {
-    if (error instanceof Ambiguous) return false;
+    if (error instanceof AmbiguousPattern) return false;
     throw error;
   }
 }
@@ -86,7 +90,7 @@ function isDisjoint(places: readonly Place[]): boolean {
 function join(from: readonly Place[], to: readonly Place[]): void {
   for (const place of from) {
     place.next.push(...to);
-    if (place.next.length > MAX_PLACES) throw new Ambiguous();
+    if (place.next.length > MAX_PLACES) throw new AmbiguousPattern();
   }
 }
 
@@ -94,7 +98,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
   switch (tree.kind) {
     case "char": {
       const place: Place = { set: tree.set, next: [] };
-      if (places.push(place) > MAX_PLACES) throw new Ambiguous();
+      if (places.push(place) > MAX_PLACES) throw new AmbiguousPattern();
       return { first: [place], last: [place], empty: false };
     }
     case "sequence":
@@ -105,8 +109,8 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
       });
     case "either": {
       const shapes = tree.parts.map((part) => shapeOf(part, places));
-      // Two empty alternatives double the work of everything that follows.
-      if (shapes.filter(({ empty }) => empty).length > 1) throw new Ambiguous();
+      // Two empty alternatives double the work for the rest of the pattern.
+      if (shapes.filter(({ empty }) => empty).length > 1) throw new AmbiguousPattern();
       return {
         first: shapes.flatMap(({ first }) => first),
         last: shapes.flatMap(({ last }) => last),
@@ -115,13 +119,13 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
     }
     case "repeat": {
       const body = shapeOf(tree.body, places);
-      if (body.empty || tree.max === 0) throw new Ambiguous();
+      if (body.empty || tree.max === 0) throw new AmbiguousPattern();
       // Treating a counted repetition as unbounded can only find more ambiguity.
       if (tree.max > 1) join(body.last, body.first);
       return tree.min === 0 ? { ...body, empty: true } : body;
     }
     default:
-      throw new Ambiguous();
+      throw new AmbiguousPattern();
   }
 }
 
