@@ -5,23 +5,29 @@ import type { CallToolResult, Tool } from "../protocol/features/tools.js";
 import { type LoweredArguments, lowerArguments, openArguments, sameArguments } from "./schema/lower-arguments.js";
 import { GEMINI, legalName, OPENAI_STRICT } from "./schema/schema-dialect.js";
 
-/** What calls of a framework pass on. */
+/** Options of one tool call. */
 export interface ToolCallOptions {
   /** Cancels the call. */
   signal?: AbortSignal | undefined;
 }
 
-/** Where tools come from: a client, a host, or anything else that lists and calls tools. One of the lists is enough. */
+/**
+ * A source of tools: a client, a host, or any object that lists and calls tools. It needs `allTools` or `tools`;
+ * `allTools` takes precedence.
+ */
 export interface ToolSource {
+  /** Returns all tools at once. Default: the adapter reads `tools`. */
   allTools?(): readonly Tool[] | Promise<readonly Tool[]>;
+  /** Iterates over the tools. Unused if `allTools` exists. */
   tools?(): Iterable<Tool> | AsyncIterable<Tool>;
+  /** Calls a tool by the name that the server gave it. Rejects if the call gets no result. */
   callTool(name: string, args?: Record<string, unknown>, options?: ToolCallOptions): Promise<CallToolResult>;
 }
 
-/** Whose rules a schema follows; `any` leaves it as the server wrote it. */
+/** The provider whose schema rules apply; `any` leaves the schema as the server wrote it. */
 export type SchemaRules = "any" | "anthropic" | "gemini" | "openai";
 
-/** A tool under a name and with a schema that a provider accepts. */
+/** A tool with a name and a schema that a provider accepts. */
 export interface AdaptedTool {
   readonly name: string;
   readonly description: string;
@@ -29,10 +35,11 @@ export interface AdaptedTool {
   readonly tool: Tool;
 }
 
-/** What a provider does not get to know of a tool's schema. The server still checks all of it. */
+/** The constraints of one tool that a provider's schema cannot express. The server still enforces them. */
 export interface LostParts {
-  /** The name that the server gave. */
+  /** The tool's name on the server. */
   readonly tool: string;
+  /** One description per constraint, such as `city.name: minLength`. */
   readonly parts: readonly string[];
 }
 
@@ -46,7 +53,7 @@ const LOWER_BY_RULES: Readonly<Record<SchemaRules, (schema: Tool["inputSchema"])
   openai: (schema) => lowerArguments(schema, OPENAI_STRICT),
 };
 
-/** The tools of a source as one provider sees them, and the way back. */
+/** The tools of a source as one provider sees them. Maps calls back to the original names and arguments. */
 export class AdaptedTools {
   readonly list: readonly AdaptedTool[];
   readonly #source: ToolSource;
@@ -70,7 +77,10 @@ export class AdaptedTools {
       .map(({ tool, arguments: { lost } }) => ({ tool: tool.name, parts: lost }));
   }
 
-  /** Calls a tool as the model named it. Rejects with `invalid_params` for an unknown name or arguments that are no object. */
+  /**
+   * Calls a tool by its adapted name. Rejects with `invalid_params` for an unknown name, or for arguments that are not
+   * an object.
+   */
   async call(name: string, args: unknown, options: ToolCallOptions): Promise<CallToolResult> {
     const adapted = this.#byName.get(name);
     if (adapted === undefined) {
@@ -89,7 +99,9 @@ export class AdaptedTools {
     );
   }
 
-  /** As `call`, with failures that a model can correct as results: an unknown name, wrong arguments. */
+  /**
+   * Like `call`, but returns errors that a model can correct (unknown name, wrong arguments) as results with `isError`.
+   */
   async callForModel(name: string, args: unknown, options: ToolCallOptions): Promise<CallToolResult> {
     try {
       return await this.call(name, args, options);
@@ -101,7 +113,7 @@ export class AdaptedTools {
 }
 
 /**
- * Whether a tool is for models: some are for the pages of the server alone.
+ * True if models may call a tool. A server can restrict a tool to its own app pages.
  *
  * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -111,10 +123,10 @@ function isForModels({ _meta: meta }: Tool): boolean {
   return visibility === undefined || (Array.isArray(visibility) && visibility.includes("model"));
 }
 
-/** Lists the tools of a source and adapts those that are for models. */
+/** Lists the tools of a source and adapts those that models may call. */
 export async function adaptTools(source: ToolSource, rules: SchemaRules): Promise<AdaptedTools> {
   if (!Object.hasOwn(LOWER_BY_RULES, rules)) {
-    throw new McpError("invalid_definition", `"${String(rules)}" is not a provider whose rules for schemas are known`, {
+    throw new McpError("invalid_definition", `unknown schema rules: "${String(rules)}"`, {
       fix: `Use one of: ${Object.keys(LOWER_BY_RULES).join(", ")}.`,
     });
   }
@@ -126,7 +138,7 @@ export async function adaptTools(source: ToolSource, rules: SchemaRules): Promis
     });
   }
   for await (const tool of listed) {
-    // Providers refuse a name that is there twice.
+    // Keep the first of several tools with one name: providers reject duplicates.
     if (isForModels(tool) && !tools.has(tool.name)) tools.set(tool.name, tool);
     if (tools.size > MAX_TOOLS) {
       throw new McpError("limit_exceeded", `there are more than ${MAX_TOOLS} tools to adapt`, {

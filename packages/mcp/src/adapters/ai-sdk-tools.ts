@@ -6,23 +6,39 @@ import type { CallToolResult } from "../protocol/features/tools.js";
 import { adaptTools, type SchemaRules, type ToolSource } from "./adapted-tools.js";
 import { type ResultPart, resultParts, textOfResult } from "./result-parts.js";
 
-/** How tools are written for a framework that serves several providers. */
+/** Options for frameworks that support several providers. */
 export interface FrameworkToolsOptions {
-  /** The provider whose rules the schemas follow. Default: `any`, the framework adapts them. */
+  /** The provider whose schema rules apply. Default: `any`, because the framework adapts schemas itself. */
   schemas?: SchemaRules | undefined;
 }
 
-/** The arguments of a tool, as any library reads them that knows Standard Schema. */
+/** A tool's arguments as a Standard Schema. */
 export interface AiSdkSchema {
+  /**
+   * The validator and the JSON Schema, as defined by Standard Schema. The validator only checks for an object; the
+   * server validates the rest.
+   */
   readonly "~standard": StandardSchemaV1.Props<unknown, Record<string, unknown>> & StandardJSONSchemaV1.Props;
 }
 
-/** What the model gets of a result. */
+/** The part of a result that the AI SDK passes to the model. */
 export type AiSdkOutput =
-  | { type: "text"; value: string }
-  | { type: "error-text"; value: string }
   | {
+      /** A result that consists of text alone. */
+      type: "text";
+      /** All text of the result, one block per line. */
+      value: string;
+    }
+  | {
+      /** A tool that failed. */
+      type: "error-text";
+      /** The tool's error message. */
+      value: string;
+    }
+  | {
+      /** A result with images, audio or files. */
       type: "content";
+      /** The blocks of the result in order. Binary data is Base64. */
       value: (
         | { type: "text"; text: string }
         | { type: "image-data"; data: string; mediaType: string }
@@ -32,15 +48,21 @@ export type AiSdkOutput =
 
 /** A tool of the Vercel AI SDK. */
 export interface AiSdkTool {
+  /** The tool's description; its title or name if the server gave none. */
   description: string;
+  /** The title for people. Absent if the server gave none. */
   title?: string;
+  /** The arguments, adapted by the option `schemas`. */
   inputSchema: AiSdkSchema;
-  /** Rejects with `tool_error` if the tool failed. */
+  /** Calls the tool. Rejects with `tool_error` if the tool failed. */
   execute(input: Record<string, unknown>, options?: { abortSignal?: AbortSignal | undefined }): Promise<CallToolResult>;
+  /** Converts the result of `execute` for the model. */
   toModelOutput(result: { output: CallToolResult }): AiSdkOutput;
 }
 
-/** Offers the tools of a client or a host to the Vercel AI SDK, for `tools` of `generateText`, `streamText` and agents. */
+/**
+ * Adapts the tools of a client or a host to the Vercel AI SDK, for `tools` of `generateText`, `streamText` and agents.
+ */
 export async function toAiSdkTools(
   source: ToolSource,
   options: FrameworkToolsOptions = {},
@@ -64,7 +86,7 @@ export async function toAiSdkTools(
   return Object.fromEntries(tools);
 }
 
-/** The mark by which the SDK knows its own schemas, which it passes to providers as they are; others it closes. */
+/** Brand of AI SDK schemas. The SDK adds `additionalProperties: false` to schemas without it. */
 const AI_SDK_SCHEMA = Symbol.for("vercel.ai.schema");
 
 function schemaOf(jsonSchema: Record<string, unknown>): AiSdkSchema {

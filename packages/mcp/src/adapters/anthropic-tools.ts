@@ -4,48 +4,70 @@ import { isSupportedImage, partText, type ResultPart, resultParts } from "./resu
 
 /** A tool of Anthropic's Messages API. */
 export interface AnthropicTool {
+  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
   name: string;
+  /** The tool's description; its title or name if the server gave none. */
   description: string;
+  /** The arguments as JSON Schema, without alternatives at the top level. */
   input_schema: { type: "object"; [keyword: string]: unknown };
 }
 
-/** A call in a message of the model. */
+/** A tool call in a message of the model. */
 export interface AnthropicCall {
+  /** The type of this content block. */
   type: "tool_use";
+  /** The id of the call; `AnthropicResult` repeats it. */
   id: string;
+  /** The name from `AnthropicTool`. */
   name: string;
+  /** The arguments that the model wrote. */
   input: unknown;
 }
 
-/** Part of the result of a call. */
+/** One content block of a tool result. */
 export type AnthropicContent =
-  | { type: "text"; text: string }
-  | { type: "image"; source: { type: "base64"; media_type: AnthropicImage; data: string } };
+  | {
+      /** A text block; never empty, because the API rejects empty text. */
+      type: "text";
+      /** The text for the model. */
+      text: string;
+    }
+  | {
+      /** An image block. */
+      type: "image";
+      /** The image, as Base64. */
+      source: { type: "base64"; media_type: AnthropicImage; data: string };
+    };
 
-/** The images that models of Anthropic see. */
+/** The image types that Anthropic's models accept. */
 export type AnthropicImage = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
 
-/** The result of a call, for the next message of the user. */
+/** The result of a call, for the next user message. */
 export interface AnthropicResult {
+  /** The type of this content block. */
   type: "tool_result";
+  /** The `id` of the call. */
   tool_use_id: string;
+  /** The content of the result. Images of other types, audio and files appear as a short text. */
   content: AnthropicContent[];
+  /** True if the call failed. Absent otherwise. */
   is_error?: boolean;
 }
 
-/** Tools in the form of Anthropic. */
+/** Tools for Anthropic's Messages API. */
 export interface AnthropicTools {
+  /** The tools, for `tools` of a request. */
   readonly tools: AnthropicTool[];
-  /** What the model does not get to know of the schemas. */
+  /** The constraints that the schemas for the model cannot express. */
   readonly lost: readonly LostParts[];
   /**
-   * Runs a call of the model. A tool that fails, an unknown name and wrong arguments are results with `is_error`; a call that does
-   * not come to an end rejects.
+   * Runs a call of the model. A failed tool, an unknown name and wrong arguments give a result with `is_error`. Rejects
+   * if the call gets no result, such as after a timeout.
    */
   call(call: AnthropicCall, options?: ToolCallOptions): Promise<AnthropicResult>;
 }
 
-/** Offers the tools of a client or a host to models of Anthropic, and runs their calls. */
+/** Adapts the tools of a client or a host to Anthropic's Messages API, and runs the model's calls. */
 export async function toAnthropicTools(source: ToolSource): Promise<AnthropicTools> {
   const adapted = await adaptTools(source, "anthropic");
   return {
@@ -62,10 +84,10 @@ export async function toAnthropicTools(source: ToolSource): Promise<AnthropicToo
   };
 }
 
-/** The API refuses empty texts. */
+/** Drops empty text, which the API rejects. */
 function contentOf(part: ResultPart): AnthropicContent[] {
   if (!isSupportedImage(part)) return partText(part) === "" ? [] : [{ type: "text", text: partText(part) }];
-  // Safe: `isShownImage` knows these types alone.
+  // Safe: `isSupportedImage` accepts only these types.
   const media_type = part.mimeType as AnthropicImage;
   return [{ type: "image", source: { type: "base64", media_type, data: part.data } }];
 }

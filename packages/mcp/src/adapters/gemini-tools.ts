@@ -11,47 +11,53 @@ import {
 import { resultParts, textOfResult } from "./result-parts.js";
 import type { SchemaNode } from "./schema/merge-schemas.js";
 
-/** A function that models of Gemini may call. */
+/** A function that Gemini models may call. */
 export interface GeminiFunction {
+  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
   name: string;
+  /** The tool's description; its title or name if the server gave none. */
   description: string;
-  /** A schema in the words of Gemini's API; absent if there are no arguments. */
+  /** The arguments as a schema of the Gemini API. Absent if the tool has no arguments. */
   parameters?: object;
 }
 
-/** A call in a reply of the model. */
+/** A function call in a reply of the model. */
 export interface GeminiCall {
+  /** The id of the call, if the API gave one; the result repeats it. */
   id?: string | undefined;
+  /** The name from `GeminiFunction`. */
   name?: string | undefined;
+  /** The arguments that the model wrote. Default: none. */
   args?: Record<string, unknown> | undefined;
 }
 
 /** The result of a call, as a part of the next content. */
 export interface GeminiResult {
+  /** The response part of the Gemini API, with the id and the name of the call. */
   functionResponse: {
     id?: string;
     name: string;
-    /** `output`, or `error` if the tool failed. */
+    /** The result as `output`, or the message as `error` if the tool failed. */
     response: Record<string, unknown>;
-    /** Images, audio and files. */
+    /** Images, audio and files. Absent if the result has none. */
     parts?: { inlineData: { mimeType: string; data: string } }[];
   };
 }
 
-/** Tools in the form of Gemini. */
+/** Tools for the Gemini API. */
 export interface GeminiTools {
-  /** For `config.tools`. */
+  /** The tools, for `config.tools`. Empty if the source has none. */
   readonly tools: { functionDeclarations: GeminiFunction[] }[];
-  /** What the model does not get to know of the schemas. */
+  /** The constraints that the schemas for the model cannot express. */
   readonly lost: readonly LostParts[];
   /**
-   * Runs a call of the model. A tool that fails, an unknown name and wrong arguments are results with `error`; a call that does not
-   * come to an end rejects.
+   * Runs a call of the model. A failed tool, an unknown name and wrong arguments give a result with `error`. Rejects if
+   * the call gets no result, such as after a timeout.
    */
   call(call: GeminiCall, options?: ToolCallOptions): Promise<GeminiResult>;
 }
 
-/** Offers the tools of a client or a host to models of Gemini, and runs their calls. */
+/** Adapts the tools of a client or a host to the Gemini API, and runs the model's calls. */
 export async function toGeminiTools(source: ToolSource): Promise<GeminiTools> {
   const adapted = await adaptTools(source, "gemini");
   return {
@@ -86,7 +92,7 @@ function geminiResponse(result: CallToolResult): Record<string, unknown> {
   return { output: structuredContent ?? textOfResult(result) };
 }
 
-/** What ADK's `FunctionTool` is made of. */
+/** The constructor argument of ADK's `FunctionTool`. */
 export interface AdkToolDefinition {
   name: string;
   description: string;
@@ -94,15 +100,15 @@ export interface AdkToolDefinition {
   execute(args: unknown, context?: unknown): Promise<unknown>;
 }
 
-/** What ADK tools need of its package. */
+/** Options of `toAdkTools`. */
 export interface AdkToolsOptions<T> {
-  /** The class of `@google/adk`. */
+  /** The class `FunctionTool` of `@google/adk`. Passed in, so that this library does not depend on the package. */
   FunctionTool: new (
     definition: never,
   ) => T;
 }
 
-/** Makes tools of Google's Agent Development Kit. A tool that fails gives `{ error }` to the model. */
+/** Creates tools of Google's Agent Development Kit. A tool that fails returns `{ error }` to the model. */
 export async function toAdkTools<T>(source: ToolSource, options: AdkToolsOptions<T>): Promise<T[]> {
   checkOptions("toAdkTools", options, "FunctionTool");
   const adapted = await adaptTools(source, "gemini");
@@ -115,18 +121,19 @@ export async function toAdkTools<T>(source: ToolSource, options: AdkToolsOptions
         return geminiResponse(await adapted.callForModel(tool.name, args, { signal }));
       },
     };
-    // Safe: what the class is made of. Its own type is generic over schema libraries, which are not ours to name.
+    // Safe: the class accepts this definition. Its own type is generic over schema libraries that are not dependencies
+    // of this one.
     return new options.FunctionTool(definition as never);
   });
 }
 
-/** A schema in the words of Gemini's API. */
+/** A schema of the Gemini API. */
 type GeminiSchema = Record<string, unknown>;
 
-/** Numbers that its API writes as text. */
+/** Keywords whose numbers the API expects as strings. */
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/** Writes a schema that was lowered for Gemini in the words of its API. */
+/** Converts a schema that was lowered for Gemini to the API's notation. */
 export function geminiSchema(schema: SchemaNode): GeminiSchema {
   const result: GeminiSchema = {};
   for (const [keyword, value] of Object.entries(schema)) {

@@ -5,18 +5,20 @@ import { adaptTools, type ToolSource } from "./adapted-tools.js";
 import type { FrameworkToolsOptions } from "./ai-sdk-tools.js";
 import { partText, type ResultPart, resultParts, textOfResult } from "./result-parts.js";
 
-/** Part of the content of a message. */
+/** One content block of a message. */
 export type LangChainContent = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
 
-/** What LangChain tools need of its package. */
+/** Options of `toLangChainTools`. */
 export interface LangChainToolsOptions<T> extends FrameworkToolsOptions {
-  /** The function of `@langchain/core/tools`. */
+  /**
+   * The function `tool` of `@langchain/core/tools`. Passed in, so that this library does not depend on the package.
+   */
   tool: (run: never, fields: never) => T;
 }
 
 /**
- * Makes LangChain tools. Their messages have the content of the result, and the whole result as `artifact`. They reject with
- * `tool_error` if the tool failed.
+ * Creates LangChain tools. Their messages carry the content of the result, and the whole result as `artifact`. A tool
+ * that fails rejects with `tool_error`.
  */
 export async function toLangChainTools<T>(source: ToolSource, options: LangChainToolsOptions<T>): Promise<T[]> {
   checkOptions("toLangChainTools", options, "tool schemas");
@@ -28,7 +30,8 @@ export async function toLangChainTools<T>(source: ToolSource, options: LangChain
       return [contentOf(result), result];
     };
     const fields = { name, description, schema, responseFormat: "content_and_artifact" };
-    // Safe: what the function takes. It is overloaded by schema library, and none of them is ours to name.
+    // Safe: the function accepts these arguments. Its overloads name schema libraries that are not dependencies of this
+    // one.
     return options.tool(run as never, fields as never);
   });
 }

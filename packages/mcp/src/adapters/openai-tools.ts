@@ -11,75 +11,98 @@ import {
 } from "./adapted-tools.js";
 import { isSupportedImage, partText, type ResultPart, resultParts, textOfResult } from "./result-parts.js";
 
-/** How tools are written for OpenAI. */
+/** Options of `toOpenAITools`. */
 export interface OpenAIToolsOptions {
-  /** Arguments always follow the schema, which is lowered for that. Default: true. */
+  /** Lowers the schemas to OpenAI's strict mode, in which arguments always match the schema. Default: true. */
   strict?: boolean | undefined;
 }
 
 /** A function tool of the Responses API. */
 export interface OpenAIResponsesTool {
+  /** The type of the tool. */
   type: "function";
+  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
   name: string;
+  /** The tool's description; its title or name if the server gave none. */
   description: string;
+  /** The arguments as JSON Schema; within the limits of strict mode if `strict` is true. */
   parameters: Record<string, unknown>;
+  /** The option `strict` of `toOpenAITools`. */
   strict: boolean;
 }
 
 /** A function tool of the Chat Completions API. */
 export interface OpenAIChatTool {
+  /** The type of the tool. */
   type: "function";
+  /** The function, with the same fields as `OpenAIResponsesTool`. */
   function: { name: string; description: string; parameters: Record<string, unknown>; strict: boolean };
 }
 
-/** A call in the output of the Responses API. */
+/** A function call in the output of the Responses API. */
 export interface OpenAIResponsesCall {
+  /** The type of the output item. */
   type: "function_call";
+  /** The id of the call; the output repeats it. */
   call_id: string;
+  /** The name from `OpenAIResponsesTool`. */
   name: string;
+  /** The arguments as JSON text. Empty text means no arguments. */
   arguments: string;
 }
 
-/** A call in a message of the Chat Completions API. */
+/** A function call in a message of the Chat Completions API. */
 export interface OpenAIChatCall {
+  /** The type of the call. */
   type: "function";
+  /** The id of the call; the output repeats it. */
   id: string;
+  /** The name from `OpenAIChatTool`, and the arguments as JSON text. */
   function: { name: string; arguments: string };
 }
 
-/** What the Responses API takes for a call. */
+/** The result of a call, for the input of the Responses API. */
 export interface OpenAIResponsesOutput {
+  /** The type of the input item. */
   type: "function_call_output";
+  /** The `call_id` of the call. */
   call_id: string;
+  /** The result as text, or as a list if it has images. A failure begins with `Error:`. */
   output:
     | string
     | ({ type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" })[];
 }
 
-/** What the Chat Completions API takes for a call; it has no place for images, which are only named. */
+/**
+ * The result of a call, as a message of the Chat Completions API. The API accepts only text here, so images appear as a
+ * short description.
+ */
 export interface OpenAIChatOutput {
+  /** The role of the message. */
   role: "tool";
+  /** The `id` of the call. */
   tool_call_id: string;
+  /** The result as text. A failure begins with `Error:`. */
   content: string;
 }
 
-/** Tools in both forms of OpenAI. */
+/** Tools for both APIs of OpenAI. */
 export interface OpenAITools {
-  /** For `tools` of the Responses API. */
+  /** The tools, for `tools` of the Responses API. */
   readonly responses: OpenAIResponsesTool[];
-  /** For `tools` of the Chat Completions API. */
+  /** The tools, for `tools` of the Chat Completions API. */
   readonly chat: OpenAIChatTool[];
-  /** What the model does not get to know of the schemas. */
+  /** The constraints that the schemas for the model cannot express. */
   readonly lost: readonly LostParts[];
   /**
-   * Runs a call of the model and gives what the API takes as its result. A tool that fails, an unknown name and wrong arguments
-   * are results that say so; a call that does not come to an end rejects.
+   * Runs a call of the model and returns its result for the same API. A failed tool, an unknown name and wrong
+   * arguments give a result that begins with `Error:`. Rejects if the call gets no result, such as after a timeout.
    */
   call(call: OpenAIResponsesCall, options?: ToolCallOptions): Promise<OpenAIResponsesOutput>;
   call(call: OpenAIChatCall, options?: ToolCallOptions): Promise<OpenAIChatOutput>;
 }
 
-/** Offers the tools of a client or a host to models of OpenAI, and runs their calls. */
+/** Adapts the tools of a client or a host to OpenAI's APIs, and runs the model's calls. */
 export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOptions = {}): Promise<OpenAITools> {
   checkOptions("toOpenAITools", options, "strict");
   const { strict = true } = options;
@@ -96,7 +119,7 @@ export async function toOpenAITools(source: ToolSource, options: OpenAIToolsOpti
       return { type: "function_call_output", call_id: given.call_id, output: responsesOutput(result) } as const;
     }
     if (given.type !== "function" || !isObject(given.function)) {
-      throw new McpError("misuse", "what was given is no call of a function", {
+      throw new McpError("misuse", "the argument of `call` is not a function call", {
         fix: "Pass an item of type `function_call`, or an entry of `tool_calls`.",
       });
     }
@@ -119,7 +142,7 @@ async function callWithJson(
 ): Promise<CallToolResult> {
   let args: unknown;
   try {
-    // Some models write nothing where there are no arguments.
+    // Some models send empty text instead of `{}`.
     args = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     return { content: [{ type: "text", text: "The arguments are not valid JSON." }], isError: true };
@@ -138,7 +161,7 @@ function responsesOutput(result: CallToolResult): OpenAIResponsesOutput["output"
   );
 }
 
-/** The API has no mark for a failure, so the text says it. */
+/** The API has no error flag, so the text begins with `Error:`. */
 function chatContent(result: CallToolResult): string {
   return result.isError === true ? `Error: ${textOfResult(result)}` : textOfResult(result);
 }

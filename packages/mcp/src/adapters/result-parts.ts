@@ -1,12 +1,12 @@
 import { blockContent, type ContentBlock } from "../protocol/features/content.js";
 import type { CallToolResult } from "../protocol/features/tools.js";
 
-/** A part of a result as models take it. */
+/** One part of a result, in a form common to all providers. */
 export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio" | "file"; readonly data: string; readonly mimeType: string };
 
-/** The parts of a result; structured content stands for missing ones. */
+/** Splits a result into parts. Uses the structured content, as JSON, if the result has no content blocks. */
 export function resultParts({ content, structuredContent }: CallToolResult): ResultPart[] {
   if (content.length > 0 || structuredContent === undefined) return content.map(partOf);
   return [{ type: "text", text: JSON.stringify(structuredContent) }];
@@ -30,20 +30,20 @@ function partOf(block: ContentBlock): ResultPart {
   }
 }
 
-/** A part as text; other than text it is only named. */
+/** Returns a part as text. Images, audio and files become a description with type and size. */
 export function partText(part: ResultPart): string {
   if (part.type === "text") return part.text;
   return `[${part.type} of type ${part.mimeType}, ${Math.floor((part.data.length * 3) / 4)} bytes]`;
 }
 
-/** All of a result as text. */
+/** Returns the whole result as text, one part per line. */
 export function textOfResult(result: CallToolResult): string {
   return resultParts(result).map(partText).join("\n");
 }
 
 const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** Whether every provider can show a part to its models. */
+/** True for an image of a type that OpenAI and Anthropic both accept. */
 export function isSupportedImage(part: ResultPart): part is Extract<ResultPart, { data: string }> {
   return part.type !== "text" && IMAGES.includes(part.mimeType);
 }

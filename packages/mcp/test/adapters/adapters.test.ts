@@ -50,7 +50,7 @@ describe("tools for OpenAI", () => {
     const { type, ...rest } = add ?? { type: "" };
     expect(openai.chat[0]).toEqual({ type, function: rest });
     expect(openai.lost).toEqual([
-      { tool: "add", parts: ["note: minLength", "tags: JSON text, because it has properties with names of any kind"] },
+      { tool: "add", parts: ["note: minLength", "tags: JSON text, because it has properties with arbitrary names"] },
     ]);
     const args = { a: 1, b: 2, note: null, tags: '{"x":"y"}' };
     expect(await openai.call(responsesCall("add", args))).toEqual({

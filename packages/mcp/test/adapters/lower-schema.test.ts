@@ -79,7 +79,7 @@ describe("lowering", () => {
     expect(next.description).toMatch(/^JSON text of: {"type":"object","properties":{"value"/);
     const list = { value: "a", next: { value: "b", next: { value: "c" } } };
     expect(lowered.decode(lowered.encode({ list }))).toEqual({ list });
-    expect(lowered.lost).toEqual(["list.next: JSON text, because it refers to itself or combines schemas"]);
+    expect(lowered.lost).toEqual(["list.next: JSON text, because it is recursive or combines schemas"]);
   });
 
   it("tells alternatives apart by a property with different values", () => {
@@ -89,7 +89,7 @@ describe("lowering", () => {
     expect(Object(schema["properties"]).shape.anyOf).toHaveLength(2);
     expect(decode({ shape: { kind: "square", side: null } })).toEqual({ shape: { kind: "square" } });
     const alike = strict(object({ shape: { anyOf: [object({ a: text }), object({ a: { type: "number" } })] } }));
-    expect(alike.lost).toEqual(["shape: JSON text, because it has alternatives that look alike"]);
+    expect(alike.lost).toEqual(["shape: JSON text, because it has alternatives that cannot be told apart"]);
   });
 
   it("moves what a provider does not know into the description", () => {

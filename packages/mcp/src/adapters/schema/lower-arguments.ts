@@ -5,24 +5,26 @@ import { lowerRoot, SchemaLowerer } from "./lower-schema.js";
 import { mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
-/** The arguments of a tool in the form that a provider accepts. */
+/** A tool's arguments in the form that a provider accepts. */
 export interface LoweredArguments {
   readonly schema: Record<string, unknown>;
-  /** What the provider's form does not say, by argument. The server still checks all of it. */
+  /** The constraints that the provider's schema cannot express, by argument. The server still enforces them. */
   readonly lost: readonly string[];
-  /** Arguments of the tool in the provider's form. */
+  /** Converts arguments of the tool to the provider's form. */
   encode(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** Arguments that a model gave as the tool wants them. */
+  /** Converts arguments from a model to the form that the tool expects. */
   decode(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
-/** Writes the schema of a tool's arguments in the form that a provider accepts. Never throws; what is lost is named. */
+/**
+ * Converts the schema of a tool's arguments to a provider's dialect. Never throws; `lost` lists dropped constraints.
+ */
 export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): LoweredArguments {
   const lost: string[] = [];
   const root = boundedSchema(schema, lost);
   const lowering = new SchemaLowerer(dialect, root);
   const lowered = lowerRoot(lowering, plainRoot(root, lost));
-  // Safe: what `lowerRoot` makes turns objects into objects.
+  // Safe: `lowerRoot` maps objects to objects.
   return {
     schema: { ...lowered.schema },
     lost: [...new Set([...lost, ...lowering.lost])],
@@ -31,21 +33,21 @@ export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): Lowe
   };
 }
 
-/** How large a schema may be. No tool that a model can use comes near. */
+/** Size limits for a schema, far above those of any usable tool. */
 const MAX_SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
 
-/** A copy of a schema; one without arguments in place of a schema that is too large. */
+/** Copies a schema. A schema that is too large becomes one without arguments. */
 function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
   try {
     // Safe: a copy of an object.
     return snapshot(schema, MAX_SIZE) as SchemaNode;
   } catch (error) {
-    lost.push(`the arguments: all of them. ${thrownMessage(error)}`);
+    lost.push(`the arguments: all, because ${thrownMessage(error)}`);
     return { type: "object" };
   }
 }
 
-/** The schema of arguments without `$ref`, `allOf`, `anyOf` and `oneOf` at its top, where no provider accepts them. */
+/** Removes `$ref`, `allOf`, `anyOf` and `oneOf` from the top level, where providers reject them. */
 function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
   const { allOf: _allOf, $ref: _$ref, ...own } = schema;
   const merged = plainSchema(schema, schema, new Set());
@@ -60,7 +62,7 @@ function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
   return root;
 }
 
-/** Offers the properties of all alternatives, and requires those that all of them require. */
+/** Merges the properties of all alternatives, and requires those that every alternative requires. */
 function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly unknown[], keyword: string): SchemaNode {
   const branches = list.flatMap((one) => {
     const plain = isObject(one) ? plainSchema(whole, one, new Set()) : undefined;
@@ -92,8 +94,8 @@ function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly un
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /**
- * The schema of arguments for a provider that accepts JSON Schema, but neither alternatives at its top nor every name of an
- * argument. Everything below stays as it is.
+ * Adapts a schema for providers that accept JSON Schema except for top-level alternatives and some property names.
+ * Everything below the top level is unchanged.
  */
 export function openArguments(schema: SchemaNode): LoweredArguments {
   const lost: string[] = [];
@@ -129,7 +131,7 @@ function renamed(
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
-/** The schema as the server wrote it. */
+/** Returns the schema as the server wrote it. */
 export function sameArguments(schema: SchemaNode): LoweredArguments {
   return { schema: { ...schema }, lost: [], encode: (args) => ({ ...args }), decode: (args) => ({ ...args }) };
 }

@@ -11,28 +11,28 @@ import {
 import { CONTAINERS, findReference, mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
-/** Parts of one schema; what comes after them becomes JSON text. */
+/** Number of subschemas that are lowered; values of further ones are passed as JSON text. */
 const MAX_NODES = 2000;
 const MAX_NOTE_LENGTH = 400;
 const ANY_JSON = "Any JSON value, as JSON text.";
 
-/** A place in a schema. */
+/** A position in a schema. */
 interface SchemaPosition {
-  /** Objects and lists around it. */
+  /** Number of enclosing objects and lists. */
   readonly depth: number;
-  /** References that were followed to get here. */
+  /** References followed on the way here. */
   readonly within: ReadonlySet<string>;
-  /** For people: `city.name`. */
+  /** Path for messages, such as `city.name`. */
   readonly path: string;
 }
 
-/** Turns one schema into the form of a provider. */
+/** Lowers one schema to a provider's dialect. */
 export class SchemaLowerer {
   readonly dialect: SchemaDialect;
-  /** What the provider does not get to know, in words. */
+  /** Descriptions of the constraints that the lowered schema cannot express. */
   readonly lost: string[] = [];
   readonly root: SchemaNode;
-  /** The beginnings of schemas as text: many places may refer to one. */
+  /** Shortened JSON of schemas, cached because many positions may refer to one schema. */
   readonly #texts = new Map<unknown, string>();
   #nodes = 0;
 
@@ -45,13 +45,14 @@ export class SchemaLowerer {
     if (!isObject(schema) || ++this.#nodes > MAX_NODES) return this.asJsonText(schema, place, "is any JSON value");
     const within = new Set(place.within);
     const node = plainSchema(this.root, schema, within);
-    if (node === undefined) return this.asJsonText(schema, place, "refers to itself or combines schemas");
+    if (node === undefined) return this.asJsonText(schema, place, "is recursive or combines schemas");
     const here = { ...place, within };
     const choices = node["anyOf"] ?? node["oneOf"];
     if (Array.isArray(choices)) return this.#choices(node, choices, here);
     if (node["const"] !== undefined || Array.isArray(node["enum"])) {
       const lowered = lowerEnum(node, this.dialect);
-      if (lowered === undefined) return this.asJsonText(schema, place, "has values that are objects or lists, or none");
+      if (lowered === undefined)
+        return this.asJsonText(schema, place, "has an empty enum, or one with objects or lists");
       return this.withDescription(lowered, node, ["enum", "const", "type"], here);
     }
     const types = typesOf(node);
@@ -68,7 +69,7 @@ export class SchemaLowerer {
     return types.includes("null") ? nullable(lowered) : lowered;
   }
 
-  /** The whole value as JSON text. */
+  /** Represents the whole value as JSON text. */
   asJsonText(schema: unknown, { path }: SchemaPosition, why: string): LoweredSchema {
     this.lost.push(`${path || "the arguments"}: JSON text, because it ${why}`);
     const purpose = isObject(schema) && typeof schema["description"] === "string" ? `${schema["description"]} ` : "";
@@ -84,7 +85,7 @@ export class SchemaLowerer {
     return text;
   }
 
-  /** Adds what the schema says of itself, and in words what the provider's form cannot say. */
+  /** Adds title and description, and a note for each keyword that the provider's schema cannot express. */
   withDescription(
     lowered: LoweredSchema,
     node: SchemaNode,
@@ -105,7 +106,7 @@ export class SchemaLowerer {
 
   #typed(type: string, node: SchemaNode, place: SchemaPosition): LoweredSchema {
     if (type === "object" || type === "array") {
-      if (place.depth >= this.dialect.maxDepth) return this.asJsonText(node, place, "is nested too deep");
+      if (place.depth >= this.dialect.maxDepth) return this.asJsonText(node, place, "is nested too deeply");
       const inside = { ...place, depth: place.depth + 1 };
       return type === "object" ? lowerObject(this, node, inside) : this.#list(node, inside);
     }
@@ -130,7 +131,7 @@ export class SchemaLowerer {
     };
   }
 
-  /** The keywords of a schema that the provider knows. */
+  /** Returns the keywords of a schema that the provider supports. */
   supportedKeywords(node: SchemaNode, type: keyof SchemaDialect["keywords"] | undefined): SchemaNode {
     const known = type === undefined ? [] : this.dialect.keywords[type];
     const isFit = (keyword: string, value: unknown) =>
@@ -140,7 +141,7 @@ export class SchemaLowerer {
 
   #list(node: SchemaNode, place: SchemaPosition): LoweredSchema {
     if (Array.isArray(node["items"]) || node["prefixItems"] !== undefined) {
-      return this.asJsonText(node, place, "is a list with a schema for each place");
+      return this.asJsonText(node, place, "is a list with a schema per position");
     }
     const items = this.lower(node["items"] ?? true, { ...place, path: `${place.path}[]` });
     const kept = this.supportedKeywords(node, "array");
@@ -167,13 +168,15 @@ export class SchemaLowerer {
     if (only !== undefined && more.length === 0) return this.withDescription(only, { title, description }, [], place);
     if (only === undefined) return this.asJsonText(node, place, "has no alternatives");
     if (!areDistinguishable(branches, this.dialect))
-      return this.asJsonText(node, place, "has alternatives that look alike");
+      return this.asJsonText(node, place, "has alternatives that cannot be told apart");
     const lowered = flattened(alternatives(branches, this.accepts(node)));
     const own = node["oneOf"] === undefined ? node : { ...node, oneOf: "exactly one" };
     return this.withDescription(lowered, own, used, place);
   }
 
-  /** Checks values against a part of the tool's own schema; accepts all if that cannot be checked. */
+  /**
+   * Validates values against a part of the tool's own schema. Accepts every value if that part cannot be validated.
+   */
   accepts(node: unknown): (value: unknown) => boolean {
     const { $schema, $defs, definitions } = this.root;
     return acceptedBy(() => ({ $schema, $defs, definitions, allOf: [node] }));
@@ -205,7 +208,7 @@ function nullable(lowered: LoweredSchema): LoweredSchema {
   };
 }
 
-/** Alternatives within alternatives as one list. */
+/** Flattens nested alternatives into one list. */
 function flattened(lowered: LoweredSchema): LoweredSchema {
   const branches = lowered.schema["anyOf"] as readonly SchemaNode[];
   const flat = branches.flatMap((branch) =>
@@ -214,7 +217,7 @@ function flattened(lowered: LoweredSchema): LoweredSchema {
   return { ...lowered, schema: { anyOf: flat } };
 }
 
-/** Whether a value tells which alternative it is: JSON text looks like any other text. */
+/** True if a value identifies its alternative. JSON text cannot be told from other strings. */
 function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaDialect): boolean {
   const texts = branches.filter(({ schema }) => [schema["type"]].flat().includes("string"));
   if (texts.length > 1 && texts.some(({ plain }) => !plain)) return false;
@@ -234,7 +237,10 @@ function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaD
   );
 }
 
-/** `enum` or `const` with the type that providers ask for; undefined without values, or if one is an object or a list. */
+/**
+ * Lowers `enum` or `const`, and adds the type that providers require. Undefined without values, or if a value is an
+ * object or a list.
+ */
 function lowerEnum(node: SchemaNode, dialect: SchemaDialect): LoweredSchema | undefined {
   const all: readonly unknown[] = node["const"] !== undefined ? [node["const"]] : (node["enum"] as readonly unknown[]);
   if (all.length === 0 || all.some((value) => typeof value === "object" && value !== null)) return undefined;
@@ -263,32 +269,32 @@ interface LoweredProperty {
   readonly outer: string;
   readonly lowered: LoweredSchema;
   readonly required: boolean;
-  /** `null` stands for a property that is absent. */
+  /** True if `null` represents an absent property. */
   readonly absentIsNull: boolean;
 }
 
-/** Objects with named properties; one with names of any kind becomes JSON text. */
+/** Lowers an object with named properties. An object with arbitrary names becomes JSON text. */
 function lowerObject(lowering: SchemaLowerer, node: SchemaNode, place: SchemaPosition): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   const isMap = (isObject(more) && Object.keys(more).length > 0) || patternProperties !== undefined;
   const names = namesOf(node);
   const { filledObjects } = lowering.dialect;
   const isFree = names.length === 0 && (more !== false || filledObjects);
-  if (isMap || isFree) return lowering.asJsonText(node, place, "has properties with names of any kind");
+  if (isMap || isFree) return lowering.asJsonText(node, place, "has properties with arbitrary names");
   return objectOf(lowering, node, names, place);
 }
 
-/** Properties that a schema names, also those that it only requires. */
+/** Returns the property names in `properties` and `required`. */
 function namesOf({ properties, required }: SchemaNode): string[] {
   const listed = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   return [...new Set([...Object.keys(Object(properties)), ...listed])];
 }
 
-/** The arguments as a whole, which are an object whatever they hold. */
+/** Lowers the arguments as a whole. The result is always an object, because providers require one. */
 export function lowerRoot(lowering: SchemaLowerer, node: SchemaNode): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   if ((more !== undefined && more !== false) || patternProperties !== undefined) {
-    lowering.lost.push("the arguments: those that the schema does not name");
+    lowering.lost.push("the arguments: additional properties");
   }
   return objectOf(lowering, node, namesOf(node), { depth: 1, within: new Set(), path: "" });
 }
@@ -319,7 +325,7 @@ function objectOf(
     decode: (value) => (isObject(value) ? decodeProperties(byOuter, value) : value),
   };
   const used = ["type", "properties", "required", ...Object.keys(kept)];
-  // Whoever fills in a form adds nothing that is not on it, so an open schema loses nothing.
+  // Models fill in only the listed properties, so closing an open schema loses nothing.
   return lowering.withDescription(object, node, [...used, "additionalProperties", "patternProperties"], place);
 }
 
@@ -350,7 +356,10 @@ function propertiesOf(
   });
 }
 
-/** Whether `null` may be a value of its own. Alternatives that both have it may refuse it as a whole. */
+/**
+ * True if `null` is a valid value of the property. The lowered schema alone is not enough: two alternatives of a
+ * `oneOf` that both accept `null` reject it together.
+ */
 function canBeNull(lowering: SchemaLowerer, schema: unknown, lowered: LoweredSchema): boolean {
   return acceptsNull(lowered.schema) && lowering.accepts(schema)(null);
 }
@@ -370,7 +379,7 @@ function encodeProperties(
 function decodeProperties(byOuter: ReadonlyMap<string, LoweredProperty>, value: Record<string, unknown>): unknown {
   const entries = Object.entries(value).flatMap(([name, inside]): [string, unknown][] => {
     const property = byOuter.get(name);
-    // Left for the server to judge.
+    // Pass unknown properties on: the server validates them.
     if (property === undefined) return [[name, inside]];
     return inside === null && property.absentIsNull ? [] : [[property.inner, property.lowered.decode(inside)]];
   });

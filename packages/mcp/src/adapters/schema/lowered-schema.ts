@@ -2,27 +2,27 @@ import { isObject } from "../../jsonrpc/message.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import type { SchemaNode } from "./merge-schemas.js";
 
-/** A schema in the form that a provider accepts, and how values change with it. */
+/** A schema in a provider's dialect, with conversions for its values. */
 export interface LoweredSchema {
   readonly schema: SchemaNode;
-  /** True if values stay as they are. */
+  /** True if values need no conversion. */
   readonly plain: boolean;
-  /** A value of the tool's own schema in the provider's form. */
+  /** Converts a value of the tool's schema to the provider's form. */
   encode(value: unknown): unknown;
-  /** A value in the provider's form as the tool wants it. */
+  /** Converts a value from the provider's form to the one that the tool expects. */
   decode(value: unknown): unknown;
 }
 
 const identity = (value: unknown) => value;
 
-/** A schema whose values stay as they are. */
+/** A schema whose values need no conversion. */
 export function unchanged(schema: SchemaNode): LoweredSchema {
   return { schema, plain: true, encode: identity, decode: identity };
 }
 
 /**
- * A value that the provider cannot describe, as JSON text. What is no JSON stays the text that it is, and so does what `fits` the
- * tool only as a text: models forget the quotes around a number that is one.
+ * Represents a value as JSON text, because the provider cannot describe it. Text that is not JSON stays a string. So
+ * does text that the tool accepts only as a string: models omit the quotes around strings that look like numbers.
  */
 export function jsonText(description: string, isAccepted: (value: unknown) => boolean): LoweredSchema {
   return {
@@ -45,13 +45,13 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** Whether a lowered schema accepts `null`. */
+/** True if a lowered schema accepts `null`. */
 export function acceptsNull({ type, anyOf }: SchemaNode): boolean {
   if (Array.isArray(anyOf)) return anyOf.some((branch) => isObject(branch) && acceptsNull(branch));
   return [type].flat().includes("null");
 }
 
-/** The same schema, and `null`. */
+/** Adds `null` to the values that a schema accepts. */
 export function orNull(schema: SchemaNode): SchemaNode {
   if (acceptsNull(schema)) return schema;
   const { anyOf, enum: values, type } = schema;
@@ -61,7 +61,8 @@ export function orNull(schema: SchemaNode): SchemaNode {
 }
 
 /**
- * One of several forms. A value of the provider is read by the first one that accepts it and gives what `original` accepts.
+ * Combines alternatives. Decoding uses the first alternative that accepts the value and yields one that `original`
+ * accepts.
  */
 export function alternatives(branches: readonly LoweredSchema[], original: (value: unknown) => boolean): LoweredSchema {
   const schema = { anyOf: branches.map((branch) => branch.schema) };
@@ -85,8 +86,8 @@ export function alternatives(branches: readonly LoweredSchema[], original: (valu
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Whether values fit a schema, which is compiled when it is first needed. One that cannot be checked, because it is too complex or
- * refers to places outside of it, accepts all: the server judges the value in any case.
+ * Returns a validator for a schema, compiled on first use. It accepts every value if the schema is too complex or
+ * refers to another document, because the server validates the value anyway.
  */
 export function acceptedBy(schema: () => SchemaNode): (value: unknown) => boolean {
   let validator: Validator | undefined;

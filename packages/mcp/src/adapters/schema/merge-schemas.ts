@@ -2,17 +2,17 @@ import { canonicalJson } from "../../encoding/canonical-json.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { splitPointer } from "../../schema/json-schema/json-pointer.js";
 
-/** A schema that is an object. */
+/** A schema that is an object, not a boolean. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
 const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
-/** Keywords that hold definitions for others, and say nothing themselves. */
+/** Keywords that hold definitions or identify a schema, without constraining values. */
 export const CONTAINERS: readonly string[] = ["$schema", "$id", "$defs", "definitions", "$anchor", "$vocabulary"];
 const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 const MAX_REFERENCES = 32;
 
-/** The schema that a local `$ref` of `root` names; undefined if there is none. */
+/** Resolves a local `$ref` within `root`. Undefined if the target does not exist. */
 export function findReference(root: SchemaNode, ref: unknown): unknown {
   if (typeof ref !== "string" || !(ref === "#" || ref.startsWith("#/"))) return undefined;
   let found: unknown = root;
@@ -32,8 +32,8 @@ function decoded(pointer: string): string {
 }
 
 /**
- * A schema without `$ref` and `allOf`, which means the same; undefined if that cannot be written as one schema. `within` are
- * the references around it; those followed here are added.
+ * Resolves `$ref` and `allOf` into one equivalent schema. Undefined if a reference is unknown or recursive, or if the
+ * schemas cannot be merged. `within` holds the references already followed; new ones are added to it.
  */
 export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<string>): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
@@ -54,7 +54,10 @@ export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<st
   return undefined;
 }
 
-/** One schema for what both accept, with the annotations of the second; undefined if it cannot be written. */
+/**
+ * Merges two schemas into one that accepts what both accept, with the annotations of the second. Undefined if one
+ * schema cannot express that.
+ */
 export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefined {
   if (one === true) return isObject(other) ? other : undefined;
   if (!isObject(one) || !isObject(other) || areClosedToEachOther(one, other)) return undefined;
@@ -71,7 +74,7 @@ export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefin
   return merged;
 }
 
-/** Whether one closes itself to properties that the other has: the merged schema would have to leave them out. */
+/** True if one schema forbids additional properties and the other names some of them. */
 function areClosedToEachOther(one: SchemaNode, other: SchemaNode): boolean {
   const closes = (schema: SchemaNode, against: SchemaNode) =>
     schema["additionalProperties"] !== undefined &&

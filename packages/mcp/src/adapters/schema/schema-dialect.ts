@@ -1,30 +1,30 @@
 import { sha256 } from "../../platform/sha256.js";
 
-/** The JSON Schema that a model provider accepts for the arguments of a tool. */
+/** The subset of JSON Schema that a model provider accepts for tool arguments. */
 export interface SchemaDialect {
-  /** Keywords that are kept, by the type that they apply to. */
+  /** Supported keywords, by the type that they apply to. */
   readonly keywords: Readonly<Record<"string" | "number" | "array" | "object", readonly string[]>>;
-  /** Formats of strings that are kept. */
+  /** Supported string formats. */
   readonly formats: readonly string[];
-  /** Whether a pattern is one that it reads. */
+  /** True if the provider supports a pattern. */
   readonly pattern: (source: string) => boolean;
-  /** Every property is required: optional ones become nullable, and `null` means that they are absent. */
+  /** Every property must be required. Optional properties become nullable, and `null` means absent. */
   readonly allRequired: boolean;
-  /** Objects say `additionalProperties: false`. */
+  /** Objects need `additionalProperties: false`. */
   readonly closed: boolean;
-  /** `enum` holds strings alone, none of them empty. */
+  /** `enum` may contain only non-empty strings. */
   readonly stringEnums: boolean;
-  /** An object has at least one property. */
+  /** An object needs at least one property. */
   readonly filledObjects: boolean;
-  /** Alternatives that are objects differ in their first property, by its name or its values. */
+  /** Object alternatives must differ in the name or the values of their first property. */
   readonly distinctFirstKeys: boolean;
-  /** Names of properties; others are replaced. */
+  /** Allowed property names; others are replaced. Default: every name. */
   readonly propertyName?: RegExp;
-  /** Objects and lists inside each other, the whole counted as the first; what is deeper becomes JSON text. */
+  /** Number of nested objects and lists, including the root. Deeper values become JSON text. */
   readonly maxDepth: number;
 }
 
-/** What OpenAI accepts with `strict: true`. */
+/** The subset that OpenAI accepts with `strict: true`. */
 export const OPENAI_STRICT: SchemaDialect = {
   keywords: {
     string: ["pattern", "format"],
@@ -33,18 +33,18 @@ export const OPENAI_STRICT: SchemaDialect = {
     object: [],
   },
   formats: ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
-  // Neither look-around nor named groups nor back-references.
+  // Look-around, named groups, back-references and Unicode properties are not supported.
   pattern: (source) => !/\(\?[^:]|\\[1-9k]|\\[pP]\{/.test(source),
   allRequired: true,
   closed: true,
   stringEnums: false,
   filledObjects: false,
   distinctFirstKeys: true,
-  // Newer models allow 10; all allow 5.
+  // Newer models allow 10 levels, all models allow 5.
   maxDepth: 5,
 };
 
-/** What Gemini accepts as `parameters` of a function declaration. */
+/** The subset that Gemini accepts as `parameters` of a function declaration. */
 export const GEMINI: SchemaDialect = {
   keywords: {
     string: ["pattern", "format", "minLength", "maxLength"],
@@ -64,12 +64,12 @@ export const GEMINI: SchemaDialect = {
 };
 
 const DIGEST_CHARACTERS = 8;
-/** The longest name that OpenAI, Anthropic and Gemini all accept for tools and for properties. */
+/** The longest name that OpenAI, Anthropic and Gemini all accept for tools and properties. */
 const MAX_NAME_LENGTH = 64;
 
 /**
- * A name of letters, digits and `_`, at most 64 characters, that begins with a letter or `_` and is not in `taken`. Depends on
- * the name alone, unless another name was made to be like it.
+ * Derives a name of at most 64 letters, digits and `_` that does not begin with a digit and is not in `taken`. The
+ * result depends only on `name`, except when it collides with a name in `taken`.
  */
 export function legalName(name: string, taken: ReadonlySet<string>): string {
   const clean = name
@@ -78,7 +78,7 @@ export function legalName(name: string, taken: ReadonlySet<string>): string {
     .replace(/^(?=[0-9])/, "_")
     .slice(0, MAX_NAME_LENGTH - 1 - DIGEST_CHARACTERS);
   for (let attempt = 0; ; attempt++) {
-    // As JSON, because it keeps lone surrogates apart, which UTF-8 cannot.
+    // JSON, because it distinguishes lone surrogates, which UTF-8 cannot encode.
     const bytes = sha256(new TextEncoder().encode(JSON.stringify([name, attempt])));
     const digest = Array.from(bytes.subarray(0, DIGEST_CHARACTERS / 2), (byte) => byte.toString(16).padStart(2, "0"));
     const legal = `${clean}_${digest.join("")}`;
