@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
       await app()
         .getByText(/^Secret: was refused/)
         .waitFor();
-      await lines().getByText('there is no tool "secret" for apps').waitFor();
+      await lines().getByText('no tool named "secret" is available to apps').waitFor();
       expect(await page.getByRole("dialog").count()).toBe(0);
     });
 

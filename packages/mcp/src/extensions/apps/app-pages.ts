@@ -11,36 +11,40 @@ import type { Tool } from "../../protocol/features/tools.js";
 import { readCsp } from "./content-policy.js";
 import { isHostName, PAGE_TYPE, PERMISSIONS, readToolUi } from "./ui-meta.js";
 
-/** A page of a server, read and checked. */
+/** An app page of a server, read and checked. */
 export interface AppPage {
-  /** Its address, `ui://…`. */
+  /** The page's URI, `ui://…`. */
   readonly uri: string;
+  /** The HTML of the page. */
   readonly html: string;
-  /** The domains that it wants to reach. A host may take members away before it shows the page. */
+  /** The domains that the page asks for. A host may remove some before it shows the page. */
   readonly csp: UiCsp;
-  /** The features of the browser that it wants to use. */
+  /** The browser features that the page asks for. */
   readonly permissions: readonly UiPermission[];
-  /** The host name that the server wants for it, in the form that the host documents; undefined if it does not matter. */
+  /**
+   * The host name that the server asks for, in a form that the host documents. Undefined if the server has no
+   * preference.
+   */
   readonly domain: string | undefined;
-  /** Whether it wants a border; undefined if the host decides. */
+  /** True if the page asks for a border, false if it asks for none. Undefined if the host decides. */
   readonly prefersBorder: boolean | undefined;
 }
 
-/** The feature that `client.extension` gives for `apps()`. */
+/** The client's side of `apps()`, as returned by `client.extension`. */
 export interface AppPages {
   /**
-   * Reads the page of a tool; undefined if the tool has none. Rejects with `invalid_response` when what the server sends is
-   * not a page, and with `limit_exceeded` when it is larger than `maxPageBytes`. Domains and permissions that are none are
-   * left out with a warning.
+   * Reads the page of a tool; undefined if the tool has none. Rejects with `invalid_response` if the server's answer is
+   * not a page, and with `limit_exceeded` if the page is larger than `maxPageBytes`. Drops invalid domains with a
+   * warning, and ignores unknown permissions.
    */
   pageOf(tool: Tool, options?: CallOptions): Promise<AppPage | undefined>;
-  /** The tools that a model may see and call. */
+  /** Returns the tools that a model may see and call. */
   toolsForModel(tools: readonly Tool[]): Tool[];
-  /** Whether the pages of this server may call the tool. */
+  /** True if the server's pages may call the tool. */
   mayBeCalledByApp(tool: Tool): boolean;
 }
 
-/** Pages of one client. */
+/** Creates the `AppPages` of one client. */
 export function appPages(client: ExtendedClient, maxPageBytes: number): AppPages {
   return {
     async pageOf(tool, options) {
@@ -48,15 +52,15 @@ export function appPages(client: ExtendedClient, maxPageBytes: number): AppPages
       if (uri === undefined) return undefined;
       const { result } = checkReadResourceResult(await client.request("resources/read", { uri }, options));
       const contents = result?.contents.find((one) => one.uri === uri);
-      if (contents === undefined) throw noPage(uri, "its contents are those of another address");
-      return readPage(contents, maxPageBytes, (what) => client.warn(`of the page ${uri}, ${what} was left out`));
+      if (contents === undefined) throw noPage(uri, "the server did not return this resource");
+      return readPage(contents, maxPageBytes, (what) => client.warn(`the page ${uri}: ignored ${what}`));
     },
     toolsForModel: (tools) => tools.filter((tool) => readToolUi(tool).visibility.includes("model")),
     mayBeCalledByApp,
   };
 }
 
-/** Whether the pages of a tool's server may call it. */
+/** True if the pages of the tool's server may call it. */
 export function mayBeCalledByApp(tool: Tool): boolean {
   return readToolUi(tool).visibility.includes("app");
 }
@@ -84,7 +88,7 @@ function readPage(contents: ResourceContents, maxPageBytes: number, drop: (what:
 function htmlOf(contents: ResourceContents, maxPageBytes: number): string {
   const { uri } = contents;
   const encoded = "text" in contents ? contents.text : contents.blob;
-  // Base64 takes four characters for three bytes; a text at least one for each.
+  // Base64 has four characters for three bytes, text at least one per byte.
   const tooLarge = () =>
     new McpError("limit_exceeded", `the page ${uri} is larger than \`maxPageBytes\`, ${maxPageBytes} bytes`);
   if (encoded.length > maxPageBytes * (4 / 3) + 4) throw tooLarge();

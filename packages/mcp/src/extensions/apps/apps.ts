@@ -10,30 +10,33 @@ import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/ext
 import { type AppPages, appPages } from "./app-pages.js";
 import { APPS_ID, checkToolUi, PAGE_TYPE, pageUiMeta, toolUiMeta } from "./ui-meta.js";
 
-/** A page with the tool that brings it. */
+/** The page of one tool. */
 interface ToolPage {
   readonly tool: ToolOffer;
   readonly ui: ToolUi;
 }
 
-/** One page: the tools that bring it by name, and whether the resource is offered with a condition on who sees it. */
+/**
+ * One page: the tools that provide it, by name, and how its resource is offered. `restricted` means that `visibleTo`
+ * decides per caller.
+ */
 interface ServedPage {
   readonly tools: Map<string, ToolPage>;
   offered: { readonly restricted: boolean; readonly scopes: string } | undefined;
 }
 
-/** The pages that the tools of one server bring. Each is a resource as long as one of its tools is offered. */
+/** The pages that a server's tools provide. Each is a resource for as long as one of its tools is offered. */
 class ServedPages {
   readonly #server: ExtendedServer;
   readonly #pages = new Map<string, ServedPage>();
-  /** By tool: the address of the page that it brings. */
+  /** The URI of the page that a tool provides, by tool name. */
   readonly #uris = new Map<string, string>();
 
   constructor(server: ExtendedServer) {
     this.#server = server;
   }
 
-  /** Throws `invalid_definition` if the page of a tool could not be offered. */
+  /** Throws `invalid_definition` if the page of a tool cannot be offered. */
   check(tool: ToolOffer, ui: ToolUi): void {
     const page = this.#pages.get(ui.uri);
     const others = [...(page?.tools.values() ?? [])].filter((other) => other.tool.name !== tool.name);
@@ -42,21 +45,23 @@ class ServedPages {
       if (what === undefined) continue;
       throw new McpError(
         "invalid_definition",
-        `the tools "${other.tool.name}" and "${tool.name}" bring different ${what} for ${ui.uri}`,
-        { fix: "Bring the page with one of them, and write only its address in the other." },
+        `the tools "${other.tool.name}" and "${tool.name}" provide different ${what} for ${ui.uri}`,
+        { fix: "Pass the page to one of them, and only its URI to the other." },
       );
     }
     if (page !== undefined) return;
     const owner = this.#server.ownerOf(ui.uri);
     if (owner === undefined || owner === "resourceTemplate") return;
     const why =
-      owner === "resource" ? "it exists already" : "the resources of this server come from its handler object";
+      owner === "resource"
+        ? "a resource with this URI exists already"
+        : "the resources of this server come from its handler object";
     throw new McpError("invalid_definition", `the page ${ui.uri} of tool "${tool.name}" cannot be offered: ${why}`, {
-      fix: "Write only its address in the tool, or choose another one.",
+      fix: "Pass only the URI in `ui` of the tool, or choose another URI.",
     });
   }
 
-  /** Takes what a tool brings now, in place of what it brought before. */
+  /** Replaces the page that a tool provided with its new one. */
   change(name: string, tool: ToolOffer | undefined, ui: ToolUi | undefined): void {
     const before = this.#uris.get(name);
     const old = before === undefined || before === ui?.uri ? undefined : this.#pages.get(before);
@@ -70,7 +75,7 @@ class ServedPages {
     this.#offer(ui.uri, page);
   }
 
-  /** Offers a page as its tools want it now, or takes it back after the last of them. */
+  /** Offers the page with the settings of its tools, or withdraws it after the last of them. */
   #offer(uri: string, page: ServedPage): void {
     const tools = [...page.tools.values()].map(({ tool }) => tool);
     const [first] = tools;
@@ -84,14 +89,15 @@ class ServedPages {
       return;
     }
     const listed = { name: uri.slice("ui://".length), mimeType: PAGE_TYPE, scopes: first.definition.scopes };
-    // A caller that sees none of its tools may not see the page. Without a condition, the list of resources is the same for all.
+    // A caller that sees none of the tools must not see the page. Without `visibleTo`, all callers get the same
+    // resource list.
     const visibleTo = restricted ? (caller: VisibilityCaller) => isSeen(page, caller) : undefined;
     this.#server.offer(resource(uri, { ...listed, visibleTo }, () => readPage(uri, page)));
     page.offered = { restricted, scopes };
   }
 }
 
-/** The difference between two pages of one address; undefined if there is none. */
+/** The difference between two pages with the same URI. Undefined if they are equal. */
 function differenceOf(one: ToolPage, other: ToolPage): "pages" | "scopes" | undefined {
   const isSame =
     one.ui.html === other.ui.html && JSON.stringify(pageUiMeta(one.ui)) === JSON.stringify(pageUiMeta(other.ui));
@@ -103,7 +109,10 @@ function scopesOf({ definition }: ToolOffer): string {
   return JSON.stringify([...(definition.scopes ?? [])].sort());
 }
 
-/** Whether a caller sees one of the tools of a page. Throws what the last failing `visibleTo` threw if it sees none. */
+/**
+ * True if a caller sees one of the page's tools. If it sees none, rethrows the error of the last `visibleTo` that
+ * failed.
+ */
 function isSeen({ tools }: ServedPage, caller: VisibilityCaller): boolean {
   let failure: { readonly error: unknown } | undefined;
   for (const { tool } of tools.values()) {
@@ -130,16 +139,16 @@ async function readPage(uri: string, { tools }: ServedPage): Promise<ReadReturn>
   const { ui } = first;
   const text: unknown = typeof ui.html === "function" ? await ui.html() : ui.html;
   if (typeof text !== "string" || text.trim() === "") {
-    throw new McpError("misuse", `\`html\` of ${uri} returned no page`, { fix: "Return the page as text." });
+    throw new McpError("misuse", `\`html\` of ${uri} did not return a page`, { fix: "Return the HTML as a string." });
   }
   const meta = pageUiMeta(ui);
   return { text, mimeType: PAGE_TYPE, ...(meta === undefined ? {} : { _meta: { ui: meta } }) };
 }
 
-/** The pages of the tools of one server. */
+/** The server's side of `apps()`: the pages of one server's tools. */
 function servedApps(server: ExtendedServer): ServedExtension {
   const pages = new ServedPages(server);
-  /** By tool: the page that it names without bringing it, until it is known whether the server has it. */
+  /** URIs of pages that tools refer to without providing them, by tool name. Cleared when checked. */
   const named = new Map<string, string>();
   return {
     toolOptions: {
@@ -173,33 +182,33 @@ function withUi(wire: Tool, ui: ToolUi): Partial<Tool> {
   return { _meta: { ...wire._meta, ui: toolUiMeta(ui) } };
 }
 
-/** At the first list, because a page may be registered after the tool that names it. */
+/** Runs at the first `tools/list`, because a page may be registered after the tool that refers to it. */
 function warnOfMissingPages(server: ExtendedServer, named: Map<string, string>, call: ExtensionCall): void {
   const byPage = new Map([...named].map(([tool, uri]) => [uri, tool]));
   named.clear();
   for (const [uri, tool] of byPage) {
-    // A page that this caller does not see is there for others.
+    // The page exists, even if this caller cannot see it.
     if (server.ownerOf(uri) !== undefined) continue;
     void whenReady(server.find("resources", uri, call), (found) => {
       if (found !== undefined) return;
-      server.platform.warn(`the tool "${tool}" names the page ${uri}, which this server does not have`);
+      server.platform.warn(`the tool "${tool}" refers to the page ${uri}, which does not exist on this server`);
     });
   }
 }
 
 /** Options of `apps`. */
 export interface AppsOptions {
-  /** Bytes that a page may have; a client refuses a larger one. Default: 8 MiB, room for one with its images built in. */
+  /** The largest page that the client accepts, in bytes. Default: 8 MiB, enough for a page with embedded images. */
   maxPageBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Makes the extension MCP Apps: tools with a page that hosts show beside their results.
+ * Creates the MCP Apps extension: tools with a page that hosts show beside their results.
  *
- * In `extensions` of a server it allows the option `ui` of tools. In `extensions` of `connect` it tells servers that this
- * client shows pages, and `client.extension` gives `AppPages`.
+ * In `extensions` of a server, it enables the option `ui` of tools. In `extensions` of `connect`, it declares to servers that this
+ * client shows pages, and `client.extension` returns `AppPages`.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
  */

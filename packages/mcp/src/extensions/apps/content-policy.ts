@@ -3,25 +3,25 @@ import { McpError } from "../../protocol/error.js";
 import type { UiCsp } from "../../protocol/features/apps.js";
 
 /**
- * An origin with a registered name, and perhaps a wildcard in place of its first labels. No paths, no addresses of networks,
- * nothing that stands for all hosts, and no character that could end a source or a directive.
+ * Matches an origin with a DNS name, optionally with a wildcard for the first labels. Excludes paths, IP addresses,
+ * wildcards for all hosts, and characters that could end a source or a directive.
  */
 export const DOMAIN =
   /^(?:https|wss):\/\/(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?(?::\d{1,5})?$/i;
-/** The same on this machine, for development. */
+/** Matches an origin on this machine, for development. */
 export const LOOPBACK_DOMAIN = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/i;
 
-/** Characters of one domain. */
+/** Length of one domain, in characters. */
 export const MAX_DOMAIN_LENGTH = 300;
-/** Domains in one list. */
+/** Number of domains in one list. */
 export const MAX_DOMAINS = 64;
 
-/** The lists of domains in `csp`. */
+/** The domain lists of `csp`. */
 export const CSP_LISTS = ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"] as const;
 
 /**
- * The policy of a page: each directive, what it allows always, and the list of domains that it allows besides; `'none'` where
- * both are empty. Forms submit nowhere, because that would be a way to send data out.
+ * The policy of a page: each directive with its fixed sources and the list whose domains it allows too. A directive
+ * without sources becomes `'none'`. Forms cannot submit anywhere, because they could send data out.
  *
  * Spec: MCP Apps, "Content Security Policy Enforcement"
  */
@@ -39,7 +39,7 @@ export const DIRECTIVES: readonly (readonly [name: string, always: string, list:
   ["form-action", "", ""],
 ];
 
-/** Whether a text is an origin that a page may name. */
+/** True if a value is an origin that a page may declare. */
 export function isDomain(value: unknown): value is string {
   return (
     typeof value === "string" &&
@@ -49,8 +49,8 @@ export function isDomain(value: unknown): value is string {
 }
 
 /**
- * Gives the content security policy of a page: nothing but what `csp` names. Domains that are none are left out, and those
- * of this machine too unless `loopback` is true.
+ * Returns the content security policy of a page. It allows only the domains in `csp`. Ignores values that are not
+ * domains, and loopback domains unless `loopback` is true.
  */
 export function contentPolicy(csp: UiCsp | undefined, loopback = false): string {
   const allowed = (list: keyof UiCsp | "") =>
@@ -63,7 +63,7 @@ export function contentPolicy(csp: UiCsp | undefined, loopback = false): string 
   }).join("; ");
 }
 
-/** Throws unless a server may declare these domains. */
+/** Throws `invalid_definition` if a server declares an invalid domain. */
 export function checkCsp(what: string, csp: UiCsp | undefined): void {
   for (const list of CSP_LISTS) {
     const domains: unknown = csp?.[list];
@@ -82,7 +82,7 @@ export function checkCsp(what: string, csp: UiCsp | undefined): void {
   }
 }
 
-/** Reads the `csp` that a server sent. Gives what can be used, and what cannot to `drop`. */
+/** Reads the `csp` that a server sent. Returns the valid part, and reports the rest to `drop`. */
 export function readCsp(csp: unknown, drop: (what: string) => void): UiCsp {
   if (csp !== undefined && !isObject(csp)) drop("`csp`, which is not an object");
   const read: UiCsp = {};

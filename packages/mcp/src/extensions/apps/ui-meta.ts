@@ -15,27 +15,27 @@ import { CSP_LISTS, checkCsp } from "./content-policy.js";
 
 /** The id of the extension. */
 export const APPS_ID = "io.modelcontextprotocol/ui";
-/** The type of the pages. */
+/** The MIME type of pages. */
 export const PAGE_TYPE = "text/html;profile=mcp-app";
 
 export const PERMISSIONS: readonly UiPermission[] = ["camera", "microphone", "geolocation", "clipboardWrite"];
 const VISIBILITIES: readonly unknown[] = ["model", "app"];
 
-/** Characters of the address of a page. */
+/** Length of a page's URI, in characters. */
 const MAX_URI_LENGTH = 2048;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** Whether a text is the address of a page. */
+/** True if a value is the URI of a page. */
 function isPageUri(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_URI_LENGTH && /^ui:\/\/[^\s"'<>\\]+$/.test(value);
 }
 
-/** Whether a text is a host name. */
+/** True if a value is a host name. */
 export function isHostName(value: unknown): value is string {
   return typeof value === "string" && value.length <= 253 && HOST_NAME.test(value);
 }
 
-/** Reads `ui` of a tool. Throws for what cannot be meant. */
+/** Normalizes the option `ui` of a tool. Throws `invalid_definition` if it is invalid. */
 export function checkToolUi(tool: string, given: string | ToolUi): ToolUi {
   const ui: ToolUi = typeof given === "string" ? { uri: given } : given;
   const what = `\`ui\` of tool "${tool}"`;
@@ -44,7 +44,7 @@ export function checkToolUi(tool: string, given: string | ToolUi): ToolUi {
   const { uri, html, visibility, csp, permissions, domain, prefersBorder } = ui;
   if (!isPageUri(uri)) {
     throw wrong(
-      `${JSON.stringify(uri)} is not the address of a page`,
+      `${JSON.stringify(uri)} is not the URI of a page`,
       "Write `ui://` and a name, such as `ui://weather/map`.",
     );
   }
@@ -52,15 +52,15 @@ export function checkToolUi(tool: string, given: string | ToolUi): ToolUi {
     throw wrong("`html` is not a page", "Pass the page as text, or a function that returns it.");
   }
   if (visibility !== undefined && !isListOf(visibility, VISIBILITIES)) {
-    throw wrong("`visibility` names nobody", 'List "model", "app" or both.');
+    throw wrong("`visibility` is invalid", 'List "model", "app" or both.');
   }
   checkOptions(`\`csp\` in ${what}`, csp, "connectDomains resourceDomains frameDomains baseUriDomains");
   checkCsp(`tool "${tool}"`, csp);
   if (permissions !== undefined && !(permissions.length === 0 || isListOf(permissions, PERMISSIONS))) {
-    throw wrong("`permissions` names something else", `List some of ${PERMISSIONS.join(", ")}.`);
+    throw wrong("`permissions` is invalid", `List some of ${PERMISSIONS.join(", ")}.`);
   }
   if (domain !== undefined && !isHostName(domain))
-    throw wrong("`domain` is not a host name", "Write it without a scheme.");
+    throw wrong("`domain` is not a host name", "Pass it without a scheme, such as `app.example.com`.");
   if (prefersBorder !== undefined && typeof prefersBorder !== "boolean") {
     throw wrong("`prefersBorder` is not a boolean", "Write true or false, or leave it out.");
   }
@@ -72,7 +72,7 @@ function isListOf(value: unknown, known: readonly unknown[]): boolean {
 }
 
 /**
- * The `_meta.ui` of a tool's entry in the list.
+ * Returns `_meta.ui` for a tool's entry in the list.
  *
  * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -80,7 +80,7 @@ export function toolUiMeta({ uri, visibility }: ToolUi): UiToolMeta {
   return { resourceUri: uri, ...(visibility === undefined ? {} : { visibility: [...visibility] }) };
 }
 
-/** The `_meta.ui` of a page's contents; undefined if there is nothing to say. */
+/** Returns `_meta.ui` for a page's contents. Undefined if it would be empty. */
 export function pageUiMeta({ csp, permissions = [], domain, prefersBorder }: ToolUi): UiResourceMeta | undefined {
   const declared = CSP_LISTS.filter((list) => (csp?.[list]?.length ?? 0) > 0);
   const meta: UiResourceMeta = {
@@ -92,29 +92,29 @@ export function pageUiMeta({ csp, permissions = [], domain, prefersBorder }: Too
   return Object.keys(meta).length === 0 ? undefined : meta;
 }
 
-/** Permissions as they are sent. */
+/** Converts permissions to the protocol's form. */
 export function permissionsOnWire(permissions: readonly UiPermission[]): UiPermissions {
   return Object.fromEntries(permissions.map((name) => [name, {}]));
 }
 
-/** The `_meta.ui` of a tool that a server listed, as far as it can be used. */
+/** Reads the valid part of `_meta.ui` from a listed tool. */
 export function readToolUi({ _meta: meta }: Pick<Tool, "_meta">): {
   uri: string | undefined;
   visibility: readonly UiVisibility[];
 } {
   const ui = isObject(meta) && Object.hasOwn(meta, "ui") && isObject(meta["ui"]) ? meta["ui"] : {};
-  // Servers of before the first version have the address in a member of its own.
+  // Drafts before the first version used a separate member.
   const uri = ui["resourceUri"] ?? meta?.["ui/resourceUri"];
   return { uri: isPageUri(uri) ? uri : undefined, visibility: readVisibility(ui["visibility"]) };
 }
 
-/** Unreadable means hidden. */
+/** Treats an invalid value as hidden. */
 function readVisibility(value: unknown): readonly UiVisibility[] {
   if (value === undefined) return ["model", "app"];
   return Array.isArray(value) ? value.filter((one): one is UiVisibility => VISIBILITIES.includes(one)) : [];
 }
 
-/** Tells whether the client of a call shows pages; if not, the result should say everything in its content. */
+/** Returns true if the client of a call shows pages. Otherwise the result should carry everything in its content. */
 export function showsApps({ client }: { readonly client: { readonly capabilities: ClientCapabilities } }): boolean {
   const settings: unknown = client.capabilities.extensions?.[APPS_ID];
   const types = isObject(settings) ? settings["mimeTypes"] : undefined;

@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)("apps in Chromium", () => {
 
   it("APP-07: a result without its input is the host's mistake; a call may be cancelled instead", SLOW, async () => {
     const host = await shown(stage.view);
-    await expect(host.run("result", RESULT)).rejects.toThrow(/not told the arguments/);
+    await expect(host.run("result", RESULT)).rejects.toThrow(/does not have the arguments/);
     await host.run("cancelled", "by the user");
     await expect(host.run("cancelled", "twice")).rejects.toThrow(/already/);
     await until(host.view(), "heard.length === 1");
@@ -189,7 +189,7 @@ describe.runIf(hasBrowser)("apps in Chromium", () => {
   it("closes an app that does not greet its host in time", SLOW, async () => {
     const host = await stage.openHost();
     const ready = await host.run("show", { html: "<p>silent" }, { sandbox: stage.sandbox, initializeMs: 1000 });
-    expect(ready).toContain("the app did not greet the host within 1000 ms");
+    expect(ready).toContain("the app did not initialize within 1000 ms");
     expect(await host.page.evaluate('document.querySelectorAll("iframe").length')).toBe(0);
   });
 

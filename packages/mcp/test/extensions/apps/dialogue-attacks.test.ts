@@ -110,7 +110,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
         [4, -32601],
         [5, undefined],
       ]);
-      expect(await shown).toContain("did not greet");
+      expect(await shown).toContain("did not initialize");
       const noted = (await host.run("noted")).map(([name]) => name);
       expect(noted.filter((name) => name !== "refused")).toEqual(["closed"]);
     });
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
         abort.abort();
         const error = await call.catch(({ name, message }) => [name, message]);
         return [error, await ask("ping")]`;
-      expect(await inView(quitting, code)).toEqual([["HostError", "tools/call was given up"], {}]);
+      expect(await inView(quitting, code)).toEqual([["HostError", "tools/call was cancelled"], {}]);
     });
 
     it.each([
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       const host = await show();
       await host.page.frames()[1]?.goto(`${stage.outside}/elsewhere`);
       await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
-      expect(await host.noted("closed")).toEqual(["the sandbox was navigated"]);
+      expect(await host.noted("closed")).toEqual(["the sandbox loaded another page"]);
     });
 
     it("keeps no dialogue for a page that it navigates to, even one that it may embed and that never ends to load", async () => {
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
         .evaluate(`location.href = "${stage.outside}/speaks"`)
         .catch(() => {});
       await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
-      expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
+      expect(await host.noted("closed")).toEqual(["the app navigated away or rewrote its document"]);
       expect(await host.noted("link")).toEqual([]);
       expect(stage.arrivals()).not.toContain("GET /speaks");
     });
@@ -225,7 +225,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
         .evaluate('document.open(); document.write("<p>anew"); document.close()')
         .catch(() => {});
       await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
-      expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
+      expect(await host.noted("closed")).toEqual(["the app navigated away or rewrote its document"]);
       expect(host.page.frames()).toHaveLength(1);
     });
 
@@ -267,7 +267,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
     it("is not shown by a sandbox that was made for another host", async () => {
       const host = await stage.openHost();
       const settings = { sandbox: stage.sandbox.replace("/sandbox", "/other"), initializeMs: 1000 };
-      expect(await host.run("show", { html: stage.view }, settings)).toContain("did not greet");
+      expect(await host.run("show", { html: stage.view }, settings)).toContain("did not initialize");
     });
   });
 });

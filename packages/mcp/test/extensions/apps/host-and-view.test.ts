@@ -94,7 +94,7 @@ describe("a host", () => {
     host.openLink("https://example.com/").catch(() => {});
     await expect.poll(() => signal).toBeDefined();
     send({ jsonrpc: "2.0", method: "ui/notifications/sandbox-resource-gone", params: {} });
-    expect(await app.closed).toBe("the app was navigated, or wrote its document anew");
+    expect(await app.closed).toBe("the app navigated away or rewrote its document");
     expect(signal?.aborted).toBe(true);
   });
 
@@ -149,7 +149,7 @@ describe("a host", () => {
     expect(signals[0]?.aborted).toBe(false);
     second.abort();
     await expect.poll(() => signals[0]?.aborted).toBe(true);
-    expect(await Promise.all(both)).toEqual(["tools/call was given up", "tools/call was given up"]);
+    expect(await Promise.all(both)).toEqual(["tools/call was cancelled", "tools/call was cancelled"]);
     const third = host.callTool("t");
     go();
     expect(await third).toEqual(result);
@@ -163,11 +163,11 @@ describe("a page", () => {
     const calls: unknown[] = [];
     const logged: unknown[] = [];
     const { app, host } = await windowPair({ ...noting(calls), onLog: (message) => logged.push(message) });
-    await expect(host.callTool("t", {}, { signal: AbortSignal.abort() })).rejects.toThrow("tools/call was given up");
+    await expect(host.callTool("t", {}, { signal: AbortSignal.abort() })).rejects.toThrow("tools/call was cancelled");
     host.close();
     await expect(host.callTool("t")).rejects.toMatchObject({
       name: "HostError",
-      message: "the page has left its host",
+      message: "the connection to the host is closed",
     });
     host.log("info", "after");
     await soon();

@@ -30,7 +30,7 @@ describe("the client of a page", () => {
     );
     const call = pair.host.callTool("t");
     pair.host.close();
-    await expect(call).rejects.toMatchObject({ name: "HostError", message: "the page has left its host" });
+    await expect(call).rejects.toMatchObject({ name: "HostError", message: "the connection to the host is closed" });
     pair.app.toolInput({});
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(heard).toEqual([]);
@@ -49,7 +49,7 @@ describe("the client of a page", () => {
 
   it("gives up at once what was given up before it began", async () => {
     const pair = await windowPair({ server, mayCallTool: () => true });
-    await expect(pair.host.callTool("t", {}, { signal: AbortSignal.abort() })).rejects.toThrow("was given up");
+    await expect(pair.host.callTool("t", {}, { signal: AbortSignal.abort() })).rejects.toThrow("was cancelled");
     expect(await pair.host.callTool("t")).toEqual({ content: [{ type: "text", text: "called" }] });
     await pair.app.close();
   });

@@ -146,7 +146,7 @@ describe("a server with apps", () => {
     const client = await connected(server, { cache: false });
     await client.allTools();
     await client.allTools();
-    expect(warnings).toEqual(['the tool "gone" names the page ui://gone, which this server does not have']);
+    expect(warnings).toEqual(['the tool "gone" refers to the page ui://gone, which does not exist on this server']);
   });
 
   it("shows a page to those who see the tool that brings it", async () => {

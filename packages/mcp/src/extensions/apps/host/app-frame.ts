@@ -6,35 +6,40 @@ import { PERMISSIONS, permissionsOnWire } from "../ui-meta.js";
 import { type HostFrame, type HostWindow, MAX_TIMER_MS, type ShowAppOptions } from "./app-options.js";
 import { FEATURES, SANDBOX_FLAGS } from "./sandbox-page.js";
 
-/** Pixels that an app may be high or wide, so that it cannot push everything else out of reach. */
+/** Largest width and height of an app, in pixels, so that it cannot push the rest of the page out of reach. */
 const MAX_PIXELS = 10_000;
 
 /** The frame of an app. */
 export interface AppFrame {
   readonly window: HostWindow;
-  /** The permissions of the sandbox, for the handshake. */
+  /** The sandbox's domains and permissions, for the handshake. */
   readonly sandbox: { readonly csp: UiCsp; readonly permissions: UiPermissions };
+  /** Sends a message to the app. */
   post(message: object): void;
-  /** Ends the deadline of the greeting. */
+  /** Clears the deadline for the handshake. */
   clearDeadline(): void;
-  /** Gives the frame a size as far as the host allows, and returns the size with the host's bounds. */
+  /** Resizes the frame within the host's bounds, and returns the bounded size. */
   resize(size: UiSize, container: UiHostContext["containerDimensions"]): UiSize;
+  /** Removes the frame and its listeners. */
   remove(): void;
 }
 
-/** The events of a frame. */
+/** Callbacks of a frame. */
 export interface FrameEvents {
-  /** A message of the app. */
+  /** Called with each message of the app. */
   received(data: unknown): void;
-  /** Something else was loaded in place of the sandbox. */
+  /** Called when another document replaced the sandbox. */
   sandboxNavigated(): void;
-  /** Something else was loaded in place of the app, inside of the sandbox. */
+  /** Called when another document replaced the app inside the sandbox. */
   appNavigated(): void;
-  /** The app did not arrive in time. */
+  /** Called when the app has not completed the handshake in time. */
   timedOut(): void;
 }
 
-/** Adds the frame of an app to its container: the sandbox's page, which gets the app's page as soon as it is there. */
+/**
+ * Adds a frame with the sandbox page to the container. Sends the app's page to the sandbox when it reports that it is
+ * ready.
+ */
 export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEvents): AppFrame {
   const { container, allowLoopback = false, sameOrigin = false, initializeMs = 30_000 } = options;
   const { ownerDocument } = container;
@@ -57,7 +62,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     if (source === null || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.method !== "ui/notifications/sandbox-proxy-ready") {
       if (!shown) return;
-      // The sandbox keeps its own notifications from the app.
+      // The sandbox drops `sandbox-…` notifications from the app, so this one is genuine.
       if (data?.method === "ui/notifications/sandbox-resource-gone") events.appNavigated();
       else events.received(data);
       return;
@@ -73,10 +78,10 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     if (loads > 1) events.sandboxNavigated();
   });
   const timer = window.setTimeout(() => events.timedOut(), Math.min(initializeMs, MAX_TIMER_MS));
-  // Safe: the timer is this window's.
+  // Safe: this window created the timer.
   const clearDeadline = () => window.clearTimeout(timer as never);
   window.addEventListener("message", listener);
-  // Safe: it is the element that this document made.
+  // Safe: this document created the element.
   container.append(frame as never);
   return {
     window,
@@ -92,7 +97,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
   };
 }
 
-/** The message that gives the sandbox its app. */
+/** The message that passes the app's page to the sandbox. */
 function resourceReady(
   html: string,
   { csp, permissions, sameOrigin }: AppFrame["sandbox"] & { readonly sameOrigin: boolean },
@@ -105,7 +110,7 @@ function resourceReady(
 function sandboxAddress(sandbox: string, { location }: HostWindow): URL {
   const address = URL.canParse(sandbox, location.href) ? new URL(sandbox, location.href) : undefined;
   if (address !== undefined && /^https?:$/.test(address.protocol) && address.origin !== location.origin) return address;
-  const why = address?.origin === location.origin ? "has the origin of this page" : "is not a web address";
+  const why = address?.origin === location.origin ? "has the origin of this page" : "is not an http or https URL";
   throw new McpError("invalid_definition", `\`sandbox\` of showApp ${why}`, {
     fix: "Serve the page of `sandboxPage` from another origin, so that apps cannot reach this page's document and storage.",
   });
@@ -120,10 +125,10 @@ function allowedCsp(csp: UiCsp, allowLoopback: boolean): UiCsp {
 }
 
 function prepare(frame: HostFrame, address: URL, features: readonly string[]): void {
-  // The sandbox's page itself is ours and keeps its origin; what it allows the app is its own decision.
+  // The sandbox page is trusted and keeps its origin. It decides what the app may do.
   frame.setAttribute("sandbox", SANDBOX_FLAGS.join(" "));
   frame.setAttribute("allow", features.join("; "));
-  // From it the sandbox learns who its host is, in browsers that do not tell it otherwise.
+  // The sandbox reads its host's origin from the referrer in browsers without `ancestorOrigins`.
   frame.setAttribute("referrerpolicy", "origin");
   frame.setAttribute("title", "App");
   frame.style.border = "0";
@@ -131,7 +136,10 @@ function prepare(frame: HostFrame, address: URL, features: readonly string[]): v
   frame.setAttribute("src", address.href);
 }
 
-/** An app chooses its size where the host has not fixed it; its width only where the host says so. */
+/**
+ * Applies the size that the app asked for, except for dimensions that the host has fixed. The width changes only if the
+ * host passes `containerDimensions`.
+ */
 function resize(frame: HostFrame, asked: UiSize, container: UiHostContext["containerDimensions"]): UiSize {
   const { maxHeight = MAX_PIXELS, maxWidth = MAX_PIXELS } = container ?? {};
   const height = bounded(asked.height, maxHeight);

@@ -13,106 +13,126 @@ import type { CallToolResult, Tool } from "../../../protocol/features/tools.js";
 import type { Implementation } from "../../../protocol/implementation.js";
 import type { LoggingMessageNotificationParams } from "../../../protocol/logging.js";
 
-/** Limits on what the page of an app may send. */
+/** Limits on the messages of an app. */
 export interface AppLimits {
-  /** Characters of one message, its texts and the names of its members; more is refused. Default: 4 Mi. */
+  /**
+   * Length of one message: the characters of its strings and member names. Longer messages are refused. Default: 4 Mi.
+   */
   maxMessageBytes: number;
-  /** Messages in one second, averaged; more are refused, and ten times as many refusals close the app. Default: 100. */
+  /**
+   * Average number of messages per second. Further ones are refused, and ten times as many refusals close the app.
+   * Default: 100.
+   */
   maxMessagesPerSecond: number;
-  /** Requests that wait for their answers at once; more are refused. Default: 16. */
+  /** Number of concurrent requests. Further ones are refused. Default: 16. */
   maxRequests: number;
 }
 
-/** The part of a server that an app may use. A `Client` is one. */
+/** The part of a server that an app may use. A `Client` fits. */
 export interface AppServer {
+  /** Lists the tools of the server. */
   tools(options?: { signal: AbortSignal }): AsyncIterable<Tool>;
+  /** Calls a tool. Used only after `mayCallTool` allowed it. */
   callTool(name: string, args: object, options: { signal: AbortSignal }): Promise<CallToolResult>;
+  /** Reads a resource. Used only after `mayReadResource` allowed it. */
   readResource(uri: string, options: { signal: AbortSignal }): Promise<ReadResourceResult>;
 }
 
-/** A tool that an app wants to call. */
+/** A tool call that an app requests. */
 export interface AppToolCall {
+  /** The tool, as the server listed it. */
   readonly tool: Tool;
+  /** The arguments from the app. Treat them as untrusted. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Aborted when the app gives up, is closed, or has waited for `requestMs`. */
+  /** Aborted when the app cancels the request or is closed, or after `requestMs`. */
   readonly signal: AbortSignal;
 }
 
-/** A request of an app that was refused, for the host's log. */
+/** A refused request of an app, for the host's log. */
 export interface AppRefusal {
-  /** Undefined if the message had none. */
+  /** The method of the request. Undefined if the message had none. */
   readonly method: string | undefined;
+  /** The reason for the refusal, in English. */
   readonly reason: string;
 }
 
 /**
- * What a host decides for an app. What is left out is refused, and the app is told beforehand. A function that throws
- * refuses; it is named to `onWarning`.
+ * Decisions of a host about an app. The host refuses requests whose function is absent, and declares that to the app in
+ * the handshake. A function that throws refuses the request; its error is reported to `onWarning`.
  */
 export interface AppHooks {
-  /** Whether the app may call this tool now. Called only for tools of its own server that are for apps. Default: it may not. */
+  /**
+   * Decides if the app may call this tool now. Called only for tools of the app's own server that are visible to apps.
+   * Default: refused.
+   */
   mayCallTool?: ((call: AppToolCall) => boolean | Promise<boolean>) | undefined;
-  /** Whether the app may read this resource of its server. Default: it may not. */
+  /** Decides if the app may read this resource of its server. Default: refused. */
   mayReadResource?: ((uri: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
-  /** Opens an `https:` address outside of the host, if the user agrees; false if not. Default: nothing is opened. */
+  /** Opens an `https:` URL outside the host, if the user agrees. Returns false if not. Default: refused. */
   openLink?: ((url: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
-  /** Adds a message to the conversation, as the user's; false if that is not wanted. Default: it is refused. */
+  /** Adds a message to the conversation, in the user's name. Returns false to refuse it. Default: refused. */
   sendMessage?: ((message: UiMessageParams, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
-  /** Takes what the model should know in its next turn, in place of what this app said before; false if not. Default: refused. */
+  /**
+   * Stores context for the model's next turn, in place of the app's earlier context. Returns false to refuse it.
+   * Default: refused.
+   */
   updateModelContext?: ((context: UiModelContext, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
   /**
-   * Changes how the app is displayed, and returns how it is then. Called only for modes that are in
-   * `context.availableDisplayModes` and that the app supports. Default: the mode stays.
+   * Changes the display mode and returns the resulting one. Called only for modes in `context.availableDisplayModes`
+   * that the app supports. Default: the mode does not change.
    */
   changeDisplayMode?:
     | ((mode: UiDisplayMode, signal: AbortSignal) => UiDisplayMode | Promise<UiDisplayMode>)
     | undefined;
-  /** Called after the app's frame was given the size that the app asked for, as far as the bounds of `context.containerDimensions` and of the library allow. */
+  /**
+   * Called when the app asks for a size, after the frame was resized. `size` is the requested size within the bounds of
+   * `context.containerDimensions` and of 10,000 pixels.
+   */
   onSize?: ((size: UiSize) => void) | undefined;
-  /** Called with what the app logs. */
+  /** Called with each log message of the app. */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
-  /** Called when the app asks to be closed; `close` does it. */
+  /** Called when the app asks to be closed. Call `close` to do so. */
   onCloseRequested?: (() => void) | undefined;
-  /** Called with each request of the app that was refused. */
+  /** Called with each refused request of the app. */
   onRefused?: ((refusal: AppRefusal) => void) | undefined;
-  /** Called with problems of the host's own functions. Default: the console's `warn`. */
+  /** Called when a function of the host failed. Default: `console.warn`. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Options of `showApp`. */
 export interface ShowAppOptions extends AppHooks {
-  /** The element that the app's frame is added to. */
+  /** The element that receives the app's frame. */
   container: HostElement;
-  /** The address of the page of `sandboxPage`, on another origin than this page. */
+  /** The URL of the page from `sandboxPage`, on another origin than this page. */
   sandbox: string;
-  /** The server that the page came from. Default: the app can call no tools and read no resources. */
+  /** The server that the page came from. Default: the app cannot call tools or read resources. */
   server?: AppServer | undefined;
-  /** The name and version of the host. */
+  /** The name and version of the host, sent to the app. */
   hostInfo: Implementation;
-  /** The tool whose call the app shows. */
+  /** The tool whose call the app shows. Default: not sent to the app. */
   tool?: Tool | undefined;
-  /** Information about the host and the user for the app. Default: none. */
+  /** Information about the host and the user, sent to the app. Default: none. */
   context?: UiHostContext | undefined;
-  /** Features of the browser that apps may use if their page declares them. Default: none. */
+  /** Browser features that the app may use if its page declares them. Default: none. */
   permissions?: readonly UiPermission[] | undefined;
-  /** Whether the app may reach this machine if its page declares so, for development. Default: false. */
+  /** Allows the app to reach this machine if its page declares it, for development. Default: false. */
   allowLoopback?: boolean | undefined;
   /**
-   * Gives the app the origin of the sandbox, with storage and cookies. Apps of several servers must then have sandboxes on
-   * several origins. Default: false; the app has an origin of its own, which nothing else shares.
+   * Gives the app the origin of the sandbox, with storage and cookies. Apps of different servers then need sandboxes on
+   * different origins. Default: false, so that each app has a unique origin.
    */
   sameOrigin?: boolean | undefined;
-  /** How long the app may take to load and to greet the host; it is closed afterwards. Default: 30 s. */
+  /** Time in which the app must load and complete the handshake, or it is closed. Default: 30 s. */
   initializeMs?: number | undefined;
-  /** How long one request of the app may take, the user's consent included. Default: 5 min. */
+  /** Time limit for one request of the app, including the user's consent. Default: 5 min. */
   requestMs?: number | undefined;
-  /** How long the app may take to save its work before it is removed. Default: 1 s. */
+  /** Time for the app to save its work before it is removed. Default: 1 s. */
   teardownMs?: number | undefined;
-  /** Limits on what the app may send. */
+  /** Limits on the app's messages. Default: those of `AppLimits`. */
   limits?: { [K in keyof AppLimits]?: AppLimits[K] | undefined } | undefined;
 }
 
-/** Throws for options of `showApp` that cannot be meant. */
+/** Throws `invalid_definition` for unknown or invalid options of `showApp`. */
 export function checkShowAppOptions(options: ShowAppOptions): void {
   checkOptions(
     "showApp",
@@ -129,37 +149,51 @@ export function checkShowAppOptions(options: ShowAppOptions): void {
   }
 }
 
-// The parts of a browser that the host uses. The library compiles without the types of one, because it runs elsewhere too;
-// the elements of every browser fit these.
+// Structural types for the browser objects that the host uses. The library compiles without DOM types, because it runs
+// elsewhere too. The elements of every browser fit.
 
-/** Milliseconds that a timer of a browser can take; a longer one would end at once. */
+/** The longest delay of a browser timer. A longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The part of an element that an app is shown in. */
+/** The part of an element that `showApp` uses. */
 export interface HostElement {
+  /** The document that creates the frame, and its window. */
   readonly ownerDocument: {
     createElement(name: "iframe"): HostFrame;
     readonly defaultView: HostWindow | null;
   };
+  /** Adds the frame to the element. */
   append(frame: never): void;
 }
 
-/** The part of a frame that is used. */
+/** The part of an `iframe` that `showApp` uses. */
 export interface HostFrame {
+  /** The window of the framed page; null while the frame is not in a document. */
   readonly contentWindow: { postMessage(message: unknown, targetOrigin: string): void } | null;
+  /** The inline style, for the size and the border. */
   readonly style: { width: string; height: string; border: string };
+  /** Sets an attribute, such as `sandbox`. */
   setAttribute(name: string, value: string): void;
+  /** Registers a listener for loaded documents. */
   addEventListener(type: "load", listener: () => void): void;
+  /** Removes the frame from its document. */
   remove(): void;
 }
 
-/** The part of a window that is used. */
+/** The part of a window that `showApp` uses. */
 export interface HostWindow {
+  /** The address of the host's page; its origin must differ from the sandbox's. */
   readonly location: { readonly href: string; readonly origin: string };
+  /** The clock for rate limits and caching. */
   readonly performance: { now(): number };
+  /** The target of warnings if `onWarning` is absent. */
   readonly console: { warn(message: string): void };
+  /** Registers the listener for messages of the frame. */
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** Removes the listener for messages of the frame. */
   removeEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** Starts a timer. */
   setTimeout(run: () => void, ms: number): unknown;
+  /** Stops a timer. */
   clearTimeout(timer: never): void;
 }

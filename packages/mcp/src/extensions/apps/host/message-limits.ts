@@ -7,14 +7,14 @@ export const DEFAULT_APP_LIMITS: AppLimits = {
   maxRequests: 16,
 };
 
-/** Levels of one message. */
+/** Nesting depth of one message. */
 const MAX_DEPTH = 64;
-/** Values of one message. */
+/** Number of values in one message. */
 const MAX_VALUES = 100_000;
 
 /**
- * What is wrong with a message of a window, which can be any value that can be cloned: maps, buffers, values that contain
- * themselves. Undefined if it is JSON within the limits, without a member that could become a prototype.
+ * Returns the reason to refuse a message, or undefined. A window can post any value that can be cloned, such as maps,
+ * buffers and cycles. Accepts only JSON within the limits, without a member `__proto__`.
  */
 export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): string | undefined {
   let values = 0;
@@ -24,8 +24,8 @@ export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): s
     if (values > MAX_VALUES) return `the message has more than ${MAX_VALUES} values`;
     if (typeof value === "string") length += value.length;
     if (length > maxMessageBytes) return `the message is longer than \`maxMessageBytes\`, ${maxMessageBytes}`;
-    if (typeof value === "number" && !Number.isFinite(value)) return `the message holds ${value}`;
-    if (typeof value !== "object") return typeof value === "bigint" ? "the message holds a bigint" : undefined;
+    if (typeof value === "number" && !Number.isFinite(value)) return `the message contains ${value}`;
+    if (typeof value !== "object") return typeof value === "bigint" ? "the message contains a bigint" : undefined;
     if (value === null) return undefined;
     if (depth >= MAX_DEPTH) return `the message is nested deeper than ${MAX_DEPTH} levels`;
     return Array.isArray(value) ? itemFlaw(value, depth + 1) : memberFlaw(value, depth + 1);
@@ -39,7 +39,7 @@ export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): s
     return undefined;
   };
   const memberFlaw = (value: object, depth: number) => {
-    if (Object.getPrototypeOf(value) !== Object.prototype) return "the message holds something else than JSON";
+    if (Object.getPrototypeOf(value) !== Object.prototype) return "the message contains a value that is not JSON";
     for (const [name, member] of Object.entries(value)) {
       if (name === "__proto__") return "the message has a member `__proto__`";
       length += name.length;
@@ -52,8 +52,8 @@ export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): s
 }
 
 /**
- * Counts messages, up to `perSecond` on average and twice as many at once. Returns `flood` when so many were refused that no page
- * does it by mistake.
+ * Creates a counter of messages that allows `perSecond` on average and bursts of twice as many. It returns `flood`
+ * after more refusals than a page causes by mistake.
  */
 export function messageRate(window: HostWindow, perSecond: number): () => "fine" | "refused" | "flood" {
   const rate = { intervalMs: 1000 / perSecond, burst: 2 * perSecond };
@@ -61,7 +61,7 @@ export function messageRate(window: HostWindow, perSecond: number): () => "fine"
   let refused = 0;
   return () => {
     const now = window.performance.now();
-    // A page that was quiet for a while has calmed down.
+    // A quiet period resets the count of refusals.
     if (fullAt <= now) refused = 0;
     const taken = acquireToken(fullAt, now, rate);
     fullAt = taken.fullAt;

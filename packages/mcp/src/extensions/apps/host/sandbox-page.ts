@@ -6,20 +6,22 @@ import { DIRECTIVES, DOMAIN, LOOPBACK_DOMAIN, MAX_DOMAIN_LENGTH, MAX_DOMAINS } f
 export interface SandboxPageOptions {
   /** The origins whose pages may show apps in this sandbox, such as `https://chat.example.com`. */
   hosts: readonly string[];
-  /** Whether pages may reach this machine if they declare so, for development. Default: false. */
+  /** Allows pages to reach this machine if they declare it, for development. Default: false. */
   allowLoopback?: boolean | undefined;
 }
 
-/** A page to be served, with its headers. */
+/** The sandbox page and its headers. */
 export interface SandboxPage {
+  /** The page, complete with its script. It loads nothing else. */
   readonly html: string;
+  /** The response headers. Serve all of them: `content-security-policy` restricts which origins may embed the page. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Flags that a host may allow: never the navigation of the whole window, nor new windows, nor downloads. */
+/** Sandbox flags that a host may allow. Excludes navigation of the top window, popups and downloads. */
 export const SANDBOX_FLAGS = ["allow-scripts", "allow-forms", "allow-same-origin"] as const;
 
-/** The names that the permissions have in `allow` of a frame. */
+/** The names of the permissions in the frame attribute `allow`. */
 export const FEATURES = {
   camera: "camera",
   microphone: "microphone",
@@ -30,12 +32,13 @@ export const FEATURES = {
 /**
  * The script of the page. Its rules:
  *
- * - It speaks to one host alone, one of those it was made for, and to the frame that it makes.
- * - The policy of an app is set on this page too, before the app is there. The app's frame inherits it, so that it does not
- *   depend on the app's HTML; and a frame can only be navigated where its parent's `frame-src` allows, so that an app cannot
- *   send data out by navigating itself. Once the app is there and has inherited its policy, no navigation is allowed at all:
- *   not even to what the app may embed, whose page would not have the policy.
- * - A frame that was loaded again is no longer the app. It gets and sends nothing, and the host is told.
+ * - It exchanges messages only with one host, whose origin must be in `hosts`, and with the frame that it creates.
+ * - It applies the app's policy to this page too, before it creates the app's frame. The frame inherits the policy, so the policy
+ *   does not depend on the app's HTML. A frame can only be navigated to what its parent's `frame-src` allows, so an app cannot send
+ *   data out by navigating itself.
+ * - Once the app has loaded and inherited its policy, the script forbids all navigation. A page that the app may embed would
+ *   otherwise replace it without the policy.
+ * - A frame that loads a second time is no longer the app. The script stops forwarding its messages and notifies the host.
  */
 const SCRIPT = `(() => {
   "use strict";
@@ -52,7 +55,7 @@ const SCRIPT = `(() => {
   const policyOf = (csp) => directives.map(([name, always, list]) =>
     name + " " + ([always, ...allowed(csp, list)].filter((source) => source !== "").join(" ") || "'none'")).join("; ");
   const isReserved = (message) => String(own(message, "method")).startsWith("ui/notifications/sandbox-");
-  const tell = (name) => parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-" + name, params: {} }, above);
+  const notifyHost = (name) => parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-" + name, params: {} }, above);
   const addPolicy = (content) => {
     const meta = document.createElement("meta");
     meta.httpEquiv = "content-security-policy";
@@ -81,7 +84,7 @@ const SCRIPT = `(() => {
     frame.addEventListener("load", () => {
       loads += 1;
       stay();
-      if (loads === 2) tell("resource-gone");
+      if (loads === 2) notifyHost("resource-gone");
     });
     const head = document.createElement("div");
     head.append(meta.cloneNode());
@@ -97,14 +100,15 @@ const SCRIPT = `(() => {
       if (!isReserved(data)) parent.postMessage(data, above);
     }
   });
-  tell("proxy-ready");
+  notifyHost("proxy-ready");
 })();`;
 
 const STYLE = "html,body,iframe{margin:0;padding:0;border:0;width:100%;height:100%;display:block;overflow:hidden}";
 
 /**
- * Gives the page that a host serves from another origin, for `sandbox` of `showApp`: apps run in a frame inside of it, apart
- * from the host's cookies, storage and document. Throws for `hosts` that are no origins.
+ * Returns the page that a host serves from another origin, for `sandbox` of `showApp`. Apps run in a frame inside it,
+ * isolated from the host's cookies, storage and document. Throws `invalid_definition` if `hosts` contains anything but
+ * origins.
  *
  * Spec: MCP Apps, "Sandbox proxy", https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -114,7 +118,7 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
   const wrong = Array.isArray(hosts) && hosts.length > 0 ? hosts.find((host) => !isOrigin(host)) : hosts;
   if (wrong !== undefined) {
     throw new McpError("invalid_definition", `${JSON.stringify(wrong)} in \`hosts\` of sandboxPage is not an origin`, {
-      fix: "List origins such as `https://chat.example.com`, without a path; a content security policy has no addresses of IPv6.",
+      fix: "List origins such as `https://chat.example.com`, without a path. A content security policy cannot contain IPv6 addresses.",
     });
   }
   const settings = {
@@ -127,7 +131,8 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
     maxDomains: MAX_DOMAINS,
     maxLength: MAX_DOMAIN_LENGTH,
   };
-  // A replacer function, because `$` means something in a text; and no `<`, which could end the script.
+  // A replacer function, because `$` is special in a replacement string. `<` is escaped, because it could end the
+  // script.
   const script = SCRIPT.replace("SETTINGS", () => JSON.stringify(settings).replaceAll("<", "\\u003c"));
   return {
     html: `<!doctype html><html><head><meta charset="utf-8"><title>App</title><style>${STYLE}</style></head><body><script>${script}</script></body></html>`,
@@ -142,7 +147,7 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
 }
 
 function isOrigin(value: unknown): boolean {
-  // Browsers would ignore an address of IPv6 in `frame-ancestors`, and with it the host.
+  // Browsers ignore IPv6 addresses in `frame-ancestors`, which would lock out the host.
   return (
     typeof value === "string" && /^https?:[^[]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value
   );

@@ -22,32 +22,35 @@ import { DEFAULT_APP_LIMITS } from "./message-limits.js";
 import { ViewDialogue } from "./view-dialogue.js";
 import { hostCapabilities, type ViewRequestHandler, viewRequests } from "./view-requests.js";
 
-/** An app that is shown. */
+/** An app on display. */
 export interface ShownApp {
-  /** Resolves when the app is there and has what it was sent; rejects when it is closed before. */
+  /**
+   * Resolves when the app has completed the handshake and queued notifications were sent. Rejects if the app is closed
+   * before.
+   */
   readonly ready: Promise<void>;
-  /** Resolves with the reason when the app is closed, by `close` or because of what it did. */
+  /** Resolves with the reason when the app is closed, by `close` or because it broke a limit. */
   readonly closed: Promise<string>;
-  /** Tells the app of arguments that are still being made. Without effect after `toolInput`. */
+  /** Sends arguments that the model is still writing. Does nothing after `toolInput`. */
   toolInputPartial(args: Record<string, unknown>): void;
-  /** Tells the app the arguments of the call that it shows. Throws `misuse` the second time. */
+  /** Sends the arguments of the call that the app shows. Throws `misuse` the second time. */
   toolInput(args: Record<string, unknown>): void;
-  /** Tells the app the result of the call. Throws `misuse` before `toolInput` and the second time. */
+  /** Sends the result of the call. Throws `misuse` before `toolInput` and the second time. */
   toolResult(result: CallToolResult): void;
-  /** Tells the app that the call was cancelled, in place of a result. */
+  /** Notifies the app that the call was cancelled, in place of a result. Throws `misuse` after the end of the call. */
   toolCancelled(reason?: string): void;
-  /** Changes what the app knows of the host and the user; members that are left out stay. */
+  /** Updates the app's information about the host and the user. Absent members do not change. */
   changeContext(change: UiHostContext): void;
-  /** Lets the app save its work, then removes it. */
+  /** Asks the app to save its work, then removes it. Waits at most `teardownMs`. */
   close(reason?: string): Promise<void>;
+  /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
  * Shows the page of an app in a sandbox, and answers its requests as far as the options allow. Runs in a browser.
  *
- * What is sent before the app is there is kept for it. Throws `invalid_definition` when the sandbox is not on another
- * origin.
+ * Notifications sent before the app is ready are queued. Throws `invalid_definition` if the sandbox is not on another origin.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -70,9 +73,9 @@ class AppInFrame implements ShownApp {
   #context: UiHostContext;
   readonly #hostInfo: Implementation;
   #appModes: readonly unknown[] | undefined;
-  /** Notifications that wait until the app is ready. */
+  /** Notifications to send when the app is ready. */
   readonly #queued: QueuedNotifications = {};
-  /** The part of the call that the app knows: its arguments, then how it ended. */
+  /** Progress of the call as the app knows it: its arguments, then its end. */
   #sent: "nothing" | "input" | "end" = "nothing";
   #settle: { ready: () => void; failed: (error: McpError) => void; closed: (reason: string) => void };
 
@@ -92,9 +95,9 @@ class AppInFrame implements ShownApp {
     this.#requests = viewRequests(this.#requestContext());
     this.#frame = appFrame(page, options, {
       received: (data) => this.#dialogue.receive(data),
-      sandboxNavigated: () => this.#remove("the sandbox was navigated"),
-      appNavigated: () => this.#remove("the app was navigated, or wrote its document anew"),
-      timedOut: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`, "timeout"),
+      sandboxNavigated: () => this.#remove("the sandbox loaded another page"),
+      appNavigated: () => this.#remove("the app navigated away or rewrote its document"),
+      timedOut: () => this.#remove(`the app did not initialize within ${initializeMs} ms`, "timeout"),
     });
     this.#dialogue = new ViewDialogue({
       window: this.#frame.window,
@@ -115,7 +118,7 @@ class AppInFrame implements ShownApp {
   }
 
   toolInput(args: Record<string, unknown>): void {
-    if (this.#sent !== "nothing") throw new McpError("misuse", "the app was told the arguments of its call already");
+    if (this.#sent !== "nothing") throw new McpError("misuse", "the app already has the arguments of its call");
     const input = copyOf("`args` of toolInput", { arguments: args });
     this.#sent = "input";
     delete this.#queued["ui/notifications/tool-input-partial"];
@@ -125,7 +128,7 @@ class AppInFrame implements ShownApp {
   toolResult(result: CallToolResult): void {
     if (this.#sent !== "input") {
       const why =
-        this.#sent === "end" ? "was told how its call ended already" : "was not told the arguments of its call";
+        this.#sent === "end" ? "already knows the end of its call" : "does not have the arguments of its call yet";
       throw new McpError("misuse", `the app ${why}`, { fix: "Call `toolInput` once, then `toolResult` once." });
     }
     const copied = copyOf("`result` of toolResult", result);
@@ -134,7 +137,7 @@ class AppInFrame implements ShownApp {
   }
 
   toolCancelled(reason?: string): void {
-    if (this.#sent === "end") throw new McpError("misuse", "the app was told how its call ended already");
+    if (this.#sent === "end") throw new McpError("misuse", "the app already knows the end of its call");
     const cancelled = copyOf("`reason` of toolCancelled", reason === undefined ? {} : { reason });
     this.#sent = "end";
     this.#send("ui/notifications/tool-cancelled", cancelled);
@@ -143,7 +146,7 @@ class AppInFrame implements ShownApp {
   changeContext(change: UiHostContext): void {
     const changed = copyOf("`change` of changeContext", change);
     this.#context = { ...this.#context, ...changed };
-    // Before its greeting is answered, the app gets the whole context with the answer.
+    // Before `ui/initialize`, the app gets all changes with its answer.
     if (this.#stage === "loading") return;
     this.#send("ui/notifications/host-context-changed", {
       ...this.#queued["ui/notifications/host-context-changed"],
@@ -182,7 +185,7 @@ class AppInFrame implements ShownApp {
     };
   }
 
-  /** Sends, or keeps until the app is there: nothing may be sent before. */
+  /** Sends a notification, or queues it until the app is ready. The protocol forbids sending earlier. */
   #send<M extends keyof UiHostNotifications>(method: M, params: UiHostNotifications[M]): void {
     if (this.#stage === "ready") this.#dialogue.notify(method, params);
     else if (this.#stage !== "closed") Object.assign(this.#queued, { [method]: params });
@@ -193,7 +196,7 @@ class AppInFrame implements ShownApp {
     return method === "ping" || this.#isInitialized ? this.#requests.get(method) : undefined;
   }
 
-  /** An app that is being closed may still save its work. */
+  /** True while the app may send requests. An app that is being closed may still save its work. */
   get #isInitialized(): boolean {
     return this.#stage === "ready" || this.#stage === "closing";
   }
@@ -276,8 +279,8 @@ class AppInFrame implements ShownApp {
 }
 
 /**
- * A copy of what the app is sent, now or when it is there. Throws `misuse` for what a message between windows cannot hold, because
- * nobody could be told of it later.
+ * Copies a value for the app. Throws `misuse` for values that cannot be cloned: a queued notification could not report
+ * the error later.
  */
 function copyOf<T>(what: string, value: T): T {
   try {

@@ -6,30 +6,35 @@ import { type AppLimits, type AppRefusal, type HostWindow, MAX_TIMER_MS } from "
 import { messageFlaw, messageRate } from "./message-limits.js";
 import { DENIED, type ViewRequestHandler } from "./view-requests.js";
 
-/** The host of a dialogue. */
+/** Options of `ViewDialogue`. */
 export interface ViewDialogueOptions {
   readonly window: HostWindow;
   readonly limits: AppLimits;
   readonly requestMs: number;
-  /** Sends to the page. */
+  /** Posts a message to the page. */
   post(message: object): void;
-  /** The handler of a method; undefined if it is not offered, or not yet. */
+  /** Returns the handler of a method. Undefined if the method is not offered, or not yet. */
   handlerOf(method: string): ViewRequestHandler | undefined;
   /** Called with each notification of the page. */
   notified(method: string, params: Params): void;
-  /** Called when the page sends more than any page does by mistake. */
+  /** Called when the page exceeds the rate limit further than by mistake. */
   flooded(): void;
+  /** Called with each refused request. */
   refused(refusal: AppRefusal): void;
+  /** Called when a function of the host failed. */
   warn(message: string): void;
 }
 
-/** A request of the page that is being answered. */
+/** A request of the page that is being handled. */
 interface ActiveRequest {
   readonly abort: AbortController;
   readonly stop: () => void;
 }
 
-/** JSON-RPC with the page of an app: checks and bounds what comes, and gives every request one answer in time. */
+/**
+ * A JSON-RPC connection to the page of an app. Validates and limits incoming messages, and answers every request in
+ * time.
+ */
 export class ViewDialogue {
   readonly #options: ViewDialogueOptions;
   readonly #rate: ReturnType<typeof messageRate>;
@@ -47,7 +52,7 @@ export class ViewDialogue {
     if (!this.#ended) this.#options.post({ jsonrpc: "2.0", method, params });
   }
 
-  /** Asks the page, and resolves when it has answered, whatever it says, or after `ms`. */
+  /** Sends a request to the page. Resolves when the page answers with a result or an error, or after `ms`. */
   request(method: string, params: object, ms: number): Promise<void> {
     const id = `host-${++this.#lastId}`;
     return new Promise((resolve) => {
@@ -57,7 +62,7 @@ export class ViewDialogue {
     });
   }
 
-  /** Takes a message of the page, which can be any value. */
+  /** Handles a message of the page, which can be any value. */
   receive(data: unknown): void {
     if (this.#ended) return;
     const rate = this.#rate();
@@ -81,7 +86,7 @@ export class ViewDialogue {
     }
   }
 
-  /** Gives up all requests; nothing is sent afterwards. */
+  /** Aborts all requests. Nothing is sent afterwards. */
   end(): void {
     this.#ended = true;
     for (const { abort, stop } of this.#active.values()) {
@@ -92,7 +97,7 @@ export class ViewDialogue {
     this.#sent?.settle();
   }
 
-  /** A request in a message that cannot be read gets an answer, if its id can be. */
+  /** Refuses a message. Answers it with an error if it has a method and a usable id. */
   #refuse(data: unknown, reason: string): void {
     const id = ownOf(data, "id");
     const method = ownOf(data, "method");
@@ -126,7 +131,7 @@ export class ViewDialogue {
         try {
           this.#options.post({ jsonrpc: "2.0", id, result });
         } catch (error) {
-          // It cannot be cloned.
+          // The result cannot be cloned.
           this.#fail(id, method, error);
         }
       },
@@ -136,14 +141,14 @@ export class ViewDialogue {
     );
   }
 
-  /** Ends a request; false if it has its answer already. */
+  /** Removes a request. False if it was already answered or cancelled. */
   #finish(id: Id): boolean {
     this.#active.get(id)?.stop();
     return this.#active.delete(id) && !this.#ended;
   }
 
   #cancel({ requestId }: Params): void {
-    // The cast claims nothing: an id of another type is not in the map.
+    // The cast is harmless: ids of other types are not in the map.
     const request = this.#active.get(requestId as Id);
     if (request === undefined || !this.#finish(requestId as Id)) return;
     request.abort.abort(new RpcError(DENIED, "the app cancelled the request"));
@@ -159,12 +164,14 @@ export class ViewDialogue {
   #after(ms: number, run: () => void): () => void {
     const { window } = this.#options;
     const timer = window.setTimeout(run, Math.min(ms, MAX_TIMER_MS));
-    // Safe: the timer is this window's.
+    // Safe: this window created the timer.
     return () => window.clearTimeout(timer as never);
   }
 }
 
-/** The error for the app, and the reason for the host: failures inside of the host are not disclosed to the app. */
+/**
+ * Returns the error for the app and the reason for the host. The app does not learn about failures inside the host.
+ */
 function errorForApp(error: unknown): { code: number; message: string; reason: string } {
   if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
     return { code: error.code, message: error.message, reason: error.message };

@@ -13,28 +13,29 @@ import type { Tool } from "../../../protocol/features/tools.js";
 import { mayBeCalledByApp } from "../app-pages.js";
 import type { AppHooks, AppServer } from "./app-options.js";
 
-/** The code of what the host or its user does not allow. */
+/** Error code for requests that the host or its user does not allow. */
 export const DENIED = -32000;
-/** Content blocks of one message. */
+/** Number of content blocks in one message. */
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
 
+/** The host's state and functions for the requests of one app. */
 interface ViewRequestContext {
   readonly hooks: AppHooks;
   readonly server: AppServer | undefined;
   now(): number;
-  /** The context that the app has; `displayMode` is the current one. */
+  /** The app's current context, with the current `displayMode`. */
   readonly context: UiHostContext;
-  /** The modes that the app supports; undefined if it did not say. */
+  /** The display modes that the app supports. Undefined if it declared none. */
   readonly appModes: readonly unknown[] | undefined;
-  /** Changes `context` and tells the app. */
+  /** Changes `context` and notifies the app. */
   changeContext(change: UiHostContext): void;
 }
 
-/** Answers one request of the app. Throws `RpcError` to refuse it. */
+/** Handles one request of the app. Rejects with `RpcError` to refuse it. */
 export type ViewRequestHandler = (params: Params, signal: AbortSignal) => Promise<object>;
 
-/** The capabilities of the host, for the handshake. */
+/** Returns the host's capabilities for the handshake. */
 export function hostCapabilities({ hooks, server }: Pick<ViewRequestContext, "hooks" | "server">): UiHostCapabilities {
   const anyContent = { text: {}, image: {}, audio: {}, resource: {}, resourceLink: {} };
   return {
@@ -47,7 +48,7 @@ export function hostCapabilities({ hooks, server }: Pick<ViewRequestContext, "ho
   };
 }
 
-/** The requests that apps may send after the handshake, by method. */
+/** Returns the handlers for the requests of the app after the handshake, by method. */
 export function viewRequests(host: ViewRequestContext): ReadonlyMap<string, ViewRequestHandler> {
   const toolOf = toolFinder(host);
   return new Map<string, ViewRequestHandler>([
@@ -70,10 +71,11 @@ async function callTool(
   const { mayCallTool } = hooks;
   if (server === undefined || mayCallTool === undefined) throw notOffered("tools/call");
   if (typeof name !== "string" || !isObject(args))
-    throw invalid("tools/call needs a `name`, and `arguments` are an object");
+    throw invalid("tools/call needs a string as `name` and an object as `arguments`");
   const tool = await toolOf(name, server, signal);
-  // One answer for tools that do not exist and for those of models, so that an app cannot tell which there are.
-  if (tool === undefined || !mayBeCalledByApp(tool)) throw invalid(`there is no tool ${JSON.stringify(name)} for apps`);
+  // The same error for unknown tools and for those of models, so that an app cannot probe for tools.
+  if (tool === undefined || !mayBeCalledByApp(tool))
+    throw invalid(`no tool named ${JSON.stringify(name)} is available to apps`);
   if (!(await mayCallTool({ tool, arguments: args, signal }))) throw denied("the call of this tool");
   signal.throwIfAborted();
   return server.callTool(name, args, { signal });
@@ -87,7 +89,7 @@ async function readResource(
   const { mayReadResource } = hooks;
   if (server === undefined || mayReadResource === undefined) throw notOffered("resources/read");
   if (typeof uri !== "string" || !URL.canParse(uri)) throw invalid("resources/read needs a `uri`");
-  if (!(await mayReadResource(uri, signal))) throw denied("this read");
+  if (!(await mayReadResource(uri, signal))) throw denied("reading this resource");
   signal.throwIfAborted();
   return server.readResource(uri, { signal });
 }
@@ -95,7 +97,7 @@ async function readResource(
 async function openLink({ hooks }: ViewRequestContext, { url }: Params, signal: AbortSignal): Promise<object> {
   if (hooks.openLink === undefined) throw notOffered("ui/open-link");
   if (!isWebAddress(url) || new URL(url).protocol !== "https:") throw invalid("`url` is not an https address");
-  // As browsers read it, so that the user is shown what will be opened.
+  // Normalized, so that the user sees the URL that will be opened.
   if (!(await hooks.openLink(new URL(url).href, signal))) throw denied("this link");
   return {};
 }
@@ -106,7 +108,7 @@ async function sendMessage(
   signal: AbortSignal,
 ): Promise<object> {
   if (hooks.sendMessage === undefined) throw notOffered("ui/message");
-  // The specification shows one block, its schema a list.
+  // The specification's text shows one block, its schema a list.
   const blocks = readBlocks(Array.isArray(content) ? content : [content]);
   if (role !== "user" || blocks === undefined || blocks.length === 0) {
     throw invalid('ui/message needs the `role` "user" and `content`');
@@ -162,24 +164,24 @@ function denied(what: string): RpcError {
   return new RpcError(DENIED, `${what} was denied`);
 }
 
-/** How long a list of tools is good for; it is read again afterwards, because a server may take a tool away from apps. */
+/** Time for which a tool list is cached. Limited, because a server may hide a tool from apps. */
 const TOOLS_FRESH_MS = 30_000;
-/** Tools of one server that are looked at. */
+/** Number of tools of one server that are searched. */
 const MAX_TOOLS = 10_000;
 
-/** Finds a tool of the server by its name. Rejects with the reason of the signal when it is aborted. */
+/** Finds a tool of the server by name. Rejects with the signal's reason when it aborts. */
 type FindTool = (name: string, server: AppServer, signal: AbortSignal) => Promise<Tool | undefined>;
 
 type ToolsByName = ReadonlyMap<string, Tool>;
 
-/** A list that is being read, and how many wait for it. */
+/** A tool list that is being read, with the number of requests that wait for it. */
 interface SharedToolList {
   readonly tools: Promise<ToolsByName>;
   readonly abort: AbortController;
   waiting: number;
 }
 
-/** Makes a finder, whose requests share one list. Reading it ends when no request waits for it. */
+/** Creates a finder whose concurrent requests share one list. Reading stops when no request waits for it. */
 function toolFinder({ now }: { now(): number }): FindTool {
   let listed: ToolsByName = new Map();
   let until = Number.NEGATIVE_INFINITY;

@@ -19,37 +19,39 @@ import { HostDialogue, type ViewWindow } from "./host-dialogue.js";
 export interface ConnectToHostOptions {
   /** Called with the arguments of the call that the page shows. */
   onInput?: ((args: Record<string, unknown>) => void) | undefined;
-  /** Called with arguments that are still being made; values may be missing or cut. */
+  /** Called with arguments that the model is still writing. Values may be missing or truncated. */
   onPartialInput?: ((args: Record<string, unknown>) => void) | undefined;
   /** Called with the result of the call. */
   onResult?: ((result: CallToolResult) => void) | undefined;
   /** Called when the call was cancelled. */
   onCancelled?: ((reason: string | undefined) => void) | undefined;
-  /** Called when the host's context has changed, with what changed; `host.context` has all of it. */
+  /** Called with the changed members of the host's context. `host.context` is already up to date. */
   onContext?: ((change: UiHostContext) => void) | undefined;
-  /** Called before the page is removed; the host waits for its promise, for a while. */
+  /** Called before the host removes the page. The host waits for the promise for a limited time. */
   onTeardown?: ((reason: string | undefined) => void | Promise<void>) | undefined;
-  /** The ways of display that the page supports. Default: it does not say, and the host decides. */
+  /** The display modes that the page supports. Default: not declared, and the host decides. */
   displayModes?: readonly UiDisplayMode[] | undefined;
-  /** Whether the host is told the size of the page when it changes. Default: true. */
+  /** Reports the size of the page to the host when it changes. Default: true. */
   reportsSize?: boolean | undefined;
-  /** How long a request may take, the user's consent included. Default: 5 min; the handshake: 30 s. */
+  /** Time limit for a request, including the user's consent. Default: 5 min. The handshake has at most 30 s. */
   timeoutMs?: number | undefined;
-  /** The page's window. Default: the global one. */
+  /** The page's window. Default: `globalThis`. */
   window?: ViewWindow | undefined;
 }
 
 /** Options of one request. */
 export interface HostRequestOptions {
-  /** Gives the request up. */
+  /** Cancels the request. */
   signal?: AbortSignal | undefined;
 }
 
-/** The host of the page. Requests reject with `HostError` when the host refuses them or does not answer in time. */
+/**
+ * The host that shows the page. Requests reject with `HostError` if the host refuses them or does not answer in time.
+ */
 export interface AppHost {
   /** The host's name and version. */
   readonly info: Implementation;
-  /** The capabilities of the host. */
+  /** The host's capabilities. */
   readonly capabilities: UiHostCapabilities;
   /** The host's context, with all changes so far. */
   readonly context: UiHostContext;
@@ -57,29 +59,30 @@ export interface AppHost {
   callTool(name: string, args?: object, options?: HostRequestOptions): Promise<CallToolResult>;
   /** Reads a resource of the server that the page came from. */
   readResource(uri: string, options?: HostRequestOptions): Promise<ReadResourceResult>;
-  /** Asks the host to open a link outside of the page. */
+  /** Asks the host to open a link outside the page. */
   openLink(url: string, options?: HostRequestOptions): Promise<void>;
-  /** Adds a message to the conversation, as the user's. */
+  /** Adds a message to the conversation, in the user's name. */
   sendMessage(message: string | ContentBlock[], options?: HostRequestOptions): Promise<void>;
-  /** Sets what the model should know in its next turn, in place of what was set before. */
+  /** Sets context for the model's next turn, in place of the page's earlier context. */
   updateModelContext(context: UiModelContext, options?: HostRequestOptions): Promise<void>;
-  /** Asks for another way of display, and gives the one that the host chose. */
+  /** Asks for another display mode, and returns the one that the host chose. */
   requestDisplayMode(mode: UiDisplayMode, options?: HostRequestOptions): Promise<UiDisplayMode>;
   /** Writes to the host's log. */
   log(level: LoggingLevel, data: unknown, logger?: string): void;
   /** Asks the host to remove the page. */
   requestTeardown(): void;
-  /** Stops listening; requests that wait are rejected. */
+  /** Stops listening, and rejects pending requests. */
   close(): void;
 }
 
+/** Options that are called with notifications of the host. */
 type NotificationHook = "onInput" | "onPartialInput" | "onResult" | "onCancelled" | "onContext";
 
 const INITIALIZE_MS = 30_000;
 const REQUEST_MS = 300_000;
 
 /**
- * Connects a page of MCP Apps, inside its frame, with the host that shows it. Rejects with `HostError` when the host does not
+ * Connects an MCP Apps page, inside its frame, to the host that shows it. Rejects with `HostError` if the host does not
  * answer.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
@@ -93,7 +96,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
     answer: async (method, params) => {
       if (method === "ping") return {};
       if (method !== "ui/resource-teardown") return undefined;
-      // The host gets an answer in any case, so that it need not wait.
+      // Answer even if the hook fails, so that the host does not wait.
       await guard(window, "onTeardown", () => options.onTeardown?.(reasonOf(params)));
       return {};
     },
@@ -102,7 +105,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   const greeting: UiInitializeParams = { protocolVersion: APPS_VERSION, appInfo: info, appCapabilities };
   try {
     const greeted = await dialogue.request("ui/initialize", greeting, Math.min(timeoutMs, INITIALIZE_MS));
-    // Safe as far as pages go: who embeds a page decides what it sees anyway.
+    // Not validated: the host controls the page anyway.
     page = hostOfPage(dialogue, greeted as unknown as UiInitializeResult, options);
   } catch (error) {
     dialogue.close();
@@ -115,7 +118,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   return page.host;
 }
 
-/** The host that a page is connected with, and what hears its notifications. */
+/** Creates the `AppHost` of a page, and the receiver of its notifications. */
 function hostOfPage(
   dialogue: HostDialogue,
   { hostInfo: info, hostCapabilities: capabilities = {}, hostContext = {} }: UiInitializeResult,
@@ -123,10 +126,10 @@ function hostOfPage(
 ): { host: AppHost; notified(method: string, params: Record<string, unknown>): void } {
   let context = hostContext;
   const { timeoutMs = REQUEST_MS } = options;
-  // Safe: the result of each method is what the specification says.
+  // Safe: the specification defines the result of each method.
   const ask = async <R>(method: string, params: object, asked?: HostRequestOptions) =>
     (await dialogue.request(method, params, timeoutMs, asked?.signal)) as R;
-  /** Some hosts answer with an error, others with a result that says so. */
+  /** Some hosts refuse with an error, others with `isError` in the result. */
   const act = async (method: string, params: object, asked?: HostRequestOptions) => {
     const { isError } = await ask<{ isError?: boolean }>(method, params, asked);
     if (isError === true) throw dialogue.refusal(method);
@@ -167,21 +170,21 @@ function callHooks(
   params: Record<string, unknown>,
 ): void {
   const call = <N extends NotificationHook>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]) => {
-    // Safe: `what` is the parameter of the function of this name.
+    // Safe: `what` is the parameter type of the hook with this name.
     const hook = options[name] as ((what: unknown) => void) | undefined;
     void guard(window, name, () => hook?.(what));
   };
-  // Safe: members that a host leaves out stay undefined, as in every object.
+  // Not validated: the host controls the page anyway.
   const args = (params["arguments"] ?? {}) as Record<string, unknown>;
   if (method === "ui/notifications/tool-input") call("onInput", args);
   else if (method === "ui/notifications/tool-input-partial") call("onPartialInput", args);
-  // Safe: this is what the specification has there.
+  // Not validated: the specification defines these params as the result.
   else if (method === "ui/notifications/tool-result") call("onResult", params as unknown as CallToolResult);
   else if (method === "ui/notifications/tool-cancelled") call("onCancelled", reasonOf(params));
   else if (method === "ui/notifications/host-context-changed") call("onContext", params);
 }
 
-/** Runs a function of the page. It has a copy elsewhere in the library, which is not worth a second file for every page. */
+/** Runs a hook of the page. Duplicates `callHook`, so that pages need not load another module. */
 async function guard({ console }: ViewWindow, name: string, run: () => unknown): Promise<void> {
   try {
     await run();
@@ -192,7 +195,7 @@ async function guard({ console }: ViewWindow, name: string, run: () => unknown):
 
 const reasonOf = ({ reason }: Record<string, unknown>) => (typeof reason === "string" ? reason : undefined);
 
-/** Reports the size of the page's content now and when it changes, at most once for each frame of the display. */
+/** Reports the size of the page's content now and whenever it changes, at most once per animation frame. */
 function reportSize(window: ViewWindow, report: (size: UiSize) => void): () => void {
   const { ResizeObserver, document } = window;
   const { documentElement: root, body } = document;
@@ -202,7 +205,7 @@ function reportSize(window: ViewWindow, report: (size: UiSize) => void): () => v
   const measure = () => {
     waiting = false;
     if (ended) return;
-    // A root as high as its frame would never shrink again, so its content is measured.
+    // Measure the content: a root stretched to its frame would never shrink.
     const before = root.style.height;
     root.style.height = "max-content";
     const { height } = root.getBoundingClientRect();
@@ -218,7 +221,7 @@ function reportSize(window: ViewWindow, report: (size: UiSize) => void): () => v
   };
   changed();
   const observer = ResizeObserver === undefined ? undefined : new ResizeObserver(changed);
-  // Safe: they are elements of this window.
+  // Safe: these are elements of this window.
   for (const element of [root, body]) if (element !== null) observer?.observe(element as never);
   return () => {
     ended = true;

@@ -1,28 +1,44 @@
-/** The part of its window that a page uses; every browser's window fits. */
+/** The part of a browser's window that `connectToHost` uses. */
 export interface ViewWindow {
+  /** The window of the host, or of its sandbox. */
   readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
+  /** The document whose size is reported. */
   readonly document: { readonly documentElement: ViewElement; readonly body: ViewElement | null };
+  /** The target of warnings about failed hooks. */
   readonly console: { warn(message: string): void };
-  readonly ResizeObserver?: new (changed: () => void) => { observe(element: never): void; disconnect(): void };
+  /** The observer of size changes. If absent, the size is reported only once. */
+  readonly ResizeObserver?: new (
+    changed: () => void,
+  ) => { observe(element: never): void; disconnect(): void };
+  /** Registers the listener for messages of the host. */
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** Removes the listener for messages of the host. */
   removeEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** Runs a function before the next frame is drawn. */
   requestAnimationFrame(run: () => void): number;
+  /** Starts a timer. */
   setTimeout(run: () => void, ms: number): unknown;
+  /** Stops a timer. */
   clearTimeout(timer: never): void;
 }
 
-/** The part of an element that its size is read from. */
+/** The part of an element that is needed to measure it. */
 export interface ViewElement {
+  /** The inline style; the height is changed for the time of a measurement. */
   readonly style: { height: string };
+  /** Returns the size of the element. */
   getBoundingClientRect(): { readonly width: number; readonly height: number };
+  /** The width of the content, in pixels. */
   readonly scrollWidth: number;
 }
 
-/** A request that the host refused, or that it did not answer. */
+/** The error of a request that the host refused or did not answer. */
 export class HostError extends Error {
+  /** The name of the class. */
   override readonly name = "HostError";
-  /** The host's code; -32000 if there was no answer. */
+  /** The host's error code; -32000 if the host did not answer. */
   readonly code: number;
+  /** Further information from the host. Undefined if it sent none. */
   readonly data: unknown;
 
   constructor(code: number, message: string, data?: unknown) {
@@ -36,26 +52,26 @@ type Members = Record<string, unknown>;
 
 interface Listeners {
   notified(method: string, params: Members): void;
-  /** Answers a request of the host; undefined if there is no such method. Never rejects. */
+  /** Answers a request of the host. Undefined if the method is unknown. Never rejects. */
   answer(method: string, params: Members): Promise<object | undefined>;
 }
 
 const NO_ANSWER = -32000;
-const CANCELLED = "was given up";
-const closedError = () => new HostError(NO_ANSWER, "the page has left its host");
-/** Timers that are longer end at once. */
+const CANCELLED = "was cancelled";
+const closedError = () => new HostError(NO_ANSWER, "the connection to the host is closed");
+/** The longest delay of a browser timer. A longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** JSON-RPC with the host, by messages of the window. */
+/** A JSON-RPC connection to the host, over window messages. */
 export class HostDialogue {
   readonly window: ViewWindow;
   readonly #listeners: Listeners;
   readonly #pending = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
-  /** The origin of the first answer; messages of another one are not the host's. */
+  /** The origin of the first answer. Messages from other origins are ignored. */
   #origin: string | undefined;
   #lastId = 0;
   #closed = false;
-  /** Called when the dialogue ends. */
+  /** Functions to call when the connection closes. */
   readonly closers: (() => void)[];
 
   constructor(window: ViewWindow, listeners: Listeners) {
@@ -87,7 +103,7 @@ export class HostDialogue {
       const aborted = () => cancel(CANCELLED);
       const end = () => {
         this.#pending.delete(id);
-        // Safe: the timer is this window's.
+        // Safe: this window created the timer.
         this.window.clearTimeout(timer as never);
         signal?.removeEventListener("abort", aborted);
       };
@@ -99,14 +115,14 @@ export class HostDialogue {
       try {
         this.#post({ id, method, params });
       } catch (error) {
-        // It cannot be cloned.
+        // The params cannot be cloned.
         end();
         throw error;
       }
     });
   }
 
-  /** The error for a request that the host answered, but did not do. */
+  /** The error for a request that the host answered with `isError`. */
   refusal(method: string): HostError {
     return new HostError(NO_ANSWER, `the host refused ${method}`);
   }
@@ -118,7 +134,8 @@ export class HostDialogue {
   }
 
   #post(message: object): void {
-    // The page cannot know its host before; what it sends first is its name and version.
+    // The host's origin is unknown until its first answer. The only message before that carries the page's name and
+    // version.
     this.window.parent.postMessage({ jsonrpc: "2.0", ...message }, this.#origin ?? "*");
   }
 
@@ -133,7 +150,7 @@ export class HostDialogue {
     }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
-    // Pages of files, and of sandboxes, have no origin that a message could be addressed to.
+    // Pages from files and sandboxes have an opaque origin, which cannot be a target.
     if (origin !== "null" && origin !== "") this.#origin = origin;
     if (error === undefined) pending.resolve(result ?? {});
     else pending.reject(new HostError(Number(error?.code), String(error?.message), error?.data));
@@ -141,7 +158,8 @@ export class HostDialogue {
 
   async #answer(id: unknown, method: string, params: Members): Promise<void> {
     const result = await this.#listeners.answer(method, params);
-    if (result === undefined) this.#post({ id, error: { code: -32601, message: `this page does not know ${method}` } });
+    if (result === undefined)
+      this.#post({ id, error: { code: -32601, message: `this page does not support ${method}` } });
     else this.#post({ id, result });
   }
 }
