@@ -84,7 +84,7 @@ const STORIES: Record<string, readonly string[]> = {
     "loaded   # Release notes",
     "files    SKILL.md, templates/notes.md",
     "read     ## {version}",
-    "refused  skill://release-notes/templates/notes.md cannot be used: it has 22 bytes, and the entry says 25",
+    "refused  skill://release-notes/templates/notes.md cannot be used: it has 22 bytes, but the entry states 25",
     "again    ## {version}: {title}",
   ],
   "sqlite-source": [

@@ -4,17 +4,17 @@ import { frontmatterProblem } from "./frontmatter.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathInSkill, pathProblem, SkillPaths, skillRoot } from "./skill-path.js";
 import type { YamlValue } from "./yaml/yaml-scalar.js";
 
-/** An entry that was checked. */
+/** A valid entry of a skill. */
 export interface CheckedSkill {
   readonly entry: Skill;
-  /** The URI of its directory. */
+  /** The URI of the skill's directory. */
   readonly root: string;
-  /** Its files by path; undefined for a dynamic skill, which lists none. */
+  /** The files by path. Undefined for a dynamic skill, which lists none. */
   readonly files: ReadonlyMap<string, SkillResource> | undefined;
 }
 
 /**
- * Checks an entry of a server. Returns what is wrong with it as a string.
+ * Validates an entry from a server. Returns the problem as a string if it is invalid.
  *
  * Spec: Skills, "Skill Entries", https://github.com/modelcontextprotocol/ext-skills
  */
@@ -28,12 +28,12 @@ export function checkSkill(value: unknown): CheckedSkill | string {
   if (problem !== undefined || !isObject(frontmatter)) return problem ?? "";
   const directory = root.slice(root.lastIndexOf("/") + 1);
   if (frontmatter["name"] !== directory)
-    return `its name ${JSON.stringify(frontmatter["name"])} is not that of its directory, ${JSON.stringify(directory)}`;
+    return `its name ${JSON.stringify(frontmatter["name"])} differs from the name of its directory, ${JSON.stringify(directory)}`;
   const files = resources === "dynamic" ? undefined : checkResources(root, uri, resources);
   if (typeof files === "string") return files;
   const entry: Skill = {
     uri,
-    // The name and the description were checked, and nothing is claimed of other fields.
+    // Safe: name and description were checked, and the type promises nothing about other fields.
     frontmatter: frontmatter as Skill["frontmatter"],
     resources: files === undefined ? "dynamic" : [...files.values()],
     ...(isObject(_meta) ? { _meta } : {}),
@@ -53,14 +53,14 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
     const { uri: address, digest, size } = file as Record<string, unknown> & { uri: string };
     const path = pathInSkill(root, address);
     const shown = JSON.stringify(address);
-    if (path === undefined) return `the file ${shown} does not lie in the skill's directory`;
+    if (path === undefined) return `the file ${shown} is not in the skill's directory`;
     const problem = pathProblem(path);
     if (problem !== undefined) return `the path of the file ${shown} ${problem}`;
     if (typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest))
       return `the file ${shown} has no valid digest`;
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
       return `the file ${shown} has no valid size`;
-    // Two spellings of one path are one file.
+    // Two Unicode forms of one path are the same file.
     const key = path.normalize("NFC");
     if (files.has(key)) return `the file ${shown} is listed twice`;
     const known = paths.add(key);
@@ -73,18 +73,18 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
   return files;
 }
 
-/** The first field in which two frontmatters differ; undefined if they are equal. */
+/** The first field in which two frontmatters differ. Undefined if they are equal. */
 export function differingField(read: Record<string, unknown>, stated: Record<string, unknown>): string | undefined {
   const fields = new Set([...Object.keys(read), ...Object.keys(stated)]);
   for (const field of fields) {
     const both = Object.hasOwn(read, field) && Object.hasOwn(stated, field);
-    // Safe: the value was read from YAML, which has only such values.
+    // Safe: the value was read from YAML, which has no other values.
     if (!both || !isSame(read[field] as YamlValue, stated[field])) return field;
   }
   return undefined;
 }
 
-/** Goes as deep as what was read, which is bounded. */
+/** Compares values. The recursion is bounded by `read`, whose depth the YAML reader limits. */
 function isSame(read: YamlValue, stated: unknown): boolean {
   if (typeof read !== "object" || read === null) return read === stated;
   if (Array.isArray(read)) {

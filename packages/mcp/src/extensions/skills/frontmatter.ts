@@ -5,7 +5,7 @@ import { nameProblem } from "./skill-path.js";
 import { readYaml } from "./yaml/read-yaml.js";
 import { YamlError } from "./yaml/yaml-scalar.js";
 
-/** Characters of the frontmatter of one skill. */
+/** Length of a skill's frontmatter, in characters. */
 const MAX_FRONTMATTER_LENGTH = 65_536;
 // Spec: Agent Skills, "Frontmatter", https://agentskills.io/specification#frontmatter
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -18,13 +18,13 @@ export interface SkillText {
   readonly body: string;
 }
 
-/** Reads a `SKILL.md`. Throws an `Error` whose message says what is wrong, and in which line. */
+/** Reads a `SKILL.md`. Throws an `Error` whose message states the problem and its line. */
 export function readSkillText(text: string): SkillText {
   const found = /^\ufeff?---[ \t]*\r?\n/.exec(text);
   if (found === null) throw new Error("line 1: it does not begin with frontmatter between two lines `---`");
   const rest = text.slice(found[0].length);
   const end = endOf(rest);
-  if (end === undefined) throw new Error("line 1: its frontmatter has no end: a line `---`");
+  if (end === undefined) throw new Error("line 1: its frontmatter is not closed by a line `---`");
   if (end.index > MAX_FRONTMATTER_LENGTH)
     throw new Error(`its frontmatter is longer than ${MAX_FRONTMATTER_LENGTH} characters`);
   let frontmatter: Record<string, unknown>;
@@ -32,18 +32,18 @@ export function readSkillText(text: string): SkillText {
     frontmatter = readYaml(rest.slice(0, end.index));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    // The first line of the file is the one above the frontmatter.
+    // The frontmatter begins in line 2 of the file.
     throw new Error(`line ${error.line + 1}: ${error.message}`);
   }
   const problem = frontmatterProblem(frontmatter);
   if (problem !== undefined) throw new Error(problem);
-  // The name and the description were checked, and nothing is claimed of other fields.
+  // Safe: name and description were checked, and the type promises nothing about other fields.
   return { frontmatter: frontmatter as SkillFrontmatter, body: rest.slice(end.next) };
 }
 
 /**
- * Where the line `---` begins, and the line after it. Lines end with LF or CR LF: `^` and `$` would also match at characters that
- * other readers take for text, and so could end the frontmatter before fields that those readers see.
+ * Finds the line `---`: its index and that of the next line. Lines end with LF or CR LF. `^` and `$` would also match
+ * at characters that other readers treat as text, and could end the frontmatter before fields that those readers see.
  */
 function endOf(text: string): { index: number; next: number } | undefined {
   for (let index = 0; index < text.length; ) {
@@ -56,7 +56,7 @@ function endOf(text: string): { index: number; next: number } | undefined {
   return undefined;
 }
 
-/** The problem of frontmatter by the Agent Skills format; undefined if it is valid. */
+/** The first violation of the Agent Skills format. Undefined if the frontmatter is valid. */
 export function frontmatterProblem(frontmatter: unknown): string | undefined {
   if (!isObject(frontmatter)) return "it has no frontmatter";
   const { name, description, license, compatibility, metadata } = frontmatter;
@@ -75,7 +75,7 @@ export function frontmatterProblem(frontmatter: unknown): string | undefined {
   return undefined;
 }
 
-/** Throws for keys of `metadata` that are kept for extensions of the protocol, none of which defines any. */
+/** Throws for `metadata` keys that are reserved for extensions of the protocol. None is defined so far. */
 export function checkReservedMetadata(what: string, { metadata }: SkillFrontmatter): void {
   const reserved = Object.keys(isObject(metadata) ? metadata : {}).find((key) =>
     key.startsWith("io.modelcontextprotocol/"),
@@ -90,7 +90,7 @@ export function checkReservedMetadata(what: string, { metadata }: SkillFrontmatt
   );
 }
 
-/** Writes frontmatter and body as the text of a `SKILL.md`. */
+/** Serializes frontmatter and body as a `SKILL.md`. */
 export function writeSkillText(frontmatter: SkillFrontmatter, body: string): string {
   const lines = Object.entries(frontmatter)
     .filter(([, value]) => value !== undefined)
@@ -98,14 +98,14 @@ export function writeSkillText(frontmatter: SkillFrontmatter, body: string): str
   return `---\n${lines.join("")}---\n${body}`;
 }
 
-/** Words that some version of YAML takes for something else than text. */
+/** Words that some YAML version reads as another type than text. */
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
-/** JSON is YAML; only what every reader of YAML takes for text is left without quotes. */
+/** Writes a value as JSON, which is valid YAML. Only strings that every YAML reader takes for text stay unquoted. */
 function yamlText(value: unknown): string {
   if (typeof value === "string" && /^[A-Za-z][\w-]*(?: [\w(][\w,.()-]*)*$/.test(value) && !NOT_TEXT.test(value))
     return value;
-  // Line breaks of other standards would be folded inside quotes by readers of YAML 1.1.
+  // YAML 1.1 readers would fold these line breaks inside quotes.
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -10,31 +10,33 @@ import { digestOf } from "./served-skill.js";
 import { decodeText, encodedText } from "./skill.js";
 import { MAX_SKILL_BYTES, pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
 
-/** Bytes of a message beside the file that it carries. */
+/** Allowance for the rest of a message around a file, in bytes. */
 const MESSAGE_OVERHEAD_BYTES = 65_536;
 
-/** A file of a skill whose size and digest are those of the entry. */
+/** A file of a skill, verified against the size and digest in the entry. Files of a dynamic skill have neither. */
 export interface SkillFile {
-  /** Inside the skill, such as `references/forms.md`. */
+  /** The path inside the skill, such as `references/forms.md`. */
   readonly path: string;
+  /** The URI of the file on the server. */
   readonly uri: string;
-  /** As the server states it. */
+  /** The MIME type that the server stated. Undefined if it stated none. */
   readonly mimeType: string | undefined;
+  /** The content of the file. */
   readonly bytes: Uint8Array;
-  /** Undefined unless the bytes are text in UTF-8. */
+  /** The content as text. Undefined unless the bytes are UTF-8. */
   readonly text: string | undefined;
 }
 
 /**
- * A skill whose `SKILL.md` was read and verified. It holds the entry that it was loaded with: its files are verified against that
- * entry, even if the server has changed them since.
+ * A skill whose `SKILL.md` was read and verified. Its files are verified against the entry that it was loaded with,
+ * even if the server has changed them since.
  */
 export class LoadedSkill {
-  /** The entry that everything is verified against. */
+  /** The entry that all files are verified against. */
   readonly entry: Skill;
   /** The instructions: `SKILL.md` without its frontmatter. */
   readonly body: string;
-  /** The paths of all files; for a dynamic skill, whose files are not listed, only `SKILL.md`. */
+  /** The paths of all files. For a dynamic skill, which lists no files, only `SKILL.md`. */
   readonly paths: readonly string[];
   readonly #reader: SkillReader;
 
@@ -46,8 +48,8 @@ export class LoadedSkill {
   }
 
   /**
-   * Reads a file by its path or URI. Rejects with `invalid_response` if its size or digest is not that of the entry, and with
-   * `invalid_params` for a file that the entry does not list.
+   * Reads a file by its path or URI. Rejects with `invalid_response` if its size or digest differs from the entry, and
+   * with `invalid_params` if the entry does not list the file.
    */
   read(path: string, options?: CallOptions): Promise<SkillFile> {
     return this.#reader.read(path, options);
@@ -63,7 +65,7 @@ export class LoadedSkill {
 export class SkillReader {
   readonly skill: CheckedSkill;
   readonly #client: ExtendedClient;
-  /** Bytes that were read of a dynamic skill, whose entry states none. */
+  /** Bytes read from a dynamic skill, whose entry states no sizes. */
   #received = 0;
 
   constructor(client: ExtendedClient, skill: CheckedSkill) {
@@ -71,7 +73,7 @@ export class SkillReader {
     this.skill = skill;
   }
 
-  /** Reads `SKILL.md` and compares its frontmatter with the entry's, field by field. */
+  /** Reads `SKILL.md` and compares its frontmatter with the entry, field by field. */
   async load(options?: CallOptions): Promise<LoadedSkill> {
     const { uri, frontmatter } = this.skill.entry;
     const { text } = await this.read(SKILL_FILE, options);
@@ -83,7 +85,7 @@ export class SkillReader {
       throw unverified(uri, error instanceof Error ? error.message : String(error));
     }
     const field = differingField(read.frontmatter, frontmatter);
-    if (field !== undefined) throw unverified(uri, `its field "${field}" is not what the entry says`);
+    if (field !== undefined) throw unverified(uri, `its field "${field}" differs from the entry`);
     return new LoadedSkill(this, read);
   }
 
@@ -93,7 +95,7 @@ export class SkillReader {
     const contents: unknown[] = Array.isArray(result["contents"]) ? result["contents"] : [];
     const [content, ...others] = contents;
     if (!isResourceContents(content) || others.length > 0 || content.uri !== file.uri)
-      throw unverified(file.uri, "the server did not answer with this one file");
+      throw unverified(file.uri, "the server did not return exactly this file");
     const bytes = "blob" in content ? decode(file.uri, content.blob) : new TextEncoder().encode(content.text);
     this.#verify(file, bytes);
     const text = "blob" in content ? decodeText(bytes) : encodedText(bytes);
@@ -115,7 +117,7 @@ export class SkillReader {
       return await this.#client.request("resources/read", { uri }, options);
     } catch (error) {
       if (!McpError.is(error) || error.kind !== "oversized_frame") throw error;
-      // Base64 takes a third more, and escapes of line breaks and quotes at most as much again.
+      // Base64 adds a third. Escaped line breaks and quotes at most double a text.
       const needed = 2 * size + MESSAGE_OVERHEAD_BYTES;
       throw new McpError(error.kind, error.message, {
         cause: error,
@@ -139,11 +141,11 @@ export class SkillReader {
         );
       return;
     }
-    if (bytes.length !== size) throw unverified(uri, `it has ${bytes.length} bytes, and the entry says ${size}`);
-    if (digestOf(bytes, this.#client.platform) !== digest) throw unverified(uri, "its digest is not that of the entry");
+    if (bytes.length !== size) throw unverified(uri, `it has ${bytes.length} bytes, but the entry states ${size}`);
+    if (digestOf(bytes, this.#client.platform) !== digest) throw unverified(uri, "its digest differs from the entry");
   }
 
-  /** The file that a path or a URI names. A file that the entry does not list counts as one that was changed. */
+  /** Resolves a path or a URI. Throws `invalid_params` for a file that the entry does not list. */
   #find(given: string): SkillFileInfo {
     const { root, files } = this.skill;
     const path = given.includes("://") ? pathInSkill(root, given) : given.replace(/^(?:\.\/)+/, "");
@@ -174,11 +176,11 @@ function decode(uri: string, blob: unknown): Uint8Array {
   throw unverified(uri, "its content is not Base64");
 }
 
-/** The error for content that is not what the entry says. Nothing of it may be used. */
+/** The error for content that differs from the entry. None of that content may be used. */
 function unverified(uri: string, why: string): McpError {
   return new McpError("invalid_response", `${uri} cannot be used: ${why}`, {
     data: { uri },
-    fix: "Get the entry again, without `cache`, and load that; if it still differs, tell the server's author.",
+    fix: "Get the entry again without `cache`, and load that. If it still differs, report it to the author of the server.",
     operation: { method: "resources/read", target: uri },
   });
 }

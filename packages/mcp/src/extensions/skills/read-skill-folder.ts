@@ -3,18 +3,17 @@ import { McpError } from "../../protocol/error.js";
 import { type SkillOffer, skillOfFiles } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE, type SkillBudget } from "./skill-path.js";
 
-/** Entries of one folder, of one skill with its folders, and of all folders above skills. */
+/** Number of entries in one folder, in one skill, and in all folders above skills. */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Reads the skill of a folder that holds a `SKILL.md`, or else the skills of the folders in it, at any depth: the folders between are
- * the prefix of a skill. Hidden files and folders, whose names
- * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it, and before it reads more than
- * may be held.
+ * Reads the skill of a folder with a `SKILL.md`. Otherwise reads the skills in its subfolders, at any depth; the
+ * folders between become the prefix of a skill. Ignores files and folders whose names begin with a dot. Throws for
+ * content that cannot be served, and before it exceeds `budget`.
  */
 export function readSkillFolder(source: string, platform: Platform, budget: SkillBudget): SkillOffer[] {
   if (platform.files === undefined) {
-    throw new McpError("unsupported", `this runtime has no files, so the skills in "${source}" cannot be read`, {
+    throw new McpError("unsupported", `this runtime has no file system, so the skills in "${source}" cannot be read`, {
       fix: "Pass the skills as values made by `skill`.",
     });
   }
@@ -25,7 +24,7 @@ class FolderReader {
   readonly #files: Files;
   readonly #source: string;
   readonly #budget: SkillBudget;
-  /** Entries of folders above skills so far. */
+  /** Number of entries read so far from folders above skills. */
   #entries = 0;
 
   constructor(files: Files, source: string, budget: SkillBudget) {
@@ -38,7 +37,7 @@ class FolderReader {
     const root = this.#attempt(this.#source, () => this.#files.realpathSync(this.#source));
     const first = this.#status(root);
     const names = this.#names(root);
-    // The root was resolved, so its last segment is the name of the folder itself.
+    // The root was resolved, so its last segment is the folder's real name.
     if (names.includes(SKILL_FILE)) return [this.#skill(root, root.split(/[\\/]/).at(-1) ?? "", first)];
     const found = this.#below(root, "", names);
     this.#checkSame(root, first);
@@ -46,7 +45,7 @@ class FolderReader {
     throw noSkill(this.#source, "Pass the folder that holds the skills.");
   }
 
-  /** The skills in the folders of a folder that is none itself. */
+  /** Reads the skills in the subfolders of a folder without a `SKILL.md`. */
   #below(folder: string, prefix: string, names: readonly string[]): SkillOffer[] {
     this.#entries += names.length;
     if (this.#entries > MAX_ENTRIES)
@@ -54,7 +53,7 @@ class FolderReader {
     return names.flatMap((name) => {
       const whole = `${folder}/${name}`;
       const status = this.#status(whole);
-      if (status.isSymbolicLink()) throw refused(whole, "is a link", "Pass the folder that it leads to.");
+      if (status.isSymbolicLink()) throw refused(whole, "is a link", "Pass the target of the link.");
       if (!status.isDirectory()) return [];
       const path = prefix === "" ? name : `${prefix}/${name}`;
       const problem = pathProblem(path);
@@ -97,7 +96,7 @@ class FolderReader {
     return skillOfFiles(`the skill in ${root}`, skillPath, found);
   }
 
-  /** The content of a regular file, or of a link to one in the same skill. */
+  /** Reads a regular file, or the target of a link within the same skill. */
   #read(root: string, path: string, status: FileStatus, remaining: { bytes: number }): Uint8Array {
     const shown = `${root}/${path}`;
     let real = shown;
@@ -105,7 +104,7 @@ class FolderReader {
     if (status.isSymbolicLink()) {
       real = this.#attempt(shown, () => this.#files.realpathSync(shown));
       if (!slashes(real).startsWith(`${slashes(root)}/`))
-        throw refused(shown, "is a link that leads out of the skill", "Copy the file into the skill.");
+        throw refused(shown, "is a link that points outside the skill", "Copy the file into the skill.");
       expected = this.#status(real);
     }
     if (!expected.isFile()) throw refused(shown, "is not a regular file", "Remove it from the skill.");
@@ -118,7 +117,7 @@ class FolderReader {
 
   #content(shown: string, real: string, expected: FileStatus): Uint8Array {
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = this.#files.constants;
-    // Neither follows a link nor waits for the writer of a pipe, should one have taken the file's place meanwhile.
+    // Should a link or a pipe have replaced the file since: do not follow the link or wait for the pipe's writer.
     const descriptor = this.#files.openSync(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const { ino, dev, size } = this.#files.fstatSync(descriptor);
@@ -127,7 +126,7 @@ class FolderReader {
       for (let read = -1; read !== 0 && length < content.length; length += read)
         read = this.#files.readSync(descriptor, content, length, content.length - length, null);
       const same = ino === expected.ino && dev === expected.dev && size === expected.size && length === size;
-      // Only the last segment was kept from being a link.
+      // `O_NOFOLLOW` covers only the last segment, so check that no folder above became a link.
       if (!same || !isSamePath(this.#files.realpathSync(real), real)) throw changed(shown);
       return content;
     } finally {
@@ -135,14 +134,14 @@ class FolderReader {
     }
   }
 
-  /** Throws if a folder is no longer the one that it was before its files were read. */
+  /** Throws if a folder was replaced while its files were read. */
   #checkSame(folder: string, { ino, dev }: FileStatus): void {
     const now = this.#status(folder);
     const real = this.#attempt(folder, () => this.#files.realpathSync(folder));
     if (now.ino !== ino || now.dev !== dev || !isSamePath(real, folder)) throw changed(folder);
   }
 
-  /** The names in a folder that are not hidden, in a fixed order. */
+  /** Lists the names in a folder that are not hidden, sorted. */
   #names(folder: string): string[] {
     const names = this.#attempt(folder, () => this.#files.readdirSync(folder));
     if (names.length > MAX_ENTRIES)
@@ -175,11 +174,11 @@ function isSamePath(one: string, other: string): boolean {
 }
 
 function changed(path: string): McpError {
-  return refused(path, "changed while it was read", "Start again.");
+  return refused(path, "changed while it was read", "Try again.");
 }
 
 function refused(path: string, why: string, fix: string): McpError {
-  return new McpError("invalid_definition", `skills are refused, because ${path} ${why}`, { fix });
+  return new McpError("invalid_definition", `the skills cannot be served: ${path} ${why}`, { fix });
 }
 
 function noSkill(path: string, fix: string): McpError {

@@ -5,7 +5,7 @@ import { DIRECTORY_MIME_TYPE, type Skill } from "../../protocol/features/skills.
 import { decodeText, encodedText, type GeneratedContent, type SkillOffer } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SKILL_FILE, SkillPaths, skillUri } from "./skill-path.js";
 
-/** MIME types by extension, of the files that skills usually have. */
+/** MIME types of common files in skills, by extension. */
 const MIME_TYPES: Readonly<Record<string, string>> = {
   md: "text/markdown",
   markdown: "text/markdown",
@@ -56,7 +56,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 };
 
-/** The MIME type of a file, by its extension or by whether it is text. */
+/** Returns the MIME type for a file's extension. Falls back to plain text or binary data. */
 function mimeTypeOf(path: string, isText: boolean): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const extension = name.includes(".") ? name.slice(name.lastIndexOf(".") + 1).toLowerCase() : "";
@@ -64,26 +64,29 @@ function mimeTypeOf(path: string, isText: boolean): string {
   return known ?? (isText ? "text/plain" : "application/octet-stream");
 }
 
-/** A file of a skill as clients see it. */
+/** A file of a skill, as clients see it. */
 export interface ServedFile {
   readonly resource: Resource;
   readonly content: string | Uint8Array | GeneratedContent;
-  /** Undefined for content that is made when it is read. */
+  /** The SHA-256 digest. Undefined for content that is generated on each read. */
   readonly digest: string | undefined;
 }
 
-/** A skill as clients see it. */
+/** A skill, as clients see it. */
 export interface ServedSkill {
-  /** Where it is served, such as `acme/billing/refunds`. */
+  /** The path in the skill's URI, such as `acme/billing/refunds`. */
   readonly path: string;
   readonly entry: Skill;
-  /** By URI. */
+  /** The files by URI. */
   readonly files: ReadonlyMap<string, ServedFile>;
   /** The direct children of each folder, by the folder's URI. */
   readonly folders: ReadonlyMap<string, readonly Resource[]>;
 }
 
-/** Computes digests and directories. The content is held, so what is read later is what the digests say. */
+/**
+ * Computes the entry, digests and directories of a skill. Keeps the content in memory, so that later reads match the
+ * digests.
+ */
 export function serveSkill(
   { path: skillPath, frontmatter, files }: SkillOffer,
   platform: Pick<Platform, "sha256">,
@@ -135,7 +138,7 @@ function servedFile(
   };
 }
 
-/** The digest of bytes as entries have it. */
+/** Returns the digest of bytes in the form of an entry. */
 export function digestOf(bytes: Uint8Array, { sha256 }: Pick<Platform, "sha256">): string {
   return `sha256:${[...sha256(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -162,11 +165,11 @@ function foldersOf(
 
 function tooLarge(name: string, why: string): McpError {
   return new McpError("limit_exceeded", `the skill "${name}" is refused: ${why}`, {
-    fix: "Split the skill, or serve large files as resources of their own.",
+    fix: "Split the skill, or serve large files as separate resources.",
   });
 }
 
-/** All files and folders of the skills of one server, by URI. */
+/** All files and folders of a server's skills, by URI. */
 export interface SkillTree {
   readonly files: ReadonlyMap<string, ServedFile>;
   /** The direct children of each folder. */
@@ -174,7 +177,7 @@ export interface SkillTree {
 }
 
 /**
- * The tree of skills whose places were checked. The folders above skills are directories, too.
+ * Builds the tree of skills whose paths were checked. It includes the folders above skills.
  *
  * Spec: Skills, "Directory Resources", https://github.com/modelcontextprotocol/ext-skills
  */
@@ -183,7 +186,7 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
   const folders = new Map<string, readonly Resource[]>();
   const above = new Map<string, Map<string, Resource>>();
   for (const skill of skills) {
-    // A skill inside another one has the same files there.
+    // A nested skill has the same files as the outer skill, so the order does not matter.
     for (const [uri, file] of skill.files) files.set(uri, file);
     for (const [uri, children] of skill.folders) folders.set(uri, children);
     for (const [folder, name] of foldersAbove(skill.path)) {
@@ -197,15 +200,18 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
   return { files, folders };
 }
 
-/** The folders above a skill, each with the name of the next one: `acme/billing/refunds` has `acme` and `acme/billing`. */
+/**
+ * Returns the folders above a skill, each with the name of the next segment: `acme/billing/refunds` has `acme` and
+ * `acme/billing`.
+ */
 function foldersAbove(path: string): [folder: string, name: string][] {
   const segments = path.split("/");
   return segments.slice(1).map((name, index) => [segments.slice(0, index + 1).join("/"), name]);
 }
 
 /**
- * Throws for two skills whose places some file system or client would take for one, and for a skill inside another one that does not
- * list the same files: entries are complete.
+ * Throws if a file system or client could confuse the paths of two skills. Also throws if a nested skill and the skill
+ * around it do not list the same files there, because entries must be complete.
  *
  * Spec: Skills, "Nested Skills" and "Resources", https://github.com/modelcontextprotocol/ext-skills
  */
@@ -221,7 +227,7 @@ export function checkSkillPaths(skills: ReadonlyMap<string, ServedSkill>): void 
   }
 }
 
-/** The error for two skills that are served at one place. */
+/** The error for two skills with the same or a colliding path. */
 export function pathCollision(path: string, known: string): McpError {
   const what = path === known ? `two skills have the path "${path}"` : `the skill "${path}" collides with "${known}"`;
   return new McpError("invalid_definition", what, {
@@ -234,11 +240,11 @@ function checkNested(inner: ServedSkill, outer: ServedSkill): void {
   const uris = new Set([...inner.files.keys(), ...[...outer.files.keys()].filter((uri) => uri.startsWith(root))]);
   for (const uri of uris) {
     const [one, other] = [inner.files.get(uri), outer.files.get(uri)];
-    // Content that is made for each reader has no digest: the two must be made by the same function.
+    // Generated content has no digest, so both skills must use the same function.
     if (one !== undefined && other !== undefined && one.digest === other.digest)
       if (one.digest !== undefined || one.content === other.content) continue;
-    const which = `the skill "${inner.path}" lies in the skill "${outer.path}"`;
-    throw new McpError("invalid_definition", `${which}, and ${uri} is not the same in both`, {
+    const which = `the skill "${inner.path}" is inside the skill "${outer.path}"`;
+    throw new McpError("invalid_definition", `${which}, but ${uri} differs between them`, {
       fix: "Give both skills the same files there, or serve one of them below another folder.",
     });
   }

@@ -2,29 +2,29 @@ import { McpError } from "../../protocol/error.js";
 
 // Spec: Skills, "Limits", https://github.com/modelcontextprotocol/ext-skills
 
-/** Files of one skill, `SKILL.md` included. */
+/** Number of files in one skill, including `SKILL.md`. */
 export const MAX_SKILL_FILES = 512;
 
-/** Bytes of all files of one skill. */
+/** Total size of the files of one skill, in bytes. */
 export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 
-/** Skills of one server; more would make every listing slow. */
+/** Number of skills on one server; more would make every listing slow. */
 const MAX_SKILLS = 1000;
 
-/** Bytes of all skills of one server, because they are held in memory. */
+/** Total size of a server's skills, in bytes, because they are held in memory. */
 const MAX_SERVER_BYTES = 256 * 1024 * 1024;
 
-/** Counts the skills and bytes that a server holds. */
+/** Counts the skills and bytes of one server, and enforces their limits. */
 export class SkillBudget {
   #skills = 0;
   #bytes = 0;
 
-  /** Counts a skill. Throws if it is one too many. */
+  /** Counts a skill. Throws `limit_exceeded` above the limit. */
   addSkill(): void {
     if (++this.#skills > MAX_SKILLS) throw tooMuch(`${MAX_SKILLS} skills`);
   }
 
-  /** Counts bytes. Throws if they are too many. */
+  /** Counts bytes. Throws `limit_exceeded` above the limit. */
   addBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > MAX_SERVER_BYTES) throw tooMuch(`${MAX_SERVER_BYTES} bytes of skills`);
@@ -35,17 +35,20 @@ function tooMuch(limit: string): McpError {
   return new McpError("limit_exceeded", `a server holds at most ${limit}`, { fix: "Serve fewer skills." });
 }
 
-/** The file that every skill has at its root. */
+/** The file at the root of every skill. */
 export const SKILL_FILE = "SKILL.md";
 
-/** Characters of a skill's name. Spec: Agent Skills, "name field", https://agentskills.io/specification#name-field */
+/**
+ * Length of a skill's name, in characters. Spec: Agent Skills, "name field",
+ * https://agentskills.io/specification#name-field
+ */
 const MAX_NAME_LENGTH = 64;
-/** Characters of one segment of a path; what file systems take. */
+/** Length of one path segment, in characters. Common file systems allow no more. */
 const MAX_SEGMENT_LENGTH = 255;
-/** Folders inside folders of one skill. */
+/** Number of segments in a path: the file and at most 15 folders. */
 const MAX_PATH_SEGMENTS = 16;
 
-/** The problem of the name of a skill; undefined for a valid one. */
+/** The problem with a skill's name. Undefined for a valid name. */
 export function nameProblem(name: unknown): string | undefined {
   if (typeof name !== "string" || name === "") return "it has no name";
   if (name.length > MAX_NAME_LENGTH) return `its name is longer than ${MAX_NAME_LENGTH} characters`;
@@ -55,49 +58,51 @@ export function nameProblem(name: unknown): string | undefined {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the rule is about
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-/** Names that Windows gives to devices, with any extension. */
+/** Device names of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 
 /**
- * Why a path is not that of a file inside a skill; undefined for a good one. It refuses what some file system or decoder would
- * take for something else: a way out of the folder, a drive, a stream, a device, or the name of another file.
+ * The reason to refuse a path inside a skill; undefined for a valid path. Refuses paths that some file system or
+ * decoder interprets differently: as a way out of the folder, a drive, a stream, a device, or another file.
  */
 export function pathProblem(path: string): string | undefined {
   const segments = path.split("/");
-  if (segments.length > MAX_PATH_SEGMENTS) return `lies more than ${MAX_PATH_SEGMENTS - 1} folders deep`;
+  if (segments.length > MAX_PATH_SEGMENTS) return `is more than ${MAX_PATH_SEGMENTS - 1} folders deep`;
   for (const segment of segments) {
     if (segment === "") return "has an empty segment";
     if (segment === "." || segment === "..") return `has a segment \`${segment}\``;
     if (segment.length > MAX_SEGMENT_LENGTH) return `has a segment of more than ${MAX_SEGMENT_LENGTH} characters`;
-    if (CONTROLS.test(segment)) return "holds a control character";
-    if (/[\\:]/.test(segment)) return "holds a backslash or a colon";
-    if (/%(?:2e|2f|5c|00)/i.test(segment)) return "holds an encoded dot, slash or NUL";
+    if (CONTROLS.test(segment)) return "contains a control character";
+    if (/[\\:]/.test(segment)) return "contains a backslash or a colon";
+    if (/%(?:2e|2f|5c|00)/i.test(segment)) return "contains an encoded dot, slash or NUL";
     if (/[. ]$/.test(segment)) return "has a segment that ends with a dot or a space";
     if (/\p{Surrogate}|\ufffd/u.test(segment)) return "is not valid Unicode";
-    if (DEVICE.test(segment)) return "has the name of a device";
+    if (DEVICE.test(segment)) return "has the name of a Windows device";
   }
   return undefined;
 }
 
-/** The form under which file systems that ignore case or some characters, or normalise Unicode, would keep a path. */
+/** Returns the form of a path on a file system that ignores case or some characters, or normalizes Unicode. */
 function foldedPath(path: string): string {
   const visible = path.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-  // Some letters have two lowercase forms, and one uppercase form.
+  // Some letters have two lowercase forms but one uppercase form.
   return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 
-/** The paths of one skill, or those of all skills of a server. */
+/** A set of paths that detects collisions, for the files of one skill or for all skills of a server. */
 export class SkillPaths {
   readonly #taken = new Map<string, string>();
 
-  /** Adds the path of a file, or of a folder. Returns the path with which some file system would take it for one. */
+  /**
+   * Adds the path of a file, or of a folder. Returns an earlier path that some file system would treat as the same.
+   */
   add(path: string, isFolder = false): string | undefined {
     const segments = path.split("/");
     for (const [index] of segments.entries()) {
       const folder = isFolder || index < segments.length - 1;
       const part = segments.slice(0, index + 1).join("/");
       const known = this.#taken.get(foldedPath(part));
-      // A folder may be met again; anything else would be the same place under two names, or a file and a folder.
+      // A folder may occur again. Anything else is one path in two spellings, or a file and a folder with one name.
       if (known !== undefined && !(folder && known === `${part}/`)) return known.replace(/\/$/, "");
       this.#taken.set(foldedPath(part), folder ? `${part}/` : part);
     }
@@ -105,15 +110,17 @@ export class SkillPaths {
   }
 }
 
-/** The URI of a file or folder of a skill that is served as `skill://<skillPath>`, such as `skill://acme/billing/refunds`. */
+/**
+ * Returns the URI of a file or folder of the skill at `skill://<skillPath>`, such as `skill://acme/billing/refunds`.
+ */
 export function skillUri(skillPath: string, path = ""): string {
   const segments = path === "" ? skillPath.split("/") : [...skillPath.split("/"), ...path.split("/")];
   return `skill://${segments.map(encodeURIComponent).join("/")}`;
 }
 
 /**
- * The root of a skill: the URI of its `SKILL.md` without that last segment. Undefined unless the URI has the form that skills
- * have, in whatever scheme.
+ * Returns the root of a skill: the URI of its `SKILL.md` without the last segment. Accepts every scheme. Undefined if
+ * the URI is not that of a `SKILL.md` in a folder.
  */
 export function skillRoot(uri: string): string | undefined {
   const found = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s?#\\]+)\/SKILL\.md$/.exec(uri);
@@ -122,12 +129,12 @@ export function skillRoot(uri: string): string | undefined {
   return decodedPath(path) === undefined ? undefined : found[1];
 }
 
-/** The path of a file inside the skill at `root`; undefined for a URI that leads elsewhere. */
+/** Returns the path of a file inside the skill at `root`. Undefined for a URI outside the skill. */
 export function pathInSkill(root: string, uri: string): string | undefined {
   return uri.startsWith(`${root}/`) ? decodedPath(uri.slice(root.length + 1)) : undefined;
 }
 
-/** Decodes the segments of a path; undefined if one of them could lead out of its folder. */
+/** Decodes the segments of a path. Undefined if a segment is invalid or could lead out of its folder. */
 function decodedPath(path: string): string | undefined {
   if (/[?#\s]/.test(path)) return undefined;
   try {

@@ -6,43 +6,51 @@ import type { RequestContext } from "../../server/contract/context.js";
 import { checkReservedMetadata, frontmatterProblem, readSkillText, writeSkillText } from "./frontmatter.js";
 import { pathProblem, SKILL_FILE, SkillPaths } from "./skill-path.js";
 
-/** Makes content when it is read. It has no digest, so hosts may decline a skill that has such files. */
+/** Generates content on each read. Such content has no digest, so hosts may decline a skill that has it. */
 export type GeneratedContent = (ctx: RequestContext) => string | Uint8Array | Promise<string | Uint8Array>;
 
 /** The content of a file of a skill. */
 export type SkillContent = string | Uint8Array | GeneratedContent;
 
-/** A skill as a value. */
+/** A skill defined in code, for `skill`. */
 export interface SkillDefinition {
-  /** At most 64 lowercase letters, digits and single hyphens. */
+  /** The name: at most 64 lowercase letters, digits and single hyphens. */
   name: string;
-  /** The folders above the skill in its URI, such as `acme/billing` for `skill://acme/billing/refunds/SKILL.md`. Default: none. */
+  /**
+   * The folders above the skill in its URI, such as `acme/billing` for `skill://acme/billing/refunds/SKILL.md`.
+   * Default: none.
+   */
   prefix?: string | undefined;
-  /** The purpose of the skill and when to use it; at most 1024 characters. */
+  /** The purpose of the skill and when to use it. At most 1024 characters. */
   description: string;
-  /** The instructions, in Markdown. A function makes them for each reader, and the skill dynamic. */
+  /** The instructions, in Markdown. A function generates them for each reader and makes the skill dynamic. */
   body: string | ((ctx: RequestContext) => string | Promise<string>);
-  /** Further files by their path inside the skill, such as `references/forms.md`. A function makes the skill dynamic. */
+  /**
+   * Further files by their path inside the skill, such as `references/forms.md`. A function as content makes the skill
+   * dynamic.
+   */
   files?: Readonly<Record<string, SkillContent>> | undefined;
-  /** Further fields of the frontmatter, such as `license`. */
+  /** Further fields of the frontmatter, such as `license`. Default: none. */
   frontmatter?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A skill for `skills`. */
+/** A skill that `skills` can serve. Created by `skill`. */
 export interface SkillOffer {
+  /** Distinguishes a skill from a folder and from options. */
   readonly kind: "skill";
-  /** Where it is served, such as `acme/billing/refunds`: its prefix and its name. */
+  /** The path in the skill's URI, such as `acme/billing/refunds`: its prefix and its name. */
   readonly path: string;
+  /** All fields of the frontmatter, including name and description. */
   readonly frontmatter: SkillFrontmatter;
-  /** All files by path, `SKILL.md` included. */
+  /** All files by path, including `SKILL.md`. */
   readonly files: ReadonlyMap<string, SkillContent>;
 }
 
-/** Makes a skill, for `skills`. Throws for a name, a description or a path that skills cannot have. */
+/** Defines a skill, for `skills`. Throws `invalid_definition` for an invalid name, description or path. */
 export function skill(definition: SkillDefinition): SkillOffer {
   checkOptions("skill", definition, "name prefix description body files frontmatter");
   const { name, prefix, description, body, files = {}, frontmatter: further = {} } = definition;
-  // A copy, as JSON would carry it, so that later changes of the caller's object change nothing.
+  // A JSON copy, so that later changes to the caller's object have no effect.
   const frontmatter = jsonCopy({ ...{ name, description }, ...further, name, description }) as SkillFrontmatter;
   const what = `the skill ${JSON.stringify(name)}`;
   const problem = frontmatterProblem(frontmatter);
@@ -57,7 +65,7 @@ export function skill(definition: SkillDefinition): SkillOffer {
 function pathOf(what: string, name: string, prefix: unknown): string {
   const path = prefix === undefined ? name : `${String(prefix)}/${name}`;
   const isText = prefix === undefined || typeof prefix === "string";
-  const problem = isText ? pathProblem(path) : "begins with what is not a string";
+  const problem = isText ? pathProblem(path) : "has a prefix that is not a string";
   if (problem === undefined) return path;
   throw new McpError("invalid_definition", `${what} is refused: its path ${JSON.stringify(path)} ${problem}`, {
     fix: "Pass folders as `prefix`, such as `acme/billing`, without a slash at the beginning or the end.",
@@ -66,7 +74,7 @@ function pathOf(what: string, name: string, prefix: unknown): string {
 
 function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): SkillContent {
   if (typeof body === "function") {
-    // The types of the definition say what it returns; what it really returns is checked when it is read.
+    // Not validated here: the result is checked on each read.
     const generate = body as (ctx: RequestContext) => string | Promise<string>;
     return async (ctx) => {
       const text: unknown = await generate(ctx);
@@ -79,7 +87,7 @@ function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): Ski
   return writeSkillText(frontmatter, body);
 }
 
-/** A skill from the files of a folder. `what` names it in errors; the last segment of `path` is the folder. */
+/** Creates a skill from the files of a folder. `what` names it in errors. The last segment of `path` is the folder. */
 export function skillOfFiles(what: string, path: string, files: readonly [string, Uint8Array][]): SkillOffer {
   const folder = path.slice(path.lastIndexOf("/") + 1);
   const checked = checkedFiles(what, files);
@@ -97,12 +105,12 @@ export function skillOfFiles(what: string, path: string, files: readonly [string
     throw refused(error instanceof Error ? error.message : String(error));
   }
   if (frontmatter.name !== folder)
-    throw refused(`its name "${frontmatter.name}" is not the name of its folder, "${folder}"`);
+    throw refused(`its name "${frontmatter.name}" differs from the name of its folder, "${folder}"`);
   checkReservedMetadata(what, frontmatter);
   return { kind: "skill", path, frontmatter, files: checked };
 }
 
-/** Throws for paths that lead elsewhere, and for two that some file system would take for one. */
+/** Throws for invalid paths, and for two paths that some file system would treat as one. */
 function checkedFiles<C extends SkillContent>(what: string, files: readonly [string, C][]): Map<string, C> {
   const checked = new Map<string, C>();
   const paths = new SkillPaths();
@@ -114,7 +122,7 @@ function checkedFiles<C extends SkillContent>(what: string, files: readonly [str
     const problem = pathProblem(path);
     if (problem !== undefined) throw refused(problem);
     if (typeof content !== "string" && typeof content !== "function" && !(content instanceof Uint8Array))
-      throw refused("has no text, bytes or function");
+      throw refused("has no string, bytes or function as content");
     const known = paths.add(path);
     if (known !== undefined) throw refused(`collides with ${JSON.stringify(known)}`);
     checked.set(path, content);
@@ -122,7 +130,10 @@ function checkedFiles<C extends SkillContent>(what: string, files: readonly [str
   return checked;
 }
 
-/** Bytes as text; undefined unless they are UTF-8 without NULs. A byte order mark is kept, because digests count it. */
+/**
+ * Decodes bytes as text. Undefined unless they are UTF-8 without NULs. Keeps a byte order mark, because digests include
+ * it.
+ */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -132,7 +143,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Encoded text as text again: what its digest counts, which has replaced what UTF-8 cannot encode. */
+/** Decodes encoded text again, so that it matches its digest: encoding has replaced lone surrogates. */
 export function encodedText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

@@ -12,30 +12,31 @@ import { type LoadedSkill, SkillReader } from "./loaded-skill.js";
 
 /** Options of `load`. */
 export interface LoadSkillOptions extends CallOptions {
-  /** Whether to load a skill whose files have no digests, and so may change with every read. Default: false. */
+  /** Allows skills whose files have no digests and may change with every read. Default: false. */
   dynamic?: boolean | undefined;
 }
 
-/** The skills of a server. Nothing is read before it is asked for. */
+/** The skills of a server. Each method reads from the server only when it is called. */
 export interface SkillsClient {
   /**
-   * The entries of the skills that the server lists, page by page. It may serve others. An entry that breaks the rules is left out
+   * Lists the entries of the server's skills, page by page. The server may have unlisted skills. Drops invalid entries
    * with a warning.
    */
   list(options?: CallOptions): AsyncIterable<Skill>;
-  /** The entry of one skill, by the URI of its `SKILL.md`, whether it is listed or not. */
+  /** Returns the entry of one skill, listed or not, by the URI of its `SKILL.md`. */
   get(uri: string, options?: CallOptions): Promise<Skill>;
   /**
-   * Reads and verifies the `SKILL.md` of a skill, given by its entry or its URI: its size, its digest, and each field of its
-   * frontmatter. Rejects with `invalid_response` if one differs. Pass the entry that the user has approved.
+   * Reads the `SKILL.md` of a skill, given by its entry or its URI. Verifies its size, its digest and each field of its
+   * frontmatter, and rejects with `invalid_response` if one differs. Pass the entry that the user has approved.
    */
   load(skill: Skill | string, options?: LoadSkillOptions): Promise<LoadedSkill>;
-  /** The direct children of a directory, as the server sees it now. Nothing of it is verified. */
+  /** Lists the direct children of a directory, as the server reports them now. They are not verified. */
   directory(uri: string, options?: CallOptions): AsyncIterable<Resource>;
 }
 
 /**
- * Skills of servers, for `extensions` of `connect`; `client.extension(skillsExtension)` gives them.
+ * The Skills extension for clients. Pass it in `extensions` of `connect`; `client.extension(skillsExtension)` returns
+ * the `SkillsClient`.
  *
  * Spec: Skills, https://github.com/modelcontextprotocol/ext-skills
  */
@@ -85,7 +86,7 @@ function listSkills(client: ExtendedClient, options: CallOptions | undefined): A
         refused.push(`${shownUri(item)} (${checked})`);
         return [];
       });
-      warnOf(client, "skills are left out of the list", refused);
+      warnOf(client, "ignored invalid skills", refused);
       return { items, next: nextCursorOf(result) };
     },
     ({ uri }) => uri,
@@ -105,12 +106,12 @@ async function getSkill(client: ExtendedClient, uri: string, options?: CallOptio
   });
 }
 
-/** An entry that the application kept. */
+/** Validates an entry that the application passed. */
 function checkedEntry(skill: Skill): CheckedSkill {
   const checked = checkSkill(skill);
   if (typeof checked !== "string") return checked;
   throw new McpError("invalid_params", `the entry of ${shownUri(skill)} cannot be used: ${checked}`, {
-    fix: "Pass an entry as `list` or `get` gave it.",
+    fix: "Pass an entry as returned by `list` or `get`.",
   });
 }
 
@@ -133,7 +134,7 @@ function readDirectory(
         if (!isChild) refused.push(shownUri(item));
         return isChild;
       });
-      warnOf(client, `resources that are no children are left out of ${uri}`, refused);
+      warnOf(client, `ignored invalid children of ${uri}`, refused);
       return { items, next: nextCursorOf(result) };
     },
     (child) => child.uri,
@@ -146,7 +147,7 @@ function isChildOf(directory: string, uri: unknown): boolean {
   return /^[^/?#\\]+$/.test(name) && !/^(?:\.|%2e){1,2}$/i.test(name) && !/%(?:2f|5c|00)/i.test(name);
 }
 
-/** The settings with which the server declares the extension. */
+/** Returns the settings that the server declares for the extension. Throws `capability_missing` if there are none. */
 function requireDeclared(client: ExtendedClient, method: string): Record<string, unknown> {
   const settings = client.serverCapabilities.extensions?.[SKILLS_EXTENSION];
   if (isObject(settings)) return settings;
@@ -169,7 +170,7 @@ function itemsOf(result: Record<string, unknown>, member: string, method: string
   });
 }
 
-/** Items of a page that one warning names. */
+/** Number of items that one warning names. */
 const MAX_NAMED = 5;
 
 function warnOf(client: ExtendedClient, what: string, refused: readonly string[]): void {

@@ -25,29 +25,30 @@ import {
 import type { SkillOffer } from "./skill.js";
 import { SkillBudget } from "./skill-path.js";
 
-/** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
+/** A source of skills: a folder that contains a `SKILL.md` or folders with one, or a value from `skill`. */
 export type SkillSource = string | SkillOffer;
 
 /** Options of `skills`. */
 export interface SkillsOptions {
-  /** Whether clients may list the directories of skills. Default: true. */
+  /** Allows clients to list the directories of skills. Default: true. */
   directoryRead?: boolean | undefined;
-  /** How long clients may keep entries and files. Default: the server's `cache`. */
+  /** Time and scope for which clients may cache entries and files. Default: the server's `cache`. */
   cache?: Partial<CacheHint> | undefined;
 }
 
-/** The skills of a server. */
+/** The extension that serves skills. Created by `skills`. */
 export interface ServerSkills extends DefinedExtension<undefined> {
   /**
-   * Reads the folders again, and notifies clients of resources that changed. Throws if a skill is refused; then everything stays as
-   * it was.
+   * Reads the folders again, and notifies clients of changed resources. Throws if a skill is refused; nothing changes
+   * then.
    */
   reload(): void;
 }
 
 /**
- * Serves skills, for `extensions` of `new Server`: their list, their entries with digests, and their files as `skill://` resources.
- * Folders are read when the server is made, which throws if a skill is refused.
+ * Creates the extension that serves skills, for `extensions` of `new Server`: their list, their entries with digests,
+ * and their files as `skill://` resources. The server's constructor reads the folders, and throws if a skill is
+ * refused.
  *
  * Spec: Skills, https://github.com/modelcontextprotocol/ext-skills
  */
@@ -60,7 +61,7 @@ export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOption
     throw new McpError("invalid_definition", "`skills` takes folders and values made by `skill`, and then its options");
   });
   if (sources.length === 0) {
-    throw new McpError("invalid_definition", "`skills` was given no source", {
+    throw new McpError("invalid_definition", "`skills` needs at least one source", {
       fix: "Pass a folder that holds skills, or a value made by `skill`.",
     });
   }
@@ -81,7 +82,7 @@ export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOption
   });
 }
 
-/** Reads the folders of all sets before it changes one, so that all of them change or none. */
+/** Reads the folders of all sets before it changes any, so that either all sets change or none. */
 function reload(sets: readonly SkillSet[]): void {
   const loaded = sets.map((set) => ({ set, next: set.load() }));
   const undo: (() => void)[] = [];
@@ -139,7 +140,7 @@ class SkillSet {
     };
   }
 
-  /** Offers the skills that are new, which throws if the server has another resource of that URI. */
+  /** Offers new skills. Throws if the server has another resource with the same URI. */
   offerNew(next: LoadedSkills, undo: (() => void)[]): void {
     for (const [uri, skill] of next) {
       if (this.#skills.has(uri)) continue;
@@ -148,7 +149,7 @@ class SkillSet {
     }
   }
 
-  /** Puts skills in the place of those before, after those that are new were offered. */
+  /** Replaces the skills. `offerNew` must have offered the new ones. */
   replace(next: LoadedSkills): void {
     const before = this.#skills;
     this.#skills = next;
@@ -206,9 +207,9 @@ class SkillSet {
   #get(uri: string): { skill: Skill } {
     const skill = this.#skills.get(uri)?.entry;
     if (skill !== undefined) return { skill };
-    throw new McpError("invalid_params", `there is no skill at ${uri}`, {
+    throw new McpError("invalid_params", `no skill found at ${uri}`, {
       data: { uri },
-      fix: "Pass the URI of a SKILL.md that `skills/list` gives.",
+      fix: "Pass the URI of a SKILL.md that `skills/list` returned.",
     });
   }
 
@@ -216,7 +217,7 @@ class SkillSet {
     const uri = stringParam(params, "uri", "resources/directory/read");
     const children = this.#tree.folders.get(uri);
     if (children === undefined) {
-      const why = this.#tree.files.has(uri) ? `${uri} is not a directory` : `there is no directory at ${uri}`;
+      const why = this.#tree.files.has(uri) ? `${uri} is not a directory` : `no directory found at ${uri}`;
       throw new McpError("invalid_params", why, {
         data: { uri },
         fix: "Pass the URI of a directory, without a slash at its end.",
@@ -244,7 +245,7 @@ function sameSkill(one: ServedSkill, other: ServedSkill): boolean {
   return one.entry.resources !== "dynamic" && JSON.stringify(one.entry) === JSON.stringify(other.entry);
 }
 
-/** The contents of a file, as read handlers return them. */
+/** Returns the contents of a file in the form of a read handler. */
 async function readFile({ resource: { mimeType }, content }: ServedFile, ctx: RequestContext): Promise<ReadReturn> {
   const value = typeof content === "function" ? await content(ctx) : content;
   const type = mimeType === undefined ? {} : { mimeType };

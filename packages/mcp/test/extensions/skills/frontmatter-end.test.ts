@@ -26,6 +26,6 @@ describe("the end of frontmatter", () => {
     expect(readSkillText(`${HEAD}\n---`).body).toBe("");
     expect(readSkillText(`\ufeff${HEAD}\n---\n\u2028\rbody`).body).toBe("\u2028\rbody");
     for (const end of ["", "\n ---\n", "\n----\n", "\n---\u00a0\n", "\n---\r"])
-      expect(() => readSkillText(HEAD + end), JSON.stringify(end)).toThrow(/has no end/);
+      expect(() => readSkillText(HEAD + end), JSON.stringify(end)).toThrow(/is not closed/);
   });
 });

@@ -104,12 +104,12 @@ describe("skills below folders of a folder", () => {
     ["a loop of links", () => symlinkSync("..", join(place, "acme/up")), /acme\/up is a link/],
     ["too many folders", () => write(`${"d/".repeat(16)}deep/SKILL.md`, manifest("deep")), /more than 15 folders deep/],
     ["two spellings of a folder", () => write("Acme/other/SKILL.md", manifest("other")), /collides with/],
-    ["a folder with a name of a device", () => write("nul/x/SKILL.md", manifest("x")), /name of a device/],
+    ["a folder with a name of a device", () => write("nul/x/SKILL.md", manifest("x")), /name of a Windows device/],
     ["a folder with a backslash", () => write("a\\b/x/SKILL.md", manifest("x")), /backslash/],
     [
       "another name than that of the folder",
       () => write("acme/x/SKILL.md", manifest("y")),
-      /not the name of its folder, "x"/,
+      /differs from the name of its folder, "x"/,
     ],
   ])("SEP-2640: are refused with %s", (_what, change, message) => {
     change();
@@ -151,7 +151,7 @@ describe("skills as values with a prefix", () => {
     const offered = client.extension(skillsExtension);
     expect((await offered.load("skill://outer/inner/SKILL.md")).body).toBe("In.\n");
     expect((await offered.load("skill://outer/SKILL.md")).paths).toEqual(["SKILL.md", "inner/SKILL.md"]);
-    const lies = /"outer\/inner" lies in the skill "outer", and skill:\/\/outer\/inner\/\S+ is not the same in both/;
+    const lies = /"outer\/inner" is inside the skill "outer", but skill:\/\/outer\/inner\/\S+ differs between them/;
     for (const files of [{}, { "inner/SKILL.md": `${text}!` }, { "inner/SKILL.md": text, "inner/more.md": "" }])
       expect(refusal(outer(files), inner).message).toMatch(lies);
   });

@@ -111,7 +111,7 @@ const REFUSED: readonly [string, number, RegExp][] = [
   ["just text", 1, /expected a key/],
   ["- a\n- b", 1, /./],
   ["  a: 1", 1, /indented/],
-  ["a:\n    b: 1\n  c: 2", 3, /indented|key/],
+  ["a:\n    b: 1\n  c: 2", 3, /indentation|key/],
   ["a: [b: 1]", 1, /braces/],
   ["a: [1,, 2]", 1, /missing/],
   ["a: [#x]", 1, /begin/],

@@ -16,16 +16,16 @@ import {
   type YamlValue,
 } from "./yaml-scalar.js";
 
-/** A line that is neither empty nor a comment alone. */
+/** A line with content other than a comment. */
 interface Row {
   readonly indent: number;
   readonly text: string;
 }
 
 /**
- * Reads a YAML map of the kind that frontmatter consists of: nested maps and lists, in block and flow style, and scalars of all
- * styles. Throws a `YamlError` for anchors, aliases, tags, merge keys, complex keys, keys that stand there twice, values that JSON
- * does not have, control characters, and line breaks other than LF and CR LF.
+ * Reads a YAML map as used in frontmatter: nested maps and lists, in block and flow style, and scalars of all styles.
+ * Throws a `YamlError` for anchors, aliases, tags, merge keys, complex keys and duplicate keys. Also throws for values
+ * that JSON cannot represent, control characters, and line breaks other than LF and CR LF.
  */
 export function readYaml(text: string): { [key: string]: YamlValue } {
   checkCharacters(text);
@@ -34,20 +34,20 @@ export function readYaml(text: string): { [key: string]: YamlValue } {
   if (first === undefined) return {};
   if (first.indent > 0) throw reader.errorHere("the first line is indented");
   const map = first.text.startsWith("{") ? reader.flowMap() : reader.map(0, 0);
-  if (reader.row() !== undefined) throw reader.errorHere("it is indented otherwise than the lines before it");
+  if (reader.row() !== undefined) throw reader.errorHere("its indentation does not match the lines before it");
   return map;
 }
 
 class YamlReader {
   readonly #lines: string[];
-  /** Where each line begins in `#text`. */
+  /** The index in `#text` at which each line begins. */
   readonly #starts: number[] = [];
   readonly #text: string;
   #at = 0;
 
   constructor(text: string) {
     this.#lines = text.split(/\r?\n/);
-    // The empty text after the last line break is not a line.
+    // Drop the empty string after the last line break.
     if (this.#lines.at(-1) === "") this.#lines.pop();
     this.#text = this.#lines.join("\n");
     let start = 0;
@@ -61,23 +61,23 @@ class YamlReader {
     return new YamlError(this.#at + 1, message);
   }
 
-  /** The current line, after empty ones and comments; undefined at the end. */
+  /** The current line, after empty lines and comments. Undefined at the end. */
   row(): Row | undefined {
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
       const text = trimSpacesStart(line);
       if (text === "" || text.startsWith("#")) continue;
       const indent = line.length - text.length;
-      if (line.slice(0, indent).includes("\t")) throw this.errorHere("tabs cannot indent");
+      if (line.slice(0, indent).includes("\t")) throw this.errorHere("tabs are not allowed in the indentation");
       if (/^(?:---|\.\.\.)(?:[ \t]|$)/.test(line)) throw this.errorHere("only one document is allowed");
       return { indent, text };
     }
     return undefined;
   }
 
-  /** The whole text as one map in braces. */
+  /** Reads the whole text as one map in braces. */
   flowMap(): { [key: string]: YamlValue } {
-    // Safe: it begins with a brace.
+    // Safe: the text begins with a brace.
     return this.#flow(this.#starts[this.#at] ?? 0, -1, 0) as { [key: string]: YamlValue };
   }
 
@@ -101,7 +101,7 @@ class YamlReader {
       const inner = trimSpacesStart(row.text.slice(1));
       const column = indent + row.text.length - inner.length;
       if (isItem(inner) || (keyOf(inner) !== undefined && !"[{".includes(inner.charAt(0)))) {
-        // The dash is part of the indentation of a map or list that begins in the same line.
+        // The dash counts as indentation of a map or list that begins in the same line.
         this.#lines[this.#at] = " ".repeat(column) + inner;
         list.push(isItem(inner) ? this.#list(column, depth + 1) : this.map(column, depth + 1));
       } else list.push(this.#valueAt(indent, column, depth, false));
@@ -109,7 +109,9 @@ class YamlReader {
     return list;
   }
 
-  /** The value whose text begins at a column of the current line; what belongs to it is indented deeper than `indent`. */
+  /**
+   * Reads the value that begins at a column of the current line. Its further lines are indented deeper than `indent`.
+   */
   #valueAt(indent: number, column: number, depth: number, ofKey: boolean): YamlValue {
     const line = this.#lines[this.#at] ?? "";
     const text = trimSpacesStart(line.slice(column));
@@ -127,7 +129,7 @@ class YamlReader {
     return first === "[" || first === "{" ? this.#flow(begin, indent, depth) : this.#plain(indent, text);
   }
 
-  /** The value that stands in the lines below its key or dash. */
+  /** Reads a value in the lines below its key or dash. */
   #valueBelow(indent: number, depth: number, ofKey: boolean): YamlValue {
     this.#at++;
     const row = this.row();
@@ -151,7 +153,7 @@ class YamlReader {
     }
   }
 
-  /** Goes on behind a value that ends at an index of the text. */
+  /** Continues after a value that ends at an index of the text. */
   #skipTo(end: number, indent: number, inBrackets: boolean): void {
     while ((this.#starts[this.#at + 1] ?? Number.POSITIVE_INFINITY) <= end) {
       this.#at++;
@@ -174,8 +176,7 @@ class YamlReader {
     for (;;) {
       const comment = text.search(/[ \t]#/);
       const part = trimSpaces(comment === -1 ? text : text.slice(0, comment));
-      if (/:(?:[ \t]|$)/.test(part))
-        throw this.errorHere("a colon and a space separate a key from its value; quote the text");
+      if (/:(?:[ \t]|$)/.test(part)) throw this.errorHere("text with a colon and a space must be quoted");
       lines.push(part);
       this.#at++;
       if (comment !== -1) break;
@@ -186,7 +187,7 @@ class YamlReader {
     return plainScalar(foldLines(lines), line);
   }
 
-  /** The next line of a plain scalar; adds the empty lines before it. */
+  /** Returns the next line of a plain scalar, and adds the empty lines before it to `lines`. */
   #continuation(indent: number, lines: string[]): string | undefined {
     let ahead = this.#at;
     while (ahead < this.#lines.length && trimSpaces(this.#lines[ahead] ?? "") === "") ahead++;
@@ -194,16 +195,17 @@ class YamlReader {
     const text = trimSpaces(line);
     if (text === "" || text.startsWith("#") || line.search(/[^ \t]/) <= indent) return undefined;
     for (; this.#at < ahead; this.#at++) {
-      if (this.#lines[this.#at]?.includes("\t")) throw this.errorHere("tabs cannot indent");
+      if (this.#lines[this.#at]?.includes("\t")) throw this.errorHere("tabs are not allowed in the indentation");
       lines.push("");
     }
-    if (line.slice(0, line.search(/[^ \t]/)).includes("\t")) throw this.errorHere("tabs cannot indent");
+    if (line.slice(0, line.search(/[^ \t]/)).includes("\t"))
+      throw this.errorHere("tabs are not allowed in the indentation");
     return text;
   }
 
   #block(indent: number, header: string): string {
     const found = /^[|>](?:([1-9])([-+]?)|([-+]?)([1-9]?))(?:[ \t]+#.*|[ \t]*)$/.exec(header);
-    if (found === null) throw this.errorHere(`${header.slice(0, 20)} does not begin a block of text`);
+    if (found === null) throw this.errorHere(`${header.slice(0, 20)} is not a valid block header`);
     const chomp = found[2] ?? found[3];
     const digit = found[1] ?? found[4];
     this.#at++;
@@ -244,7 +246,7 @@ class YamlReader {
 
 const isItem = (text: string) => /^-(?:[ \t]|$)/.test(text);
 
-/** The key at the beginning of a line, and how long it is with its colon. */
+/** Returns the key at the beginning of a line, and its length including the colon. */
 function keyOf(text: string): { key: string; quoted: boolean; length: number } | undefined {
   const first = text.charAt(0);
   if (first === '"' || first === "'") {
@@ -259,7 +261,7 @@ function keyOf(text: string): { key: string; quoted: boolean; length: number } |
   return { key: trimSpacesEnd(text.slice(0, colon)), quoted: false, length: colon + 1 };
 }
 
-/** Folds the lines of a `>` block: those that are indented deeper keep their line breaks. */
+/** Folds the lines of a `>` block. Lines that are indented deeper keep their line breaks. */
 function foldBlock(lines: readonly string[]): string {
   let text = "";
   let breaks = 0;

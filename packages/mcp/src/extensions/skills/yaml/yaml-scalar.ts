@@ -1,7 +1,7 @@
-/** Text that is not YAML, or YAML that frontmatter has no use for. */
+/** The error for invalid YAML, and for YAML features that frontmatter does not need. */
 export class YamlError extends Error {
   override readonly name = "YamlError";
-  /** Counted from 1. */
+  /** The line number, starting at 1. 0 if the caller has to add it. */
   readonly line: number;
 
   constructor(line: number, message: string) {
@@ -10,64 +10,64 @@ export class YamlError extends Error {
   }
 }
 
-/** A value that YAML and JSON both have. */
+/** A value that both YAML and JSON can represent. */
 export type YamlValue = string | number | boolean | null | YamlValue[] | { [key: string]: YamlValue };
 
-/** Values inside values; deeper frontmatter is refused. */
+/** Nesting depth; deeper frontmatter is refused. */
 const MAX_DEPTH = 16;
 
-/** Throws when values are nested too deeply. */
+/** Throws if values are nested too deeply. */
 export function checkDepth(depth: number, line: number): void {
   if (depth > MAX_DEPTH) throw new YamlError(line, `it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
-/** Adds a member. Throws for a key that is there already, and for one that would merge others. */
+/** Adds a member. Throws for a duplicate key and for a merge key. */
 export function addMember(map: { [key: string]: YamlValue }, key: string, value: YamlValue, line: number): void {
   if (key === "<<") throw new YamlError(line, "merge keys (`<<`) are not supported");
-  if (Object.hasOwn(map, key)) throw new YamlError(line, `the key "${key}" stands there twice`);
+  if (Object.hasOwn(map, key)) throw new YamlError(line, `the key "${key}" occurs twice`);
   // An assignment to `__proto__` would change the object's prototype.
   Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-// White space is what YAML takes for it, spaces and tabs; `\s` and `trim` of JavaScript know many more characters.
+// White space means spaces and tabs, as in YAML. JavaScript's `\s` and `trim` include many more characters.
 
-/** Without the spaces and tabs at the beginning. */
+/** Removes spaces and tabs at the beginning. */
 export function trimSpacesStart(text: string): string {
   let start = 0;
   while (start < text.length && " \t".includes(text.charAt(start))) start++;
   return text.slice(start);
 }
 
-/** Without the spaces and tabs at the end; an expression for that takes time quadratic in the spaces elsewhere. */
+/** Removes spaces and tabs at the end. A regular expression would take quadratic time for spaces elsewhere. */
 export function trimSpacesEnd(text: string): string {
   let end = text.length;
   while (end > 0 && " \t".includes(text.charAt(end - 1))) end--;
   return text.slice(0, end);
 }
 
-/** Without the spaces and tabs at both ends. */
+/** Removes spaces and tabs at both ends. */
 export function trimSpaces(text: string): string {
   return trimSpacesEnd(trimSpacesStart(text));
 }
 
-// All that YAML does not allow unescaped, and what only some of its readers take for a line break or skip.
+// Characters that YAML does not allow unescaped, and those that only some readers skip or treat as a line break.
 const REFUSED =
   /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]|\r(?!\n)/u;
 
-/** Throws for characters with which one reader of YAML could see other lines, and so other fields, than the next. */
+/** Throws for characters with which two YAML readers could see different lines, and so different fields. */
 export function checkCharacters(text: string): void {
   const found = REFUSED.exec(text);
   if (found === null) return;
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = text.slice(0, found.index).split("\n").length;
-  throw new YamlError(line, `it holds the character U+${code}; write it as an escape in double quotes`);
+  throw new YamlError(line, `it contains the character U+${code}; write it as an escape in double quotes`);
 }
 
 const INTEGER = /^[-+]?\d+$/;
 const OTHER_BASE = /^0(?:o[0-7]+|x[\dA-Fa-f]+)$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 
-/** The value of a plain scalar, by the core schema of YAML 1.2. */
+/** Returns the value of a plain scalar, by the core schema of YAML 1.2. */
 export function plainScalar(text: string, line: number): YamlValue {
   if (/^(?:~|null|Null|NULL|)$/.test(text)) return null;
   if (/^(?:true|True|TRUE)$/.test(text)) return true;
@@ -75,19 +75,20 @@ export function plainScalar(text: string, line: number): YamlValue {
   if (INTEGER.test(text) || OTHER_BASE.test(text) || FLOAT.test(text)) {
     const number = Number(text);
     if (Number.isFinite(number)) return number;
-    throw new YamlError(line, `${text} is beyond the numbers of JSON`);
+    throw new YamlError(line, `${text} is too large for JSON`);
   }
-  if (/^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/.test(text)) throw new YamlError(line, `JSON has no ${text}`);
+  if (/^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/.test(text))
+    throw new YamlError(line, `JSON cannot represent ${text}`);
   return text;
 }
 
-/** A key without quotes. Throws for one that YAML takes for something else than this text, such as `~` or `0x10`. */
+/** Returns an unquoted key. Throws if YAML reads it as another type than text, such as `~` or `0x10`. */
 export function plainKeyScalar(text: string, line: number): string {
   if (String(plainScalar(text, line)) === text && text !== "null") return text;
   throw new YamlError(line, `the key ${text === "" ? "is missing" : `\`${text}\` is not text; quote it`}`);
 }
 
-/** Throws for a plain scalar that begins with a character that means something else. */
+/** Throws if a plain scalar begins with an indicator character. */
 export function checkPlainStart(text: string, line: number): void {
   const first = text.charAt(0);
   if (first === "&" || first === "*") throw new YamlError(line, "anchors and aliases are not supported");
@@ -97,7 +98,7 @@ export function checkPlainStart(text: string, line: number): void {
   }
 }
 
-/** Lines of text as one: a line break becomes a space, and empty lines become line breaks. */
+/** Joins lines: a line break becomes a space, and empty lines become line breaks. */
 export function foldLines(lines: readonly string[]): string {
   let text = "";
   let breaks = 0;
@@ -112,7 +113,7 @@ export function foldLines(lines: readonly string[]): string {
   return text;
 }
 
-/** Where the quoted text that begins at `from` ends, as the index of its last quote; undefined if it does not. */
+/** Returns the index of the quote that closes the text beginning at `from`. Undefined if it is not closed. */
 export function quoteEnd(text: string, from: number): number | undefined {
   const quote = text.charAt(from);
   for (let at = from + 1; at < text.length; at++) {
@@ -147,11 +148,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   P: "\u2029",
 };
 
-/** The value of a quoted scalar, without its quotes; it may span lines. */
+/** Returns the value of a quoted scalar, which may span lines. `inner` excludes the quotes. */
 export function quotedScalar(quote: string, inner: string, line: number): string {
   let value = "";
   let current = "";
-  // The part of `current` that stays when the white space before a line break is dropped.
+  // Length of the prefix of `current` that a line break does not trim, because it ends with an escape.
   let kept = 0;
   for (let at = 0; at < inner.length; at++) {
     const character = inner.charAt(at);
@@ -182,7 +183,7 @@ export function quotedScalar(quote: string, inner: string, line: number): string
   return value + current;
 }
 
-/** The white space from `at` on: how many line breaks it has, and where it ends. */
+/** Returns the number of line breaks in the white space at `at`, and its end. */
 function spaceFrom(text: string, at: number): { breaks: number; end: number } {
   let breaks = 0;
   let end = at;
@@ -190,7 +191,7 @@ function spaceFrom(text: string, at: number): { breaks: number; end: number } {
   return { breaks, end };
 }
 
-/** The character that an escape stands for; `at` is behind the backslash. */
+/** Decodes an escape sequence. `at` is the index after the backslash. */
 function escaped(text: string, at: number, line: number): { text: string; end: number } {
   const kind = text.charAt(at);
   const digits = { x: 2, u: 4, U: 8 }[kind] ?? 0;
@@ -200,18 +201,18 @@ function escaped(text: string, at: number, line: number): { text: string; end: n
     if (code <= 0x10ffff) return { text: String.fromCodePoint(code), end: at + 1 + digits };
   }
   const found = Object.hasOwn(ESCAPES, kind) ? ESCAPES[kind] : undefined;
-  if (found === undefined) throw new YamlError(line, `\\${kind}${hex} is no escape`);
+  if (found === undefined) throw new YamlError(line, `\\${kind}${hex} is not an escape sequence`);
   return { text: found, end: at + 1 };
 }
 
-// A comment begins after white space; a plain scalar ends at a bracket, a comma, a comment, or a colon that separates.
+// A comment begins after white space. A plain scalar ends at a bracket, a comma, a comment, or a separating colon.
 const SPACE = /(?:[ \t\n]|(?<=[ \t\n])#[^\n]*)*/y;
 const PLAIN_END = /[,[\]{}]|:(?=[ \t\n,[\]{}]|$)|[ \t\n]#/g;
 
-/** Reads a list in brackets or a map in braces, which may span lines. Takes time linear in its length. */
+/** Reads a list in brackets or a map in braces, which may span lines, in linear time. */
 export class YamlFlow {
   readonly #text: string;
-  /** Where the next character is. */
+  /** The index of the next character. */
   at: number;
 
   constructor(text: string, at: number) {
@@ -283,7 +284,7 @@ export class YamlFlow {
     return text;
   }
 
-  /** The next character that is neither white space nor part of a comment. */
+  /** Returns the next character that is not white space or part of a comment. */
   #peek(): string {
     SPACE.lastIndex = this.at;
     this.at += SPACE.exec(this.#text)?.[0].length ?? 0;
