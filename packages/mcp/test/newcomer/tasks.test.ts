@@ -161,7 +161,7 @@ describe("a handler that", () => {
     const { results, lines } = await called(undefined, (ctx) => ctx.startTask());
     expect(results).toEqual(Array(5).fill("false"));
     expect(lines).toEqual([
-      'the tool "buy" called `ctx.startTask`, and has no task: give it `task: { support: "optional", begin: "handler" }`',
+      'the tool "buy" called `ctx.startTask`, but its calls cannot become tasks: add `task: { support: "optional", begin: "handler" }`',
     ]);
   });
 
@@ -190,7 +190,7 @@ describe("two processes without a storage of both", () => {
     const second = await connect(two, { extensions: [tasks()] });
     await expectTold(() => second.task({ taskId: handle.id ?? "" }).result(), {
       kind: "invalid_params",
-      message: "there is no such task, or it has expired",
+      message: "the task does not exist or has expired",
       fix: /\.$/,
     });
     for (const open of [first, second, one, two]) await open.close();

@@ -10,19 +10,19 @@ import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
 import { withNextCursor } from "../../protocol/message.js";
 import type { Revision } from "../../protocol/revisions.js";
-import { isOver, plainTask } from "./stored/task-record.js";
+import { hasEnded, plainTask } from "./stored/task-record.js";
 import type { TaskSettings } from "./task-options.js";
 
-/** Questions that are answered as tasks at the same time; the user could not follow more. */
+/** Number of questions that may be answered as tasks at the same time. A user could not follow more. */
 const MAX_OPEN = 100;
-/** Tasks that are kept, those whose outcome nobody has read yet included. */
-const MAX_KEPT = 1000;
-/** Tasks on a page of the list. */
+/** Number of stored tasks, including ones whose outcome the server has not read yet. */
+const MAX_STORED = 1000;
+/** Number of tasks on one page of the list. */
 const PAGE_SIZE = 100;
 
 interface AnswerTask {
   readonly id: string;
-  /** Of the revision it was asked in, because the connection may be lost when it ends. */
+  /** The dialect of the revision in which the question was asked. The connection may be lost when the task ends. */
   readonly dialect: TaskDialect;
   readonly createdAt: number;
   readonly ttlMs: number;
@@ -30,28 +30,28 @@ interface AnswerTask {
   status: TaskStatus;
   statusMessage: string | undefined;
   outcome: { readonly result: object } | { readonly error: McpError } | undefined;
-  /** Whether the server has the outcome. */
+  /** True if the server has read the outcome. */
   read: boolean;
   readonly controller: AbortController;
-  /** Called when the task is over. */
-  readonly waiting: Set<() => void>;
+  /** Called when the task ends. */
+  readonly waiters: Set<() => void>;
 }
 
 /**
- * Questions of the server that this client answers as tasks: the server gets a task at once, and asks for the answer later.
+ * Answers questions of the server as tasks: the server receives a task at once, and requests the answer later.
  *
  * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
 export class AnswerTasks {
   readonly handlers: Readonly<Record<string, ServerRequestHandler>> = {
-    "tasks/get": (params) => this.#shown(this.#find(params)),
+    "tasks/get": (params) => this.#encode(this.#find(params)),
     "tasks/result": (params, { signal }) => this.#result(this.#find(params), signal),
     "tasks/list": (params) => this.#list(params),
     "tasks/cancel": (params) => this.#cancel(this.#find(params)),
   };
   readonly #client: ExtendedClient;
   readonly #settings: TaskSettings;
-  /** Oldest first. */
+  /** The oldest task comes first. */
   readonly #tasks = new Map<string, AnswerTask>();
   #closed = false;
 
@@ -64,7 +64,7 @@ export class AnswerTasks {
     return taskDialect(revision).answerCapabilities((method) => this.#client.canAnswer(method));
   }
 
-  /** Answers a question with a task, if the server wants one, and with its answer otherwise. */
+  /** Answers a question with a task if the server requests one, and with its answer otherwise. */
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
     const dialect = taskDialect(this.#client.era.revision);
     const wanted = dialect.requestedAnswerTask(question);
@@ -82,11 +82,11 @@ export class AnswerTasks {
   #create(wanted: RequestedTask, dialect: TaskDialect): AnswerTask {
     const { platform } = this.#client;
     const { ttlMs, maxTtlMs } = this.#settings;
-    this.#forget();
-    const open = [...this.#tasks.values()].filter((task) => !isOver(task)).length;
+    this.#evict();
+    const open = [...this.#tasks.values()].filter((task) => !hasEnded(task)).length;
     if (this.#closed) throw new McpError("connection_closed", "the client is closed");
-    if (open >= MAX_OPEN) throw tooMany(MAX_OPEN, "questions wait for an answer");
-    if (this.#tasks.size >= MAX_KEPT) throw tooMany(MAX_KEPT, "answers wait to be read");
+    if (open >= MAX_OPEN) throw tooMany(MAX_OPEN, "questions already wait for an answer");
+    if (this.#tasks.size >= MAX_STORED) throw tooMany(MAX_STORED, "answers already wait to be read");
     const now = platform.now();
     const task: AnswerTask = {
       id: randomName(platform, 24),
@@ -99,7 +99,7 @@ export class AnswerTasks {
       outcome: undefined,
       read: false,
       controller: new AbortController(),
-      waiting: new Set(),
+      waiters: new Set(),
     };
     this.#tasks.set(task.id, task);
     return task;
@@ -107,7 +107,7 @@ export class AnswerTasks {
 
   async #run(task: AnswerTask, answer: (signal: AbortSignal) => Promise<object>): Promise<void> {
     try {
-      // What the application gave may not be JSON, and that is known before the task is completed.
+      // The application may return values that are not JSON. Fail here, before the task is completed.
       const result = JSON.parse(JSON.stringify(await answer(task.controller.signal))) as object;
       this.#end(task, "completed", { result });
     } catch (thrown) {
@@ -116,26 +116,26 @@ export class AnswerTasks {
     }
   }
 
-  /** The first end counts. */
+  /** Ends a task. Only the first call has an effect. */
   #end(task: AnswerTask, status: TaskStatus, outcome: AnswerTask["outcome"], statusMessage?: string): void {
-    if (isOver(task)) return;
+    if (hasEnded(task)) return;
     Object.assign(task, { status, outcome, statusMessage, updatedAt: this.#client.platform.now() });
     if (status === "cancelled") task.controller.abort(new McpError("cancelled", statusMessage ?? "cancelled"));
-    for (const wake of task.waiting) wake();
-    // Nobody may depend on the notification, so it may be lost.
-    if (!this.#closed) this.#client.notify("notifications/tasks/status", this.#shown(task)).catch(() => {});
+    for (const wake of task.waiters) wake();
+    // The notification is optional and may be lost.
+    if (!this.#closed) this.#client.notify("notifications/tasks/status", this.#encode(task)).catch(() => {});
   }
 
-  #shown(task: AnswerTask): Params {
-    // A task is a record of JSON values.
+  #encode(task: AnswerTask): Params {
+    // Safe: a task consists of JSON values.
     return task.dialect.encode(taskOf(task, this.#settings)) as Params;
   }
 
   async #result(task: AnswerTask, signal: AbortSignal): Promise<object> {
-    if (!isOver(task)) {
+    if (!hasEnded(task)) {
       await new Promise<void>((resolve, reject) => {
-        task.waiting.add(resolve);
-        signal.addEventListener("abort", () => task.waiting.delete(resolve) && reject(signal.reason), { once: true });
+        task.waiters.add(resolve);
+        signal.addEventListener("abort", () => task.waiters.delete(resolve) && reject(signal.reason), { once: true });
       });
     }
     task.read = true;
@@ -146,35 +146,35 @@ export class AnswerTasks {
   }
 
   #list({ cursor }: Record<string, unknown>): object {
-    this.#forget();
+    this.#evict();
     const tasks = [...this.#tasks.values()];
     const start = cursor === undefined ? 0 : tasks.findIndex(({ id }) => id === cursor) + 1;
-    if (cursor !== undefined && start === 0) throw new McpError("invalid_params", "there is no such cursor");
+    if (cursor !== undefined && start === 0) throw new McpError("invalid_params", "the cursor is unknown");
     const page = tasks.slice(start, start + PAGE_SIZE);
     const last = start + PAGE_SIZE < tasks.length ? page.at(-1) : undefined;
-    return withNextCursor({ tasks: page.map((task) => this.#shown(task)) }, last?.id);
+    return withNextCursor({ tasks: page.map((task) => this.#encode(task)) }, last?.id);
   }
 
   #cancel(task: AnswerTask): object {
-    if (isOver(task)) throw new McpError("invalid_params", `the task is ${task.status} already`);
+    if (hasEnded(task)) throw new McpError("invalid_params", `the task is already ${task.status}`);
     this.#end(task, "cancelled", undefined, "the server cancelled the task");
     return task.dialect.cancelResult(taskOf(task, this.#settings));
   }
 
   #find({ taskId }: Record<string, unknown>): AnswerTask {
-    this.#forget();
-    // A foreign value finds nothing in the map.
+    this.#evict();
+    // Safe: a value that is not a string matches no key of the map.
     const task = this.#tasks.get(taskId as string);
     if (task !== undefined) return task;
-    throw new McpError("invalid_params", "there is no such task, or it has expired");
+    throw new McpError("invalid_params", "the task does not exist or has expired");
   }
 
-  /** Forgets what has expired and, when there is too much, what the server has read. */
-  #forget(): void {
+  /** Removes expired tasks and, if too many are stored, tasks that the server has read. */
+  #evict(): void {
     const now = this.#client.platform.now();
     for (const task of this.#tasks.values()) {
       const expired = task.createdAt + task.ttlMs <= now;
-      if (!expired && !(task.read && this.#tasks.size >= MAX_KEPT)) continue;
+      if (!expired && !(task.read && this.#tasks.size >= MAX_STORED)) continue;
       this.#tasks.delete(task.id);
       this.#end(task, "cancelled", undefined, "the task has expired");
     }
@@ -182,10 +182,10 @@ export class AnswerTasks {
 }
 
 function taskOf(task: AnswerTask, { pollIntervalMs }: TaskSettings): DetailedTask {
-  // Only the older form is made of it, which has none of the members that depend on the status.
+  // Safe: only the form of 2025-11-25 is created from it, which has no members that depend on the status.
   return plainTask({ ...task, pollIntervalMs }) as DetailedTask;
 }
 
 function tooMany(limit: number, what: string): McpError {
-  return new McpError("limit_exceeded", `${limit} ${what} already`, { fix: "Ask for less at a time." });
+  return new McpError("limit_exceeded", `${limit} ${what}`, { fix: "Ask fewer questions at a time." });
 }

@@ -11,25 +11,26 @@ import { unanswered } from "../../server/questions/by-request.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
-/** Bounds of what a client may ask for as the time between two looks. */
-const SHORTEST_MS = 20;
-const LONGEST_MS = 60_000;
+/** Bounds for the poll interval that a client may request. */
+const MIN_POLL_MS = 20;
+const MAX_POLL_MS = 60_000;
 const DEFAULT_POLL_MS = 1000;
 
-/** How the messages about one question reach the client. */
+/** The route of the messages about one question to the client. */
 export interface QuestionRoute {
   readonly platform: Platform;
-  /** Milliseconds that the client may take. */
+  /** Time that the client has to answer, in milliseconds. */
   readonly answerMs: number;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
   readonly exchange: Exchange;
-  /** Sends a request; rejects when the signal aborts. */
+  /** Sends a request. Rejects if the signal aborts. */
   send(method: string, params: Params): Promise<unknown>;
 }
 
 /**
- * Asks a question as a task of the client: the client answers with the task, which is then looked at until it is over.
+ * Asks a question as a task of the client: the client answers with a task, and this function polls the task until it
+ * ends.
  *
  * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -39,7 +40,7 @@ export async function askByTask(route: QuestionRoute, { method, params }: Questi
   let task = readTask(answer["task"], "client");
   const { taskId } = task;
   try {
-    task = await untilOver(route, method, task);
+    task = await untilEnded(route, method, task);
     if (task.status === "cancelled") throw new McpError("cancelled", `the client cancelled its task for ${method}`);
     return await route.send("tasks/result", { taskId });
   } catch (error) {
@@ -48,15 +49,15 @@ export async function askByTask(route: QuestionRoute, { method, params }: Questi
   }
 }
 
-/** Looks at the task until its result can be asked for. */
-async function untilOver(route: QuestionRoute, method: string, first: DetailedTask): Promise<DetailedTask> {
+/** Polls the task until its result can be requested. */
+async function untilEnded(route: QuestionRoute, method: string, first: DetailedTask): Promise<DetailedTask> {
   const { platform, answerMs } = route;
   const until = platform.monotonic() + answerMs;
   let task = first;
   while (task.status === "working") {
     const left = until - platform.monotonic();
     if (left <= 0) throw unanswered(method, answerMs);
-    const interval = Math.min(Math.max(task.pollIntervalMs ?? DEFAULT_POLL_MS, SHORTEST_MS), LONGEST_MS);
+    const interval = Math.min(Math.max(task.pollIntervalMs ?? DEFAULT_POLL_MS, MIN_POLL_MS), MAX_POLL_MS);
     await pause(route, Math.min(interval, left));
     const found = await route.send("tasks/get", { taskId: task.taskId });
     task = readTask(isObject(found) ? found : {}, "client");
@@ -81,8 +82,8 @@ function pause({ platform, signal }: QuestionRoute, ms: number): Promise<void> {
 }
 
 /**
- * Cancels the task, so that no user fills in a form in vain. Only said, because nobody waits for the answer: a task that is over
- * cannot be cancelled, and a client that is gone never answers.
+ * Cancels the task, so that no user fills in an obsolete form. Ignores the response: a task that has ended cannot be
+ * cancelled, and a client that is gone never responds.
  */
 function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   const text = requestText(`w${randomName(platform, 9)}`, "tasks/cancel", JSON.stringify({ taskId }));
@@ -91,7 +92,7 @@ function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   stream?.send(text);
 }
 
-/** Asks what the client lets be tasks of its own by tasks, and the rest as usual. */
+/** Asks a question as a task if the client supports that for the question, and with the usual asker otherwise. */
 export class AskerByTask implements Asker {
   readonly #server: ExtendedServer;
   readonly #call: PreparedCall;
@@ -119,7 +120,7 @@ export class AskerByTask implements Asker {
     const { request } = this.#call;
     if (!taskDialect(request.revision).asksByTask(request, question)) return asker.ask(prepared);
     const { platform, answerMs } = this.#server;
-    // An asker sends whatever it is given, and methods of tasks are not known to it.
+    // Safe: an asker sends any method, but its type does not know the methods of tasks.
     const send = (method: string, params: Params) =>
       asker.ask({ ...rest, question: { method, params } as unknown as Question });
     const { exchange } = this.#call;

@@ -12,10 +12,10 @@ import type { Exchange } from "../../transport/transport.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./stored/task-record.js";
 import type { TaskSlot } from "./task-call.js";
 
-/** Questions that are open at the same time; a person could not follow more. */
+/** Number of questions that may be open at the same time. A person could not follow more. */
 const MAX_QUESTIONS = 32;
 
-/** The call of a task that asks. */
+/** The call of a task that asks questions. */
 interface AskingCall {
   readonly request: Call;
   readonly exchange: Exchange;
@@ -25,24 +25,33 @@ interface AskingCall {
 /** The run of a task whose questions and steps are stored. */
 interface AskingRun {
   readonly signal: AbortSignal;
-  /** Rejects when another run has the lease by now, when the task is over, and when this process gives its tasks away. */
+  /**
+   * Stores a change. Rejects if another run holds the lease, if the task has ended, or if this process releases its
+   * tasks.
+   */
   change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
-  /** The same for what has been done, which is kept although this process gives its tasks away. */
-  keep(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
+  /** Like `change`, but also works while this process releases its tasks. For the outcomes of steps that are done. */
+  storeStepOutcome(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
 }
 
-/** What a run of the handler begins with; names and keys where it began as a plain call. */
-export interface BegunRun extends Pick<TaskRecord, "answers" | "steps"> {
+/**
+ * The answers and steps of earlier runs of the handler. `names` and `stepKeys` are set if the run began as a plain
+ * call.
+ */
+export interface RunHistory extends Pick<TaskRecord, "answers" | "steps"> {
   readonly names?: Map<string, number>;
   readonly stepKeys?: Set<string>;
 }
 
-interface Waiting {
+interface OpenQuestion {
   resolve(answer: TaskAnswer): void;
   reject(error: McpError): void;
 }
 
-/** Keeps the questions and steps of a task in its record, so that a later run of the handler goes on where this one ended. */
+/**
+ * Stores the questions and steps of a task in its record, so that a later run of the handler continues where this one
+ * ended.
+ */
 export class TaskAsker implements Asker {
   readonly #run: AskingRun;
   readonly #asking: AskingCall;
@@ -52,18 +61,18 @@ export class TaskAsker implements Asker {
   readonly #answers: Map<string, TaskAnswer>;
   readonly #steps: Map<string, StepRecord>;
   readonly #stepKeys: Set<string>;
-  readonly #waiting = new Map<string, Waiting>();
-  /** Questions of this turn of the event loop, which are stored together. */
-  #noted: Map<string, Question> | undefined;
-  /** Steps whose work runs now. */
+  readonly #openQuestions = new Map<string, OpenQuestion>();
+  /** Questions of the current turn of the event loop, which are stored together. */
+  #newQuestions: Map<string, Question> | undefined;
+  /** Steps whose work is running. */
   readonly #working = new Set<Promise<unknown>>();
   repeats = 0;
 
-  /** A question may stay open for `answerMs`; without them for as long as the task is kept. */
+  /** `answerMs` is the time that a question may stay open. Default: as long as the task is stored. */
   constructor(
     run: AskingRun,
     asking: AskingCall,
-    recorded: BegunRun,
+    recorded: RunHistory,
     platform: Platform,
     answerMs: number | undefined,
   ) {
@@ -74,13 +83,13 @@ export class TaskAsker implements Asker {
     this.#names = recorded.names ?? new Map();
     this.#stepKeys = recorded.stepKeys ?? new Set();
     this.#answers = new Map(Object.entries(recorded.answers));
-    // A run never begins with a step that has only begun; `resumed` sees to it.
+    // Safe: `resumedRecord` ensures that a run never begins with an unfinished step.
     this.#steps = new Map(Object.entries(recorded.steps) as [string, StepRecord][]);
-    onAbort(run.signal, () => this.giveUp());
+    onAbort(run.signal, () => this.rejectOpenQuestions());
   }
 
-  /** Resolves when the outcome of every step whose work runs now is stored. */
-  async rested(): Promise<void> {
+  /** Resolves when the outcome of every running step is stored. */
+  async stepsStored(): Promise<void> {
     await Promise.allSettled(this.#working);
   }
 
@@ -99,7 +108,7 @@ export class TaskAsker implements Asker {
     const known = this.#answers.get(name);
     if (known !== undefined) return readAnswer(known);
     requireCapabilities(this.#asking, needs);
-    if (this.#waiting.size >= MAX_QUESTIONS) {
+    if (this.#openQuestions.size >= MAX_QUESTIONS) {
       throw new McpError("too_many_questions", `a task asked more than ${MAX_QUESTIONS} questions at once`);
     }
     const answerMs = this.#answerMs;
@@ -112,52 +121,56 @@ export class TaskAsker implements Asker {
         timer?.cancel();
         act(value);
       };
-      this.#waiting.set(name, { resolve: settling(resolve), reject: settling(reject) });
-      if (this.#run.signal.aborted) return this.giveUp();
-      this.#note(name, question);
+      this.#openQuestions.set(name, { resolve: settling(resolve), reject: settling(reject) });
+      if (this.#run.signal.aborted) return this.rejectOpenQuestions();
+      this.#queueQuestion(name, question);
     });
     return readAnswer(await this.#asking.slot.lend(waited));
   }
 
-  /** Collects the questions of one turn, so that those that are asked together are shown together. */
-  #note(name: string, question: Question): void {
-    if (this.#noted !== undefined) {
-      this.#noted.set(name, question);
+  /** Collects the questions of one turn, so that the client receives them together. */
+  #queueQuestion(name: string, question: Question): void {
+    if (this.#newQuestions !== undefined) {
+      this.#newQuestions.set(name, question);
       return;
     }
     const noted = new Map([[name, question]]);
-    this.#noted = noted;
+    this.#newQuestions = noted;
     this.#platform.defer(() => {
-      this.#noted = undefined;
+      this.#newQuestions = undefined;
       const failed = (error: unknown) => {
         for (const asked of noted.keys()) this.#settle(asked)?.reject(McpError.from(error));
       };
-      // An answer that came before the question was stored again, by a run that was taken over, is in the record already.
+      // Skip questions that are already answered: the answer may have arrived before a run that was taken over stored
+      // its question again.
       const ask = (record: TaskRecord) => {
         const open = [...noted].filter(([asked]) => !Object.hasOwn(record.answers, asked));
         return open.length === 0 ? record : withQuestions(record, Object.fromEntries(open));
       };
-      this.#run.change(ask).then((record) => this.answered(record), failed);
+      this.#run.change(ask).then((record) => this.deliverAnswers(record), failed);
     });
   }
 
-  /** Nobody answered in time. That is stored like an answer, so that each run of the handler learns the same. */
+  /**
+   * Ends a question that was not answered in time. Stores the error like an answer, so that every run of the handler
+   * receives it.
+   */
   #expire(name: string, error: McpError): void {
     const { code, message, data } = error;
     const answer = { error: { code, message, data } };
     this.#run
       .change((record) => withAnswers(record, { [name]: answer }))
       .then((record) => {
-        // An answer that came at the last moment counts.
-        if (record.answers[name] !== answer) this.answered(record);
+        // An answer that arrived at the last moment takes precedence.
+        if (record.answers[name] !== answer) this.deliverAnswers(record);
       })
       .catch(() => {})
       .finally(() => this.#settle(name)?.reject(error));
   }
 
-  /** Gives the handler the answers that the record has by now. */
-  answered({ answers }: TaskRecord): void {
-    for (const name of [...this.#waiting.keys()]) {
+  /** Passes the answers in the record to the handler. */
+  deliverAnswers({ answers }: TaskRecord): void {
+    for (const name of [...this.#openQuestions.keys()]) {
       const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
       if (answer === undefined) continue;
       this.#answers.set(name, answer);
@@ -186,7 +199,7 @@ export class TaskAsker implements Asker {
   }
 
   async #perform(key: string, work: () => unknown): Promise<unknown> {
-    // Stored first: should this process end now, the next one knows that the step may have been done.
+    // Stored first. If this process ends now, the next one knows that the step may have been done.
     await this.#run.change((record) => withStep(record, key, { begun: true }));
     let outcome: StepRecord;
     try {
@@ -201,7 +214,7 @@ export class TaskAsker implements Asker {
   }
 
   async #record(key: string, outcome: StepRecord): Promise<void> {
-    await this.#run.keep((record) => withStep(record, key, outcome));
+    await this.#run.storeStepOutcome((record) => withStep(record, key, outcome));
     this.#steps.set(key, outcome);
   }
 
@@ -209,15 +222,15 @@ export class TaskAsker implements Asker {
     return Promise.reject(askedTooEarly());
   }
 
-  #settle(name: string): Waiting | undefined {
-    const waiting = this.#waiting.get(name);
-    this.#waiting.delete(name);
+  #settle(name: string): OpenQuestion | undefined {
+    const waiting = this.#openQuestions.get(name);
+    this.#openQuestions.delete(name);
     return waiting;
   }
 
-  /** Ends the wait for answers that will not come, also those that the handler did not wait for. */
-  giveUp(): void {
-    for (const name of [...this.#waiting.keys()]) {
+  /** Rejects all open questions, including those that the handler did not wait for. */
+  rejectOpenQuestions(): void {
+    for (const name of [...this.#openQuestions.keys()]) {
       this.#settle(name)?.reject(new McpError("cancelled", "the task ended without this answer"));
     }
   }
@@ -227,11 +240,11 @@ function readAnswer(answer: TaskAnswer): unknown {
   if ("value" in answer) return answer.value;
   const { code, message, data } = answer.error;
   const error = new RpcError(code, message, data);
-  // As without a task: what the user refused is told apart, and anything else is a failure of the tool.
+  // As without a task: a refusal by the user has its own error, and anything else is a failure of the tool.
   throw code === USER_REJECTED ? fromWire(error) : error;
 }
 
-/** The error of a handler that began its task without waiting, and asked a question as a plain call does. */
+/** The error for a handler that started its task without waiting, and then asked a question as a plain call. */
 export function askedTooEarly(): McpError {
   return new McpError("misuse", "the handler asked before its task had begun; write `await ctx.startTask()`", {
     fix: "Wait for `ctx.startTask()` before you ask.",
@@ -245,17 +258,17 @@ function unanswered(method: string, ms: number): McpError {
   });
 }
 
-/** How often the message of a task's progress is stored at most. */
+/** Minimum time between two writes of the status message. */
 const STATUS_INTERVAL_MS = 1000;
 
-/** A report of progress that is stored. */
+/** A progress report in its stored form. */
 interface StoredProgress {
   readonly statusMessage: string;
   readonly progress: number;
 }
 
 /**
- * Keeps the message of progress reports as the status message of a task.
+ * Stores the message of progress reports as the status message of a task.
  *
  * Spec: Tasks extension, "Notifications": tasks have neither progress nor log notifications.
  */
@@ -267,7 +280,10 @@ export class StatusMessage {
   #stored: string | undefined;
   #isStoring = false;
 
-  /** `reached` is the progress of an earlier run of the handler. `store` rejects when the task is over or elsewhere. */
+  /**
+   * `reached` is the progress of an earlier run of the handler. `store` rejects if the task has ended, or if another
+   * process runs it.
+   */
   constructor(
     reached: number | undefined,
     store: (report: StoredProgress) => Promise<unknown>,
@@ -279,10 +295,10 @@ export class StatusMessage {
   }
 
   /**
-   * Takes the parameters of a progress notification. Returns false for a report that an earlier run made already: a handler that
-   * begins again reports from the start, and clients must not see progress go back.
+   * Accepts the parameters of a progress notification. Returns false for a report that an earlier run already made: a
+   * handler that starts again reports from the beginning, and clients must not see progress go back.
    */
-  note({ message, progress, total }: Record<string, unknown>): boolean {
+  report({ message, progress, total }: Record<string, unknown>): boolean {
     const number = Number(progress);
     if (number <= this.#reached) return false;
     this.#reached = number;
@@ -302,7 +318,7 @@ export class StatusMessage {
         await this.#pause(STATUS_INTERVAL_MS);
       }
     } catch {
-      // Nobody waits for the message.
+      // No caller waits for the message.
     } finally {
       this.#isStoring = false;
     }

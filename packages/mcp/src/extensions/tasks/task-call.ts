@@ -1,25 +1,27 @@
-// The one place where tasks touch the call of a server: whatever else changes there, changes here alone.
+// The only file in which tasks depend on the call of a server. A change of that call affects only this file.
 
 import type { Call } from "../../era/era.js";
 import type { Asker } from "../../server/call/asker.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
-/** The call of a tool that runs as a task, or may become one. The id of its request is that of the task. */
+/** The call of a tool that runs as a task, or may become one. The id of its request is the id of the task. */
 export class TaskCall {
   readonly slot = new TaskSlot();
-  /** The call as the server runs it: members of its answer, what it has asked and done, and how it is observed. */
+  /**
+   * The call as the server runs it, for the members of its answer, its recorded answers and steps, and its observers.
+   */
   served: Pick<PreparedCall, "reply" | "recorded" | "detach"> | undefined;
   #call: PreparedCall | undefined;
 
   /**
-   * Runs a call whose questions and steps are kept by `asker`. Waits for `create` when everything about the call has been checked,
-   * before its handler begins; without it the task exists already.
+   * Runs a call whose questions and steps `asker` stores. After all checks of the call, and before its handler starts,
+   * waits for `create`. Without `create`, the task already exists.
    */
   run(server: ExtendedServer, request: Call, exchange: Exchange, asker: Asker, create?: () => Promise<void>) {
     return server.run(request, exchange, (call) => {
       this.#begin(call, async () => true);
-      this.keep(asker);
+      this.useAsker(asker);
       if (create === undefined) call.detach?.();
       else if (call.admission !== undefined) call.admission.beforeTool = create;
     });
@@ -36,28 +38,28 @@ export class TaskCall {
     call.admission = { slot: this.slot, startTask: start };
   }
 
-  /** Lets `asker` keep the questions and steps. The handler may wait for its slots from now on as long as it takes. */
-  keep(asker: Asker): void {
+  /** Replaces the asker of the call. From now on the handler may wait for its slots without a time limit. */
+  useAsker(asker: Asker): void {
     if (this.#call === undefined) return;
     this.#call.resume(String(this.#call.request.id), asker);
     this.slot.waits = true;
   }
 }
 
-/** Sets what `ctx.startTask` does in a call that is no task. */
+/** Sets the function behind `ctx.startTask` for a call that is not a task. */
 export function onStartTask(call: PreparedCall, start: () => Promise<boolean>): void {
   call.admission = { ...call.admission, startTask: start };
 }
 
-/** Lets another asker carry the questions of a call that is no task. */
+/** Replaces the asker of a call that is not a task. */
 export function askThrough(call: PreparedCall, asker: Asker): void {
   call.resume(undefined, asker);
 }
 
-/** The slots of a task's handler, which other calls may use while the handler waits for answers. */
+/** The concurrency slots of a task's handler. Other calls may use them while the handler waits for answers. */
 export class TaskSlot {
   waits = false;
-  /** Absent while no handler runs. */
+  /** Undefined while no handler runs. */
   #slot: { enter(): undefined | Promise<void>; leave(): void } | undefined;
   #isHeld = false;
   #questions = 0;
@@ -67,32 +69,32 @@ export class TaskSlot {
     this.#slot = slot;
     this.#isHeld = true;
     return () => {
-      this.#free();
+      this.#release();
       this.#slot = undefined;
     };
   }
 
-  /** Frees the slots until the answer is there, or until all are that are waited for at the same time. */
+  /** Releases the slots until every concurrent question is answered. */
   async lend<T>(answer: Promise<T>): Promise<T> {
-    if (this.#questions++ === 0) this.#free();
+    if (this.#questions++ === 0) this.#release();
     try {
       return await answer;
     } finally {
-      if (--this.#questions === 0) await this.#takeBack();
+      if (--this.#questions === 0) await this.#reacquire();
     }
   }
 
-  #free(): void {
+  #release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#slot?.leave();
   }
 
-  async #takeBack(): Promise<void> {
+  async #reacquire(): Promise<void> {
     const slot = this.#slot;
     if (slot === undefined) return;
     await slot.enter();
-    // The handler may have ended meanwhile, or have asked again.
+    // The handler may have ended or asked again in the meantime.
     if (this.#slot !== slot || this.#isHeld || this.#questions > 0) slot.leave();
     else this.#isHeld = true;
   }

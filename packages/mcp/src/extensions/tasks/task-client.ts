@@ -9,29 +9,31 @@ import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isFinalStatus } from "../../protocol/features/tasks.js";
 import { AnswerTasks } from "./answer-tasks.js";
-import { ClientTask, type ToldStatuses } from "./followed/followed-task.js";
+import { ClientTask, type PushedStatuses } from "./followed/followed-task.js";
 import type { TaskSettings } from "./task-options.js";
 
-/** Ended tasks whose end the server told that are remembered. */
+/** Number of ended tasks that are remembered from status notifications. */
 const MAX_ENDED = 64;
 
-/** Marks options of calls that are to become tasks; a symbol outlives copies that middleware makes of options. */
+/**
+ * Marks the options of calls that shall become tasks. A symbol survives the copies that middleware makes of options.
+ */
 const STARTED = Symbol("started");
 
 type StartOptions = CallOptions & {
   [STARTED]?: { started: (task: FollowedTask) => void; answer: TaskAnswerer | undefined };
 };
 
-/** Lets a client wait for tasks, start them and find them again. */
+/** Lets a client start tasks, wait for them, and find them again. */
 export function connectTasks(client: ExtendedClient, settings: TaskSettings): ConnectedExtension<TaskFeature> {
   const answers = settings.answerByTask ? new AnswerTasks(client, settings) : undefined;
-  const told = toldStatuses(client);
+  const statuses = watchStatuses(client);
   const support = new Map<string, Promise<string | undefined>>();
   client.on("notifications/tools/list_changed", () => support.clear());
   const supportOf = (name: string) => {
     let known = support.get(name);
     if (known === undefined) {
-      // A list that failed is asked for again with the next call.
+      // A failed list is requested again with the next call.
       known = client.tool(name).then(
         (tool) => tool?.execution?.taskSupport,
         () => void support.delete(name),
@@ -43,12 +45,12 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
   return {
     feature: {
       startOptions: (options, started, answer) => ({ ...options, [STARTED]: { started, answer } }) as CallOptions,
-      follow: (taskId) => new ClientTask(client, told, taskId),
+      follow: (taskId) => new ClientTask(client, statuses, taskId),
     },
     outgoing: {
       "tools/call": async (params, options) => {
         await client.ready();
-        // Only where the server cannot decide alone does the call say that it may become a task.
+        // A call requests a task only in revisions where the server does not decide alone.
         if (!taskDialect(client.era.revision).callsRequest) return params;
         if (!hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) return params;
         const taskSupport = await supportOf(String(params?.["name"]));
@@ -57,7 +59,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
         return wanted ? ({ ...params, task: {} } as Params) : params;
       },
     },
-    completes: { task: (outcome) => complete(client, told, outcome) },
+    completes: { task: (outcome) => complete(client, statuses, outcome) },
     ...(answers === undefined
       ? {}
       : {
@@ -69,29 +71,29 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
   };
 }
 
-function toldStatuses(client: ExtendedClient): ToldStatuses {
-  const told: ToldStatuses = { ended: new BoundedMap(MAX_ENDED), following: new Map() };
+function watchStatuses(client: ExtendedClient): PushedStatuses {
+  const statuses: PushedStatuses = { ended: new BoundedMap(MAX_ENDED), following: new Map() };
   client.on("notifications/tasks/status", (params) => {
     try {
       const task = readTask(params);
-      if (isFinalStatus(task.status)) told.ended.set(task.taskId, task);
+      if (isFinalStatus(task.status)) statuses.ended.set(task.taskId, task);
     } catch {
-      // A task that is followed is looked at, which shows what is wrong.
+      // A followed task is polled next, and the poll reports the problem.
     }
-    for (const [{ id }, wake] of told.following) if (id === params["taskId"]) wake();
+    for (const [{ id }, wake] of statuses.following) if (id === params["taskId"]) wake();
   });
-  return told;
+  return statuses;
 }
 
-/** The client with somebody else who answers. */
+/** Returns the client with another function that answers questions. */
 function answering(client: ExtendedClient, answer: TaskAnswerer | undefined): ExtendedClient {
-  // Safe: the same object, but for one member; the others stay getters.
+  // Safe: the same object with one member replaced. The others stay getters.
   return answer === undefined ? client : (Object.create(client, { answer: { value: answer } }) as ExtendedClient);
 }
 
 async function complete(
   client: ExtendedClient,
-  told: ToldStatuses,
+  statuses: PushedStatuses,
   outcome: ExtendedOutcome,
 ): Promise<Record<string, unknown>> {
   // Spec: Tasks extension, "Creating Tasks": no other request may become a task.
@@ -102,22 +104,22 @@ async function complete(
   }
   const task = readTask(outcome.result);
   if (outcome.signal.aborted) {
-    // The answer crossed the cancellation: nobody gets to know the task.
-    await new ClientTask(client, told, task.taskId, task).cancel();
+    // The answer crossed the cancellation, so no caller will know the task.
+    await new ClientTask(client, statuses, task.taskId, task).cancel();
     throw outcome.signal.reason;
   }
   const starts = (outcome.options as StartOptions)[STARTED];
   if (starts !== undefined) {
-    starts.started(new ClientTask(answering(client, starts.answer), told, task.taskId, task));
+    starts.started(new ClientTask(answering(client, starts.answer), statuses, task.taskId, task));
     return outcome.result;
   }
-  const followed = new ClientTask(client, told, task.taskId, task, true);
-  // A task may take longer than any request should; it has a time to live of its own.
+  const followed = new ClientTask(client, statuses, task.taskId, task, true);
+  // A task may take longer than a request, and has its own time to live.
   outcome.liftDeadline();
   try {
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
-    // The caller gave up. Who only closes the client may come back for the task.
+    // The caller gave up. An application that only closes the client may come back for the task.
     if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }

@@ -3,53 +3,67 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { TaskPolicy, TaskSupport } from "../../server/contract/tool.js";
 
-/** Bounds of the tasks of one server. */
+/** Limits for the tasks of one server. */
 export interface TaskLimits {
-  /** Tasks that run at once in this process. Default: 10,000. */
+  /** Number of tasks that run at the same time in this process. Default: 10,000. */
   running: number;
-  /** Of these, tasks of one authenticated principal, on all processes together. Default: 100. */
+  /** Number of running tasks of one authenticated principal, in all processes together. Default: 100. */
   runningPerPrincipal: number;
   /**
-   * Tasks of one authenticated principal that are kept, finished ones included: the oldest finished one makes room for a new
-   * one, although its `ttlMs` is not over. Default: 1000.
+   * Number of stored tasks of one authenticated principal, including finished ones. At the limit, a new task evicts the
+   * oldest finished one, even before its `ttlMs` has passed. Default: 1000.
    */
   keptPerPrincipal: number;
-  /** The same for the tasks that this process has created, of all callers. Default: 100,000. */
+  /**
+   * Number of stored tasks that this process created, for all callers together. Evicts like `keptPerPrincipal`.
+   * Default: 100,000.
+   */
   kept: number;
-  /** Length of one task as JSON, with its call, its steps and its result. Default: 4 Mi characters. */
+  /** Length of one task as JSON, including its call, steps and result. Default: 4 Mi characters. */
   taskLength: number;
 }
 
-/** Options of the tasks extension. All are optional, and those of clients and servers are told apart by their texts. */
+/**
+ * Options of the tasks extension. All are optional. `answerByTask` is for clients, the others are for servers; `ttlMs`,
+ * `maxTtlMs` and `pollIntervalMs` also apply to the tasks with which a client answers questions.
+ */
 export interface TaskOptions {
-  /** Milliseconds from its creation that a task and its result are kept. Default: 86,400,000 (one day). */
+  /**
+   * Time for which a task and its result are stored, in milliseconds from its creation. Default: 86,400,000 (one day).
+   */
   ttlMs?: number | undefined;
-  /** The longest time that a client may ask for. Default: 604,800,000 (one week). */
+  /**
+   * Longest time to live that a client may request, in milliseconds. Default: 604,800,000 (one week), or `ttlMs` if
+   * that is longer.
+   */
   maxTtlMs?: number | undefined;
-  /** Milliseconds that clients should wait between two looks at a task. Default: 1000. */
+  /** Interval at which clients should poll a task, in milliseconds. Default: 1000. */
   pollIntervalMs?: number | undefined;
   /**
-   * Milliseconds after which another process takes over the tasks of one that gave no sign of life. Only with a `storage` that
-   * the processes of the server share. A process that was only slow can store nothing of a task that another one has, and the
-   * signal of its handler is aborted. A server that closes waits up to ten seconds for steps that have begun, and leaves its tasks
-   * to other processes at once. While the storage fails, steps and questions wait for it up to a minute, and the outcome of a task
-   * until the task expires. Default: 15,000.
+   * Time without a heartbeat after which other processes take over the tasks of a process, in milliseconds. Only
+   * applies with a `storage` that the processes of the server share. Default: 15,000.
+   *
+   * A process that was only slow cannot write to a task that another process took over, and the signal of its handler is aborted. A server that closes waits up to ten seconds for steps that have begun, then leaves its tasks to other processes. While the storage fails, steps and questions wait for it for up to a minute, and the outcome of a task until the task expires.
    */
   leaseMs?: number | undefined;
-  /** Milliseconds that a question of a task may stay open. Default: as long as the task is kept, because nobody may look for days. */
+  /**
+   * Time that a question of a task may stay open, in milliseconds. Default: as long as the task is stored, because the
+   * user may be away for days.
+   */
   answerMs?: number | undefined;
-  /** Replaces the defaults of single limits. */
+  /** Replaces the defaults of individual limits. */
   limits?: Some<TaskLimits> | undefined;
   /**
-   * Whether the server asks its questions as tasks of the client, where the client can. Such a question outlives a lost connection.
-   * Default: false, because few clients can. Only in the revision where tasks are experimental.
+   * True if the server asks its questions (elicitation, sampling, roots) as tasks of the client, where the client
+   * supports that. Such a question survives a lost connection. Only in revision 2025-11-25, where tasks are
+   * experimental. Default: false, because few clients support it.
    */
   askByTask?: boolean | undefined;
-  /** Of a client: whether it answers questions as tasks where the server wants that. Default: true. */
+  /** For clients: true if the client answers questions as tasks where the server requests that. Default: true. */
   answerByTask?: boolean | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with their defaults filled in. */
 export interface TaskSettings {
   readonly ttlMs: number;
   readonly maxTtlMs: number;
@@ -71,7 +85,7 @@ const DEFAULT_LIMITS: TaskLimits = {
   taskLength: 4 * 1024 * 1024,
 };
 
-/** Fills in the defaults. Throws for options that do not exist or cannot be meant. */
+/** Fills in the defaults. Throws `invalid_definition` for unknown options and invalid values. */
 export function taskSettings(options: TaskOptions): TaskSettings {
   checkOptions(
     "the tasks extension",
@@ -114,7 +128,7 @@ export function taskSettings(options: TaskOptions): TaskSettings {
   return { ttlMs, maxTtlMs, pollIntervalMs, leaseMs, answerMs, limits, askByTask, answerByTask };
 }
 
-/** How calls of one tool become tasks, with every default filled in. */
+/** The rules by which calls of one tool become tasks, with all defaults filled in. */
 export interface TaskRules {
   readonly support: "optional" | "required";
   readonly begin: "call" | "handler";
@@ -125,23 +139,28 @@ export interface TaskRules {
 
 const SUPPORT: readonly unknown[] = ["optional", "required", "never"];
 
-/** Reads `task` of a tool; undefined if its calls never become tasks. Throws for what cannot be meant. */
+/**
+ * Reads the `task` option of a tool. Undefined if its calls never become tasks. Throws `invalid_definition` for invalid
+ * values.
+ */
 export function taskRules(tool: string, given: TaskSupport | TaskPolicy | undefined): TaskRules | undefined {
   if (given === undefined) return undefined;
   const policy = typeof given === "object" && given !== null ? given : { support: given };
   checkOptions(`\`task\` of tool "${tool}"`, policy as TaskPolicy, "support begin ttlMs pollIntervalMs retry");
   const { support, begin = "call", ttlMs, pollIntervalMs, retry = 0 }: TaskPolicy = policy;
-  if (!SUPPORT.includes(support)) throw wrong(tool, "support", support, 'Write "optional", "required" or "never".');
-  if (begin !== "call" && begin !== "handler") throw wrong(tool, "begin", begin, 'Write "call" or "handler".');
+  if (!SUPPORT.includes(support))
+    throw invalidOption(tool, "support", support, 'Write "optional", "required" or "never".');
+  if (begin !== "call" && begin !== "handler") throw invalidOption(tool, "begin", begin, 'Write "call" or "handler".');
   for (const [name, value] of Object.entries({ ttlMs, pollIntervalMs })) {
     if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
-    throw wrong(tool, name, value, "Pass a whole number of milliseconds above 0.");
+    throw invalidOption(tool, name, value, "Pass a whole number of milliseconds above 0.");
   }
-  if (!Number.isSafeInteger(retry) || retry < 0) throw wrong(tool, "retry", retry, "Pass a whole number, 0 or more.");
+  if (!Number.isSafeInteger(retry) || retry < 0)
+    throw invalidOption(tool, "retry", retry, "Pass a whole number, 0 or more.");
   return support === "never" ? undefined : { support, begin, ttlMs, pollIntervalMs, retry };
 }
 
-function wrong(tool: string, option: string, value: unknown, fix: string): McpError {
+function invalidOption(tool: string, option: string, value: unknown, fix: string): McpError {
   return new McpError("invalid_definition", `\`task.${option}\` of tool "${tool}" is ${JSON.stringify(value)}`, {
     fix,
   });

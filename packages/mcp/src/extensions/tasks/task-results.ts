@@ -12,47 +12,50 @@ import { malformedAnswer } from "../../server/questions/by-request.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
-import { endResult, isOver, type TaskAnswer, type TaskRecord, withAnswers } from "./stored/task-record.js";
-import { isStorageAway } from "./stored/task-store.js";
+import { endResult, hasEnded, type TaskAnswer, type TaskRecord, withAnswers } from "./stored/task-record.js";
+import { isStorageUnavailable } from "./stored/task-store.js";
 import type { TaskRunner } from "./task-runner.js";
 
-/** How often a request that waits for a task looks for itself, because messages between processes may be lost. */
-const LOOK_MS = 5000;
+/** Interval at which a waiting request reads the task, because messages between processes may be lost. */
+const POLL_MS = 5000;
 
-/** Tasks of one peer whose questions it was told of that are remembered. */
-const MOST_SEEN = 1000;
+/** Number of tasks remembered for one peer that polled a task with open questions. */
+const MAX_SEEN = 1000;
 
-/** How often an answer is written again while the storage fails, and the pause in between. */
+/** Number of retries for writing an answer while the storage fails, and the pause between them. */
 const MAX_WRITES = 60;
-const WRITE_AGAIN_MS = 1000;
+const RETRY_WRITE_MS = 1000;
 
 const NEVER = new AbortController().signal;
 
-/** A question that the client has been asked. */
+/** A question that was sent to the client. */
 interface SentQuestion {
   readonly id: string;
   readonly name: string;
-  /** Ends it. */
+  /** Withdraws the question. */
   readonly unwanted: AbortController;
   readonly asker: QuestionAsker;
-  /** When it was sent. */
+  /** Time of the monotonic clock when the question was sent. */
   readonly at: number;
-  /** Whether the client has answered, and only the storage does not have it yet. */
+  /** True if the client has answered, but the answer is not stored yet. */
   answered: boolean;
 }
 
-/** A request through which a task asks its questions. */
+/** A request over which a task asks its questions. */
 interface QuestionAsker {
   readonly request: Call;
   readonly exchange: Exchange;
   /** Later requests have higher numbers. */
   readonly number: number;
-  /** Whether its client does not ask for the outcome. */
-  readonly unasked: boolean;
+  /**
+   * True if the questions go over the peer's own stream, because the client polls with `tasks/get` and does not request
+   * the outcome.
+   */
+  readonly viaPeer: boolean;
 }
 
 /**
- * Serves requests that wait for the outcome of a task. The questions of the task are put to the client meanwhile.
+ * Serves requests that wait for the outcome of a task. Asks the questions of the task in the meantime.
  *
  * Spec: Tasks, "Retrieving Task Results",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#retrieving-task-results
@@ -61,9 +64,12 @@ export class TaskResults {
   readonly #server: ExtendedServer;
   readonly #runner: TaskRunner;
   readonly #byTask: boolean;
-  /** Questions that a client has been asked and not answered yet, by task and name. */
+  /** Questions that were sent and are not answered yet, by task and name. */
   readonly #asked = new Map<string, SentQuestion>();
-  /** The tasks whose questions each peer has been told of by `tasks/get`, with the number of its first such request. */
+  /**
+   * The tasks with open questions that each peer has polled with `tasks/get`, each with the number of the first such
+   * request.
+   */
   readonly #seen = new WeakMap<Peer, Map<string, number>>();
   #requests = 0;
 
@@ -73,50 +79,50 @@ export class TaskResults {
     this.#byTask = byTask;
   }
 
-  /** The outcome of a task, as soon as it is over. */
+  /** Waits until the task ends and returns its outcome. */
   async wait({ id }: TaskRecord, call: ExtensionCall): Promise<object> {
     const { request, exchange } = call;
     const { signal } = exchange;
-    const asker = { request, exchange, number: ++this.#requests, unasked: false };
-    const changes = new Changes();
-    const unhear = await this.#server.hear("taskIds", id, () => changes.note());
-    const cancel = () => changes.note();
+    const asker = { request, exchange, number: ++this.#requests, viaPeer: false };
+    const changes = new WakeSignal();
+    const unsubscribe = await this.#server.subscribe("taskIds", id, () => changes.wake());
+    const cancel = () => changes.wake();
     signal.addEventListener("abort", cancel, { once: true });
-    /** What ends the questions that this request put to the client. */
+    /** Controllers that withdraw the questions of this request, by name. */
     const asked = new Map<string, AbortController>();
     try {
       while (!signal.aborted) {
         const record = await this.#runner.open().read(id);
         if (record === undefined) throw new McpError("invalid_params", "the task has expired");
         for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
-        if (isOver(record)) return endResult(record);
+        if (hasEnded(record)) return endResult(record);
         for (const [name, question] of Object.entries(record.questions)) {
           const unwanted = this.#ask(record, name, question, asker);
           if (unwanted !== undefined) asked.set(name, unwanted);
         }
-        const timer = this.#server.platform.timer(LOOK_MS, () => changes.note());
+        const timer = this.#server.platform.timer(POLL_MS, () => changes.wake());
         await changes.next();
         timer.cancel();
       }
       throw new McpError("cancelled", "the client no longer waits for the task");
     } finally {
       for (const unwanted of asked.values()) unwanted.abort();
-      unhear();
+      unsubscribe();
       signal.removeEventListener("abort", cancel);
     }
   }
 
   /**
-   * A client looked at a task. One that looks again at a task with questions does not ask for the outcome, which would bring them,
-   * so they are put to it by requests of their own.
+   * Handles a `tasks/get` request. A client that polls a task with open questions a second time does not request the
+   * outcome, which would bring the questions. So the server sends them as separate requests.
    *
    * Spec: Tasks, "Input Required Status",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
    */
-  looked(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
+  onGet(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
     if (peer === undefined) return;
     for (const [key, { unwanted, id, name, asker }] of this.#asked) {
-      if (asker.unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
+      if (asker.viaPeer && id === record.id && !Object.hasOwn(record.questions, name)) {
         unwanted.abort();
         this.#asked.delete(key);
       }
@@ -127,18 +133,18 @@ export class TaskResults {
     const number = seen.get(record.id);
     if (number === undefined) {
       seen.set(record.id, ++this.#requests);
-      if (seen.size > MOST_SEEN) seen.delete(String(seen.keys().next().value));
+      if (seen.size > MAX_SEEN) seen.delete(String(seen.keys().next().value));
       return;
     }
     const exchange = { peer, signal: NEVER, send: peer.send.bind(peer), ask: peer.ask.bind(peer), id: record.id };
     for (const [name, question] of Object.entries(record.questions)) {
-      this.#ask(record, name, question, { request, exchange, number, unasked: true });
+      this.#ask(record, name, question, { request, exchange, number, viaPeer: true });
     }
   }
 
   /**
-   * Puts one question to the client on the stream of its request, if the client can be asked. What an earlier request was asked
-   * is taken back: nobody may be left to answer it.
+   * Sends one question to the client on the stream of its request, if the client declares the capabilities for it.
+   * Withdraws the question from an earlier request, whose client may be gone.
    */
   #ask({ id }: TaskRecord, name: string, question: Question, asker: QuestionAsker): AbortController | undefined {
     const { request, exchange } = asker;
@@ -146,9 +152,9 @@ export class TaskResults {
     const before = this.#asked.get(key);
     if (!needsOf(question).every((need) => canAsk(asker, need))) return undefined;
     const at = this.#server.platform.monotonic();
-    if (before !== undefined && (before.answered || !comesBefore(asker, before.asker))) return undefined;
-    // The same client may be filling in its form already; if nothing reached it, it is asked with the next look.
-    if (before?.asker.exchange.peer === exchange.peer && before?.asker.unasked && at - before.at < LOOK_MS)
+    if (before !== undefined && (before.answered || !isPreferred(asker, before.asker))) return undefined;
+    // The same client may already show the form. If the question did not arrive, the next poll sends it again.
+    if (before?.asker.exchange.peer === exchange.peer && before?.asker.viaPeer && at - before.at < POLL_MS)
       return undefined;
     before?.unwanted.abort();
     const unwanted = new AbortController();
@@ -156,7 +162,7 @@ export class TaskResults {
     this.#asked.set(key, sent);
     const { signal } = unwanted;
     const { method } = question;
-    // Members are only added to what is one already.
+    // Safe: members are only added to an object of parameters.
     const params = relatedTo(id, question.params ?? {}) as Params;
     const send = (about: string, members: Params) => this.#send(exchange, signal, about, members);
     const { platform, answerMs } = this.#server;
@@ -166,11 +172,11 @@ export class TaskResults {
         : send(method, params);
     answer
       .then(
-        (value): TaskAnswer => (isObject(value) ? { value } : failed(malformedAnswer(method))),
+        (value): TaskAnswer => (isObject(value) ? { value } : failedAnswer(malformedAnswer(method))),
         (error: unknown): TaskAnswer => {
-          if (error instanceof RpcError) return failed(fromWire(error));
-          if (!signal.aborted && McpError.is(error) && FAILURES.has(error.kind)) return failed(error);
-          // The client is gone; it asks for the result again, and is then asked again.
+          if (error instanceof RpcError) return failedAnswer(fromWire(error));
+          if (!signal.aborted && McpError.is(error) && FAILURES.has(error.kind)) return failedAnswer(error);
+          // The client is gone. It will request the result again, and then be asked again.
           throw error;
         },
       )
@@ -180,7 +186,7 @@ export class TaskResults {
     return unwanted;
   }
 
-  /** Writes an answer, for a while also to a storage that is away: the user must not be asked twice. */
+  /** Stores an answer. Retries while the storage is unavailable, because the user must not be asked twice. */
   async #write(sent: SentQuestion, given: TaskAnswer): Promise<void> {
     sent.answered = true;
     for (let left = MAX_WRITES; ; left--) {
@@ -188,15 +194,18 @@ export class TaskResults {
         await this.#runner.open().update(sent.id, (record) => withAnswers(record, { [sent.name]: given }));
         return;
       } catch (error) {
-        if (left === 0 || this.#runner.isClosed || !isStorageAway(error)) throw error;
-        await pause(this.#server.platform, WRITE_AGAIN_MS);
+        if (left === 0 || this.#runner.isClosed || !isStorageUnavailable(error)) throw error;
+        await pause(this.#server.platform, RETRY_WRITE_MS);
       }
     }
   }
 
-  /** Sends a request to the client, which is taken back when the signal aborts, so that no user fills in a form in vain. */
+  /**
+   * Sends a request to the client. If the signal aborts, cancels the request, so that no user fills in an obsolete
+   * form.
+   */
   #send(exchange: Exchange, signal: AbortSignal, method: string, params: Params): Promise<unknown> {
-    // No number: several processes may ask within one session.
+    // Random, because several processes may send requests within one session.
     const requestId = `t${randomName(this.#server.platform, 12)}`;
     const text = requestText(requestId, method, JSON.stringify(params));
     return new Promise((resolve, reject) => {
@@ -216,15 +225,15 @@ export class TaskResults {
   }
 }
 
-/** The stream of a request arrives in any case, that of the peer may not; of the same kind, the latest is the most alive. */
-function comesBefore(one: QuestionAsker, other: QuestionAsker): boolean {
+/** Prefers a request's own stream over the peer's, and the newest among equals. */
+function isPreferred(one: QuestionAsker, other: QuestionAsker): boolean {
   const { peer, signal } = other.exchange;
-  // On a pipe everything arrives as long as its peer is there.
+  // On a pipe, everything arrives as long as the peer is connected.
   if (peer !== undefined && peer === one.exchange.peer && peer.transport !== "http" && !signal.aborted) return false;
-  return one.unasked === other.unasked ? one.number > other.number : other.unasked;
+  return one.viaPeer === other.viaPeer ? one.number > other.number : other.viaPeer;
 }
 
-/** The capabilities that a client needs for a question, which the record does not have. */
+/** The client capabilities that a question requires. The record does not store them. */
 function needsOf({ method, params = {} }: Question): readonly string[] {
   if (method === "roots/list") return ["roots"];
   if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];
@@ -236,19 +245,19 @@ function needsOf({ method, params = {} }: Question): readonly string[] {
   ];
 }
 
-/** What the client did with a question that it was asked by a task. */
+/** Kinds of errors by which a question that was asked as a task may fail. */
 const FAILURES: ReadonlySet<string> = new Set(["timeout", "cancelled", "invalid_response"]);
 
-function failed({ code, message }: McpError): TaskAnswer {
+function failedAnswer({ code, message }: McpError): TaskAnswer {
   return { error: { code, message } };
 }
 
-/** Lets one waiter sleep until something is noted; what was noted while nobody slept is not lost. */
-class Changes {
+/** Lets one waiter sleep until `wake` is called. A call while nothing sleeps makes the next wait return at once. */
+class WakeSignal {
   #noted = false;
   #wake: (() => void) | undefined;
 
-  note(): void {
+  wake(): void {
     this.#noted = true;
     this.#wake?.();
   }

@@ -16,49 +16,55 @@ import { asJson } from "../../server/questions/by-replay.js";
 import { StorageError } from "../../storage/storage.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer } from "../seam/extended-server.js";
-import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
+import { endedRecord, hasEnded, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
 import { STORAGE_MS, type TaskStore } from "./stored/task-store.js";
-import { askedTooEarly, type BegunRun, StatusMessage, TaskAsker } from "./task-asker.js";
+import { askedTooEarly, type RunHistory, StatusMessage, TaskAsker } from "./task-asker.js";
 import { TaskCall } from "./task-call.js";
 
-/** Pauses between attempts to store something, from the first to the longest. */
+/** First and longest pause between attempts to store a change. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** Milliseconds that a handler waits for a storage that fails. */
-const PATIENCE_MS = 60_000;
+/** Time for which a handler waits for a failing storage, in milliseconds. */
+const MAX_RETRY_MS = 60_000;
 
-/** What the runs of one server share. */
-export interface RunHome {
+/** The environment that the runs of one server share. */
+export interface RunEnvironment {
   readonly server: ExtendedServer;
   readonly store: TaskStore;
-  /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
+  /** Time that a question may stay open, in milliseconds. Undefined for as long as the task is stored. */
   readonly answerMs: number | undefined;
-  /** The run has ended, whatever became of the task. */
-  over(run: TaskRun): void;
+  /** Called when the run has ended, with or without an outcome. */
+  onRunEnd(run: TaskRun): void;
 }
 
 type RecordChange = (record: TaskRecord) => TaskRecord;
-/** What a run takes from the exchange of its call, or from what was stored of it. */
+/** The members that a run uses of its call's exchange, or of the stored call. */
 type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
 
 /**
- * One run of the handler of a task. It may change the stored task as long as it has the lease. An outage of the storage delays the
- * task and does not end it.
+ * One run of the handler of a task. It may change the stored task as long as it holds the lease. An outage of the
+ * storage delays the task, but does not end it.
  */
 export class TaskRun {
   readonly id: string;
   readonly call = new TaskCall();
-  /** Whether another process shall continue the task: nothing new begins here then. */
+  /** True if another process shall continue the task. Then nothing new starts here. */
   isReleased = false;
-  /** Set if the client that created the task is sent its status. */
+  /** Set if the client that created the task receives status notifications. */
   creator: { readonly peer: Peer; readonly request: Call } | undefined;
-  /** Whether nobody has to be told of a change: the handler has ended, and the client is not sent the status. */
-  isAlone = false;
-  /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */
+  /**
+   * True if changes of the task need not be reported to this run: the handler has ended, and the client receives no
+   * status notifications.
+   */
+  ignoresChanges = false;
+  /**
+   * Stores the task if it is not stored yet. Called before the tool runs, or earlier if middleware asks a question or
+   * starts a step.
+   */
   create: () => Promise<void> = async () => {};
-  readonly #home: RunHome;
+  readonly #environment: RunEnvironment;
   readonly #controller = new AbortController();
-  /** Aborted when the run has lost the task, or when the task is over. */
+  /** Aborted when the run has lost the task, or when the task has ended. */
   readonly signal = this.#controller.signal;
   readonly #record: TaskRecord;
   #asker: TaskAsker | undefined;
@@ -71,37 +77,42 @@ export class TaskRun {
   #isStored = false;
   #ended = false;
 
-  /** `record` is the task as this run begins it. */
-  constructor(home: RunHome, record: TaskRecord) {
+  /** `record` is the task at the start of this run. */
+  constructor(environment: RunEnvironment, record: TaskRecord) {
     this.id = record.id;
-    this.#home = home;
+    this.#environment = environment;
     this.#record = record;
   }
 
-  /** Ends the run without an outcome of its own: the task was cancelled, or another process has it. */
+  /** Ends the run without an outcome: the task was cancelled, or another process runs it. */
   abort(reason: McpError): void {
     this.#controller.abort(reason);
   }
 
   /**
-   * Ends the run so that another process can continue the task: no step and no question begins any more, and the outcome is
-   * not stored. Resolves when steps that have begun are done and stored.
+   * Ends the run so that another process can continue the task. No step and no question starts any more, and the
+   * outcome is not stored. Resolves when the steps that have begun are done and stored.
    */
   async release(): Promise<void> {
     this.isReleased = true;
-    await this.#asker?.rested();
+    await this.#asker?.stepsStored();
     this.abort(new McpError("cancelled", "the server is closed"));
   }
 
-  /** Runs the call of the task, whose record has its questions and steps. Calls `create` before the handler begins. */
+  /**
+   * Runs the call of the task, with the questions and steps of its record. Calls `create` before the handler starts.
+   */
   run(request: Call, source: ExchangeSource, create?: () => Promise<void>): Promise<object> {
     const exchange = this.#exchange(source);
     const asker = this.#askerFor(request, exchange, this.#record);
     if (create !== undefined) this.create = create;
-    return this.call.run(this.#home.server, request, exchange, asker, create);
+    return this.call.run(this.#environment.server, request, exchange, asker, create);
   }
 
-  /** Runs a call that its handler may make a task, which continues with what the call has asked and done so far. */
+  /**
+   * Runs a call that its handler may turn into a task. The task continues with the answers and steps of the call so
+   * far.
+   */
   runLate(
     request: Call,
     outer: Exchange,
@@ -113,44 +124,44 @@ export class TaskRun {
       const { answers: given = {}, steps = {}, ...same } = (await this.call.served?.recorded()) ?? {};
       const answers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, { value }]));
       this.create = () => create({ answers, steps });
-      this.call.keep(this.#askerFor(request, exchange, { answers, steps, ...same }));
+      this.call.useAsker(this.#askerFor(request, exchange, { answers, steps, ...same }));
       await this.create();
       return true;
     };
     let started: Promise<boolean> | undefined;
-    return this.call.runLate(this.#home.server, request, exchange, () => {
+    return this.call.runLate(this.#environment.server, request, exchange, () => {
       started ??= start();
       return neverUnhandled(started);
     });
   }
 
-  #askerFor(request: Call, exchange: Exchange, begun: BegunRun): TaskAsker {
-    const { server, answerMs } = this.#home;
+  #askerFor(request: Call, exchange: Exchange, begun: RunHistory): TaskAsker {
+    const { server, answerMs } = this.#environment;
     this.#asker = new TaskAsker(this, { request, exchange, slot: this.call.slot }, begun, server.platform, answerMs);
     return this.#asker;
   }
 
-  /** Subscribes to what other processes change: answers, cancellation, another lease. Never rejects. */
+  /** Subscribes to changes by other processes: answers, cancellation, another lease. Never rejects. */
   async subscribe(): Promise<void> {
-    const { platform } = this.#home.server;
+    const { platform } = this.#environment.server;
     this.#subscribing ??= this.#subscribeNow().catch((error: unknown) => {
-      // It reads the task with the beats of its process, and tries again then.
+      // The next heartbeat of this process reads the task and subscribes again.
       this.#subscribing = undefined;
-      platform.warn(`a task cannot be listened to: ${thrownMessage(error)}`);
+      platform.warn(`could not subscribe to the changes of a task: ${thrownMessage(error)}`);
     });
     await atMost(platform, STORAGE_MS, this.#subscribing);
   }
 
   async #subscribeNow(): Promise<void> {
-    const unsubscribe = await this.#home.server.hear("taskIds", this.id, () => void this.look());
+    const unsubscribe = await this.#environment.server.subscribe("taskIds", this.id, () => void this.refresh());
     if (this.#ended) unsubscribe();
     else this.#unsubscribe = unsubscribe;
   }
 
-  /** The task is stored. Reads it if it may have changed since. */
-  async stored(): Promise<void> {
+  /** Called when the task is stored. Reads it again if it may have changed since. */
+  async onStored(): Promise<void> {
     const { createdAt, ttlMs } = this.#record;
-    const { platform } = this.#home.server;
+    const { platform } = this.#environment.server;
     this.#isStored = true;
     if (this.signal.aborted) return;
     this.#expiry = longTimer(
@@ -159,44 +170,47 @@ export class TaskRun {
       (part, run) => platform.timer(part, run),
     );
     onAbort(this.signal, () => this.#expiry?.cancel());
-    if (this.#readsAgain) await this.look();
+    if (this.#readsAgain) await this.refresh();
   }
 
-  /** Reads the record again; one read at a time, however many reasons there are. Never rejects. */
-  async look(): Promise<void> {
+  /** Reads the record again. Concurrent calls share one read. Never rejects. */
+  async refresh(): Promise<void> {
     if (this.#ended) return;
     this.#readsAgain = true;
-    // Before that there may be no record yet, which must not be taken for one that has expired.
+    // Before that there may be no record yet, which must not be mistaken for an expired one.
     if (!this.#isStored) return;
     this.#reading ??= this.#read();
     await this.#reading;
   }
 
   async #read(): Promise<void> {
-    const { store, server } = this.#home;
+    const { store, server } = this.#environment;
     while (this.#readsAgain && !this.signal.aborted && !this.#ended) {
       this.#readsAgain = false;
       try {
         const record = await store.read(this.id);
         if (this.#ended) break;
         if (record === undefined) this.abort(expired());
-        else this.#see(record);
+        else this.#apply(record);
       } catch (error) {
         server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
     }
-    // In the same turn as the question whether to read again, which would else be lost in between.
+    // Cleared in the same turn as the check above, or a `refresh()` in between is lost.
     this.#reading = undefined;
     if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }
 
-  #see(record: TaskRecord): void {
+  #apply(record: TaskRecord): void {
     const refused = this.#refusal(record);
     if (refused !== undefined) this.abort(refused);
-    else this.#asker?.answered(record);
+    else this.#asker?.deliverAnswers(record);
   }
 
-  /** The exchange of the run: what a handler says becomes the status message, and nobody can be asked by a request. */
+  /**
+   * The exchange of the run. Progress of the handler becomes the status message, and requests to the client are
+   * refused.
+   */
   #exchange({ http, principal, peer, remote = peer?.remote }: ExchangeSource): Exchange {
     const caller = principal ?? peer?.principal;
     return {
@@ -205,15 +219,17 @@ export class TaskRun {
       signal: this.signal,
       ...(http === undefined ? {} : { http }),
       ...(caller === undefined ? {} : { principal: caller }),
-      send: (text) => this.#say(text),
+      send: (text) => this.#sendNotification(text),
       ask: () =>
-        Promise.reject(new McpError("internal_error", "a task sends no requests: its record has its questions")),
+        Promise.reject(
+          new McpError("internal_error", "a task cannot send requests: its questions are stored in its record"),
+        ),
     };
   }
 
   /**
-   * The same until the handler makes the call a task: till then its client can cancel it, be asked, and be told progress by the
-   * `token` of its request.
+   * Like `#exchange`, but until the handler starts the task, the client can still cancel the call, be asked, and
+   * receive progress with the `token` of its request.
    */
   #lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
     const own = this.#exchange(exchange);
@@ -223,12 +239,12 @@ export class TaskRun {
     return {
       ...own,
       ...(exchange.peer === undefined ? {} : { peer: exchange.peer }),
-      send: (text) => (this.#isStored ? own.send(text) : sayEarly(exchange, token, text)),
+      send: (text) => (this.#isStored ? own.send(text) : sendBeforeTask(exchange, token, text)),
       ...(exchange.ask === undefined ? {} : { ask: exchange.ask.bind(exchange) }),
     };
   }
 
-  #say(text: string): void {
+  #sendNotification(text: string): void {
     if (!this.#isStored) return;
     const { method, params = {} } = JSON.parse(text) as { method: string; params?: Record<string, unknown> };
     if (method !== "notifications/progress") return this.#sendToCreator(method, params);
@@ -238,7 +254,7 @@ export class TaskRun {
       (ms) => this.#pause(ms),
     );
     const progressToken = this.creator?.request.progressToken;
-    if (this.#message.note(params) && progressToken !== undefined) {
+    if (this.#message.report(params) && progressToken !== undefined) {
       this.#sendToCreator(method, { ...params, progressToken });
     }
   }
@@ -248,29 +264,29 @@ export class TaskRun {
   }
 
   /**
-   * The task was changed by this process. Sends its status to the client that created it.
+   * Called when this process changed the task. Sends the new status to the client that created the task.
    *
    * Spec: Tasks, "Task Status Notification",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status-notification
    */
-  changed(record: TaskRecord): void {
+  onChange(record: TaskRecord): void {
     if (!this.#isStored) this.#readsAgain = true;
-    else if (!this.#ended) this.#see(record);
+    else if (!this.#ended) this.#apply(record);
     if (this.creator === undefined) return;
     const { peer, request } = this.creator;
     peer.send(notificationText("notifications/tasks/status", taskDialect(request.revision).encode(taskOf(record))));
-    if (isOver(record)) this.creator = undefined;
+    if (hasEnded(record)) this.creator = undefined;
   }
 
-  /** Stores how the handler ended. Never rejects. */
+  /** Stores the outcome of the handler. Never rejects. */
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
-    const end = await endOf(outcome, request);
-    // From now on the run need not know what becomes of the task, least of all of its end.
+    const end = await endChange(outcome, request);
+    // Unsubscribe first: the next change is the run's own.
     this.#unsubscribeNow();
-    this.isAlone = this.creator === undefined;
+    this.ignoresChanges = this.creator === undefined;
     await this.#end(end);
-    this.leave();
-    this.#home.over(this);
+    this.dispose();
+    this.#environment.onRunEnd(this);
   }
 
   #unsubscribeNow(): void {
@@ -279,67 +295,70 @@ export class TaskRun {
     this.#unsubscribe = undefined;
   }
 
-  /** Ends all that the run waits for. */
-  leave(): void {
+  /** Ends the subscription, the open questions and the timer of the run. */
+  dispose(): void {
     this.#unsubscribeNow();
-    this.#asker?.giveUp();
+    this.#asker?.rejectOpenQuestions();
     this.#expiry?.cancel();
     this.creator = undefined;
   }
 
-  /** Stores something that begins. Rejects when this run has lost the task or gives it away. */
+  /** Stores the start of a step or a question. Rejects if this run has lost the task or releases it. */
   async change(change: RecordChange): Promise<TaskRecord> {
     await this.create();
-    return this.#patiently(PATIENCE_MS, () => {
+    return this.#withRetries(MAX_RETRY_MS, () => {
       if (this.isReleased) throw new McpError("cancelled", "the server is closed");
       return this.#write(change);
     });
   }
 
-  /** The same for what has been done, which is stored although the task is given away. */
-  keep(change: RecordChange): Promise<TaskRecord> {
-    return this.#patiently(PATIENCE_MS, () => this.#write(change));
+  /** Stores the outcome of a step, even while the task is being released. */
+  storeStepOutcome(change: RecordChange): Promise<TaskRecord> {
+    return this.#withRetries(MAX_RETRY_MS, () => this.#write(change));
   }
 
-  /** Stores how the task ended: tries as long as this run has it, because its client waits for nothing else. Never rejects. */
+  /**
+   * Stores the end of the task. Retries as long as this run holds the task, because its client waits for nothing else.
+   * Never rejects.
+   */
   async #end(change: RecordChange): Promise<void> {
     let end = change;
     while (!this.signal.aborted && !this.isReleased) {
       try {
-        await this.#patiently(Number.POSITIVE_INFINITY, () => this.#write(end));
+        await this.#withRetries(Number.POSITIVE_INFINITY, () => this.#write(end));
         return;
       } catch (error) {
         if (this.signal.aborted) return;
-        end = unstored(error);
+        end = failedToStore(error);
         await this.#pause(FIRST_PAUSE_MS);
       }
     }
   }
 
   #pause(ms: number): Promise<void> {
-    return pause(this.#home.server.platform, ms, this.signal);
+    return pause(this.#environment.server.platform, ms, this.signal);
   }
 
-  async #patiently(patienceMs: number, store: () => Promise<TaskRecord>): Promise<TaskRecord> {
-    const { platform } = this.#home.server;
+  async #withRetries(maxMs: number, store: () => Promise<TaskRecord>): Promise<TaskRecord> {
+    const { platform } = this.#environment.server;
     const since = platform.monotonic();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         return await store();
       } catch (error) {
         const waited = platform.monotonic() - since;
-        if (this.signal.aborted || isFinal(error) || waited + pauseMs > patienceMs) throw error;
-        platform.warn(`a task could not be stored and is stored again soon: ${thrownMessage(error)}`);
+        if (this.signal.aborted || isFinal(error) || waited + pauseMs > maxMs) throw error;
+        platform.warn(`a task could not be stored, and the write is retried soon: ${thrownMessage(error)}`);
         await this.#pause(pauseMs);
       }
     }
   }
 
   async #write(change: RecordChange): Promise<TaskRecord> {
-    // A run that was told to end stores nothing more.
+    // An aborted run writes nothing.
     if (this.signal.aborted) throw McpError.from(this.signal.reason);
     let refused: McpError | undefined;
-    const changed = await this.#home.store.update(this.id, (record) => {
+    const changed = await this.#environment.store.update(this.id, (record) => {
       refused = this.#refusal(record);
       return refused === undefined ? change(record) : record;
     });
@@ -351,7 +370,7 @@ export class TaskRun {
 
   #refusal({ lease, status, statusMessage }: TaskRecord): McpError | undefined {
     if (lease.token !== this.#record.lease.token) return new McpError("cancelled", "another process runs the task");
-    return isFinalStatus(status) ? new McpError("cancelled", statusMessage ?? "the task is over") : undefined;
+    return isFinalStatus(status) ? new McpError("cancelled", statusMessage ?? "the task has ended") : undefined;
   }
 }
 
@@ -359,19 +378,25 @@ function expired(): McpError {
   return new McpError("cancelled", "the task has expired");
 }
 
-/** Progress has the token of the task, which the client does not know yet. */
-function sayEarly(exchange: Exchange, token: Id | undefined, text: string): void {
+/**
+ * Sends a notification before the task exists. Progress carries the token of the task, which the client does not know
+ * yet, so the token of the request replaces it.
+ */
+function sendBeforeTask(exchange: Exchange, token: Id | undefined, text: string): void {
   const { method, params } = JSON.parse(text) as { method: string; params?: object };
   if (method !== "notifications/progress") exchange.send(text);
   else if (token !== undefined) exchange.send(notificationText(method, { ...params, progressToken: token }));
 }
 
-/** What the end of the handler makes of the record. Never rejects. */
-async function endOf(outcome: Promise<object>, request: Call): Promise<RecordChange> {
+/** Turns the outcome of the handler into a change of the record. Never rejects. */
+async function endChange(outcome: Promise<object>, request: Call): Promise<RecordChange> {
   try {
     const value = await outcome;
     if (value instanceof ExtensionResult) {
-      throw new McpError("internal_error", "the call was answered in the form of another extension, which no task has");
+      throw new McpError(
+        "internal_error",
+        "another extension answered the call with its own result type, which a task cannot have",
+      );
     }
     if (value instanceof InputOutcome) throw askedTooEarly();
     const result = taskDialect(request.revision).storedResult(value, request);
@@ -380,19 +405,21 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<RecordCha
     const { code, message, data } = McpError.from(thrown);
     const kept = asJson(data);
     const error = { code, message, ...(kept === undefined ? {} : { data: kept }) };
-    return (record) => ended(record, "failed", { error }, message);
+    return (record) => endedRecord(record, "failed", { error }, message);
   }
 }
 
-/** Whether another attempt would fail for the same reason. */
+/** True if another attempt would fail for the same reason. */
 function isFinal(error: unknown): boolean {
   return error instanceof StorageError || (McpError.is(error) && error.kind !== "internal_error");
 }
 
-/** The end of a task whose outcome cannot be stored. Texts of the storage may hold what clients must not learn. */
-function unstored(error: unknown): RecordChange {
+/**
+ * The end of a task whose outcome cannot be stored. Leaves out the message of the storage, which clients must not see.
+ */
+function failedToStore(error: unknown): RecordChange {
   const { code, message } = McpError.is(error)
     ? error
     : new McpError("internal_error", "the outcome of the task could not be stored, because the storage is full");
-  return (record) => ended(record, "failed", { error: { code, message } }, message);
+  return (record) => endedRecord(record, "failed", { error: { code, message } }, message);
 }

@@ -13,36 +13,36 @@ import { ExtensionResult } from "../../server/call/server-call.js";
 import type { Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { TaskNodes } from "./stored/task-nodes.js";
-import { ended, isOver, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
-import { STORAGE_MS, TASK_ID_BYTES, TaskStore, TooManyTasks, timelyKeyValue } from "./stored/task-store.js";
+import { endedRecord, hasEnded, type TaskRecord, taskOf, withResult } from "./stored/task-record.js";
+import { keyValueWithTimeout, STORAGE_MS, TASK_ID_BYTES, TaskStore, TooManyTasks } from "./stored/task-store.js";
 import { TakeOver } from "./take-over.js";
 import type { TaskRules, TaskSettings } from "./task-options.js";
-import { type RunHome, TaskRun } from "./task-run.js";
+import { type RunEnvironment, TaskRun } from "./task-run.js";
 
-/** What tasks need of the storage. */
-interface TaskParts extends RunHome {
-  /** The name of this process. */
+/** The environment of the runs, with the parts that depend on the storage. */
+interface TaskServices extends RunEnvironment {
+  /** The random name of this process. */
   readonly node: string;
-  /** Absent where no other process could take over. */
+  /** Undefined if no other process could take over tasks. */
   readonly nodes: TaskNodes | undefined;
 }
 
-/** The filter of messages between processes; no client can listen to it. */
+/** The filter of messages between processes. Clients cannot listen to it. */
 const NODES_FILTER = "taskNodes";
-/** Milliseconds that steps which have begun may take when the server closes. */
+/** Time that steps in progress may take when the server closes, in milliseconds. */
 const CLOSE_MS = 10_000;
-/** Tasks of one peer without authorization that its list shows. */
+/** Number of tasks that `tasks/list` shows to one peer without authorization. */
 const MAX_LISTED = 1000;
 
-/** Runs the handlers of tasks: begins them, and takes over those of processes that are gone. */
+/** Runs the handlers of tasks: starts new tasks, and takes over the tasks of lost processes. */
 export class TaskRunner {
   readonly #server: ExtendedServer;
   readonly #settings: TaskSettings;
   readonly #runs = new Map<string, TaskRun>();
   /** The tasks that each peer created, oldest first. */
   readonly #created = new WeakMap<Peer, string[]>();
-  #parts: TaskParts | undefined;
-  #hearing: Promise<(() => void) | undefined> | undefined;
+  #services: TaskServices | undefined;
+  #nodesSubscription: Promise<(() => void) | undefined> | undefined;
   isClosed = false;
 
   constructor(server: ExtendedServer, settings: TaskSettings) {
@@ -50,31 +50,31 @@ export class TaskRunner {
     this.#settings = settings;
   }
 
-  /** Opens the stored tasks, and begins to look for those of processes that are gone. */
+  /** Opens the task store, and starts to look for tasks of lost processes. */
   open(): TaskStore {
     const { store, nodes } = this.#open();
     if (nodes !== undefined && !this.isClosed) {
       nodes.watch();
-      // Another process may say that it leaves; where that cannot be heard, its tasks are found with the next beat.
-      this.#hearing ??= this.#server
-        .hear(NODES_FILTER, "", () => nodes.scan())
+      // A process that closes publishes that it leaves. If this subscription fails, the next heartbeat finds its tasks.
+      this.#nodesSubscription ??= this.#server
+        .subscribe(NODES_FILTER, "", () => nodes.scan())
         .catch(() => {
-          this.#hearing = undefined;
+          this.#nodesSubscription = undefined;
           return undefined;
         });
     }
     return store;
   }
 
-  /** The tasks that this peer created, oldest first. */
+  /** Returns the ids of the tasks that this peer created, oldest first. */
   createdBy(peer: Peer | undefined): readonly string[] {
     return (peer === undefined ? undefined : this.#created.get(peer)) ?? [];
   }
 
-  /** Serves a call as a task: answers with the task once everything about the call is checked and the task is stored. */
+  /** Serves a call as a task. Answers with the task once the call is checked and the task is stored. */
   async begin(call: ExtensionCall, rules: TaskRules, wanted: RequestedTask): Promise<object> {
-    const parts = this.#open();
-    const record = this.#newRecord(call, rules, wanted, parts.node);
+    const services = this.#open();
+    const record = this.#newRecord(call, rules, wanted, services.node);
     const { callsRequest } = taskDialect(call.request.revision);
     const late = rules.begin === "handler" && !callsRequest;
     const inputs = late ? call.request.inputs : undefined;
@@ -85,7 +85,7 @@ export class TaskRunner {
     const stored = new Promise<undefined>((resolve) => {
       isStored = () => resolve(undefined);
     });
-    /** Stores the task once, whoever needs it first. */
+    /** Stores the task, at most once. */
     const create = (begun?: Partial<TaskRecord>) => {
       creating ??= this.#create({ ...record, ...begun }, run, call).then(() => {
         run.call.served?.detach?.();
@@ -93,7 +93,7 @@ export class TaskRunner {
       });
       return creating;
     };
-    const run = new TaskRun(parts, record);
+    const run = new TaskRun(services, record);
     const outcome = late
       ? run.runLate(request, call.exchange, call.request.progressToken, create)
       : run.run(request, call.exchange, create);
@@ -101,14 +101,14 @@ export class TaskRunner {
     try {
       first = await Promise.race([stored, outcome]);
     } catch (error) {
-      // A handler that did not wait for its task has one all the same.
+      // A handler that did not wait for `ctx.startTask()` may still have started its task.
       if (!(await succeeds(creating))) {
         call.reply = run.call.served?.reply ?? call.reply;
         throw error;
       }
     }
     if (first === undefined || (await succeeds(creating))) {
-      const answer = answeredWith(record, request);
+      const answer = createdAnswer(record, request);
       void run.settle(outcome, request);
       return answer;
     }
@@ -116,7 +116,7 @@ export class TaskRunner {
     return callsRequest && !own ? this.#answeredAtOnce(record, first, request, call) : first;
   }
 
-  /** The record of a call that becomes a task. */
+  /** Creates the record of a call that becomes a task. */
   #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, wanted: RequestedTask, node: string): TaskRecord {
     const { ttlMs, maxTtlMs, pollIntervalMs } = this.#settings;
     const principal = exchange.principal ?? exchange.peer?.principal;
@@ -139,31 +139,31 @@ export class TaskRunner {
     };
   }
 
-  /** A task for a client that must be given one, although its outcome is known. */
+  /** Stores a finished task, for a client that requires a task although the outcome is known. */
   async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
     const done = withResult(record, taskDialect(request.revision).storedResult(result, request));
     if (this.isClosed) throw serverClosed();
     await this.#store(done);
     this.#noteCreated(call, done.id);
-    return answeredWith(done, request);
+    return createdAnswer(done, request);
   }
 
   async #create(record: TaskRecord, run: TaskRun, call: ExtensionCall): Promise<void> {
     const { nodes } = this.#open();
     const { running } = this.#settings.limits;
     if (this.isClosed) throw serverClosed();
-    if (this.#runs.size >= running) throw new TooManyTasks("tasks run", "running", running);
+    if (this.#runs.size >= running) throw new TooManyTasks("tasks are already running", "running", running);
     this.#runs.set(record.id, run);
     try {
-      // First, so that no change by another process is missed.
+      // Subscribe first, so that no change by another process is missed.
       if (nodes !== undefined) await run.subscribe();
-      // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.
+      // In this order, because a process that ends in between then leaves an unknown task, never one that is not run.
       await nodes?.add(record.id, record.createdAt + record.ttlMs);
       await this.#store(record);
       await this.#confirm(record, run);
     } catch (error) {
-      run.leave();
-      this.#over(run);
+      run.dispose();
+      this.#onRunEnd(run);
       throw error;
     }
     const { request, exchange } = call;
@@ -171,25 +171,26 @@ export class TaskRunner {
     if (exchange.peer !== undefined && taskDialect(request.revision).pushes) {
       run.creator = { peer: exchange.peer, request };
     }
-    const ready = run.stored();
-    // A client that gives up its call before the answer never learns of the task. No exchange is aborted after its answer.
+    const ready = run.onStored();
+    // A client that cancels its call before the answer never learns of the task. An exchange is not aborted after its
+    // answer.
     onAbort(exchange.signal, () => void this.#cancelUnseen(record.id));
     await ready;
   }
 
-  /** Stores a new task, in the place of older ones if there are too many. */
+  /** Stores a new task. Evicts older ones if there are too many. */
   async #store(record: TaskRecord): Promise<void> {
     const { kept: total, keptPerPrincipal: kept, runningPerPrincipal: running } = this.#settings.limits;
     await this.#open().store.create(record, { kept, running, total, runs: this.#runs });
   }
 
-  /** Makes sure that a task that was stored is also known to run here. */
+  /** Ensures that the other processes know that the stored task runs here. */
   async #confirm(record: TaskRecord, { signal }: TaskRun): Promise<void> {
     const { store, nodes } = this.#open();
     try {
       await nodes?.confirm();
       if (this.isClosed) throw serverClosed();
-      // Its client has gone before the call became a task: nobody knows of it, and nothing runs for it.
+      // The client left before the call became a task. No client knows the task, and nothing runs for it.
       if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
       await store.discard(record);
@@ -207,74 +208,75 @@ export class TaskRunner {
 
   async #cancelUnseen(id: string): Promise<void> {
     const cancel = (record: TaskRecord) =>
-      isOver(record) ? record : ended(record, "cancelled", undefined, "the client cancelled the call");
+      hasEnded(record) ? record : endedRecord(record, "cancelled", undefined, "the client cancelled the call");
     try {
       await this.#open().store.update(id, cancel);
     } catch (error) {
-      this.#server.platform.warn(`a task that nobody waits for could not be cancelled: ${thrownMessage(error)}`);
+      this.#server.platform.warn(`the task of a cancelled call could not be cancelled: ${thrownMessage(error)}`);
     }
   }
 
-  /** Tells those who listen to a task that it has changed. */
-  #changed(before: TaskRecord, after: TaskRecord): void {
+  /** Publishes a change to the subscribers of a task. */
+  #onChange(before: TaskRecord, after: TaskRecord): void {
     const { id } = after;
     this.#server.publish({ filter: "taskIds", value: id, method: "notifications/tasks", params: taskOf(after) });
     const run = this.#runs.get(id);
-    if (run !== undefined && !run.isAlone) run.changed(after);
-    if (after.owner === null || !isOver(after) || isOver(before)) return;
+    if (run !== undefined && !run.ignoresChanges) run.onChange(after);
+    if (after.owner === null || !hasEnded(after) || hasEnded(before)) return;
     this.#open()
-      .store.ended(after)
+      .store.markEnded(after)
       .catch((error: unknown) => {
         this.#server.platform.warn(`a finished task still counts as running: ${thrownMessage(error)}`);
       });
   }
 
-  #over(run: TaskRun): void {
+  #onRunEnd(run: TaskRun): void {
     const { nodes, store } = this.#open();
     if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
-    // What another process shall continue stays in the list of this one until then, as does what is still to be removed.
-    if (nodes !== undefined && !run.isReleased && !store.isLeft(run.id)) nodes.remove(run.id);
+    // A task stays in the list of this process until another process continues it, or until its pending removal
+    // succeeds.
+    if (nodes !== undefined && !run.isReleased && !store.isPendingRemoval(run.id)) nodes.remove(run.id);
   }
 
-  /** Leaves the tasks to other processes, after steps that have begun. */
+  /** Leaves the tasks to other processes, once the steps in progress are done. */
   async close(): Promise<void> {
     this.isClosed = true;
     const released = Promise.all([...this.#runs.values()].map((run) => run.release()));
     await atMost(this.#server.platform, CLOSE_MS, released, true);
     for (const run of this.#runs.values()) run.abort(serverClosed());
-    (await this.#hearing)?.();
-    await this.#parts?.nodes?.close();
+    (await this.#nodesSubscription)?.();
+    await this.#services?.nodes?.close();
   }
 
-  #open(): TaskParts {
-    this.#parts ??= this.#make();
-    return this.#parts;
+  #open(): TaskServices {
+    this.#services ??= this.#createServices();
+    return this.#services;
   }
 
-  /** Made with the first use, because some runtimes forbid randomness and timers while modules load. */
-  #make(): TaskParts {
+  /** Created on first use, because some runtimes forbid randomness and timers while modules load. */
+  #createServices(): TaskServices {
     const server = this.#server;
     const { platform, storage, sharesStorage, info } = server;
     const { leaseMs, limits, answerMs } = this.#settings;
     const node = randomName(platform, 12);
-    const kv = timelyKeyValue(storage.kv, platform);
-    const changed = (before: TaskRecord, after: TaskRecord) => this.#changed(before, after);
+    const kv = keyValueWithTimeout(storage.kv, platform);
+    const changed = (before: TaskRecord, after: TaskRecord) => this.#onChange(before, after);
     const store = new TaskStore(kv, platform, info.name, limits.taskLength, changed);
-    const home: RunHome = { server, store, answerMs, over: (run) => this.#over(run) };
-    if (!sharesStorage) return { ...home, node, nodes: undefined };
-    const takeOver = new TakeOver(home, this.#runs, limits.running, () => this.isClosed);
-    // A beat that hangs must have failed before the lease ends.
-    const timely = timelyKeyValue(storage.kv, platform, Math.min(STORAGE_MS, Math.max(1000, leaseMs / 3)));
+    const environment: RunEnvironment = { server, store, answerMs, onRunEnd: (run) => this.#onRunEnd(run) };
+    if (!sharesStorage) return { ...environment, node, nodes: undefined };
+    const takeOver = new TakeOver(environment, this.#runs, limits.running, () => this.isClosed);
+    // A heartbeat that hangs must fail before the lease expires.
+    const timely = keyValueWithTimeout(storage.kv, platform, Math.min(STORAGE_MS, Math.max(1000, leaseMs / 3)));
     const nodes: TaskNodes = new TaskNodes(timely, platform, info.name, node, leaseMs, {
-      orphaned: (ids, from) => takeOver.takeAll(ids, from, nodes),
-      beat: (lost) => void takeOver.look(lost),
+      orphaned: (ids, from) => takeOver.takeOverAll(ids, from, nodes),
+      beat: (lost) => void takeOver.refreshRuns(lost),
       scanned: async () => {
-        await takeOver.takeUnsure(nodes);
-        for (const id of await store.discardLeft()) nodes.remove(id);
+        await takeOver.retryUnsure(nodes);
+        for (const id of await store.retryDiscards()) nodes.remove(id);
       },
       left: () => server.publish({ filter: NODES_FILTER, value: "", method: "notifications/tasks" }),
     });
-    return { ...home, node, nodes };
+    return { ...environment, node, nodes };
   }
 }
 
@@ -287,6 +289,6 @@ async function succeeds(work: Promise<void> | undefined): Promise<boolean> {
   }
 }
 
-function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {
+function createdAnswer(record: TaskRecord, { revision }: Call): ExtensionResult {
   return new ExtensionResult("task", taskDialect(revision).createdResult(taskOf(record)));
 }

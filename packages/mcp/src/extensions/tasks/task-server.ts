@@ -10,14 +10,14 @@ import type { FoundOffer } from "../../server/contract/source.js";
 import type { TaskSupport } from "../../server/contract/tool.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
 import { AskerByTask } from "./ask-by-task.js";
-import { ended, endResult, isOver, type TaskRecord, taskOf, withAnswers } from "./stored/task-record.js";
-import { asStorageAway, TASK_ID, TooManyTasks } from "./stored/task-store.js";
+import { endedRecord, endResult, hasEnded, type TaskRecord, taskOf, withAnswers } from "./stored/task-record.js";
+import { asStorageUnavailable, TASK_ID, TooManyTasks } from "./stored/task-store.js";
 import { askThrough, onStartTask } from "./task-call.js";
 import { type TaskRules, type TaskSettings, taskRules } from "./task-options.js";
 import { TaskResults } from "./task-results.js";
 import { TaskRunner } from "./task-runner.js";
 
-/** Tasks on a page of `tasks/list` where the server sets no page size. */
+/** Number of tasks on a page of `tasks/list`, if the server sets no page size. */
 const PAGE_SIZE = 100;
 
 /** Serves the tasks of one server. */
@@ -53,9 +53,9 @@ class TaskServer {
   readonly #results: TaskResults;
   readonly #asksByTask: boolean;
   readonly #rules = new WeakMap<FoundOffer, { readonly rules: TaskRules | undefined }>();
-  /** Tools that called `ctx.startTask` in vain; each is told once, and there are no more than tools. */
+  /** Tools already warned about a useless `ctx.startTask`. At most one entry per tool. */
   readonly #warned = new Set<string>();
-  readonly #listed = new WeakMap<object, object>();
+  readonly #listsWithSupport = new WeakMap<object, object>();
 
   constructor(server: ExtendedServer, settings: TaskSettings) {
     this.#server = server;
@@ -64,7 +64,7 @@ class TaskServer {
     this.#asksByTask = settings.askByTask;
   }
 
-  /** The rules of a tool; undefined if it never runs as a task. */
+  /** Returns the rules of a tool. Undefined if it never runs as a task. */
   #rulesOf(name: string, tool: FoundOffer): TaskRules | undefined {
     let known = this.#rules.get(tool);
     if (known === undefined) {
@@ -74,12 +74,14 @@ class TaskServer {
     return known.rules;
   }
 
-  /** What `ctx.startTask` does in a tool whose calls never become tasks. */
-  #noTask(tool: string): Promise<boolean> {
+  /** Implements `ctx.startTask` in a tool whose calls never become tasks. */
+  #refuseStartTask(tool: string): Promise<boolean> {
     if (!this.#warned.has(tool)) {
       this.#warned.add(tool);
       const task = '`task: { support: "optional", begin: "handler" }`';
-      this.#server.platform.warn(`the tool "${tool}" called \`ctx.startTask\`, and has no task: give it ${task}`);
+      this.#server.platform.warn(
+        `the tool "${tool}" called \`ctx.startTask\`, but its calls cannot become tasks: add ${task}`,
+      );
     }
     return Promise.resolve(false);
   }
@@ -104,9 +106,9 @@ class TaskServer {
         throw error;
       });
     }
-    if (rules === undefined) onStartTask(call, () => this.#noTask(name));
+    if (rules === undefined) onStartTask(call, () => this.#refuseStartTask(name));
     if (rules?.support === "required") throw dialect.taskRequiredError(name);
-    // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
+    // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as a task.
     if (wanted !== undefined && dialect.callsRequest) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
@@ -120,9 +122,9 @@ class TaskServer {
     return whenReady(listed, (result) => this.#withSupport(result, call));
   }
 
-  /** The list with what the revision says of tasks in it; made once for each list, whose text is kept. */
+  /** Adds the task support of each tool to the list. Created once per list, so that its text is cached. */
   #withSupport(result: object, call: ExtensionCall): MaybePromise<object> {
-    const known = this.#listed.get(result);
+    const known = this.#listsWithSupport.get(result);
     if (known !== undefined) return known;
     const { tools, ...rest } = result as ListToolsResult;
     const found = tools.map(({ name }) => this.#server.find("tools", name, call));
@@ -133,18 +135,18 @@ class TaskServer {
         return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } };
       });
       const list = cacheText({ tools: supporting, ...rest });
-      this.#listed.set(result, list);
+      this.#listsWithSupport.set(result, list);
       return list;
     };
     return found.some(isThenable) ? Promise.all(found).then(made) : made(found as (FoundOffer | undefined)[]);
   }
 
-  /** The answer to a request about a task, or an error from which the client knows that the storage is away for now. */
+  /** Answers a request about a task. If the storage is unavailable, throws an error that tells the client to retry. */
   async answer(answer: Promise<object>): Promise<object> {
     try {
       return await answer;
     } catch (error) {
-      const shown = asStorageAway(error);
+      const shown = asStorageUnavailable(error);
       if (shown !== error) this.#server.platform.warn(`a request about a task failed: ${thrownMessage(error)}`);
       throw shown;
     }
@@ -152,13 +154,13 @@ class TaskServer {
 
   async get(params: Params, call: ExtensionCall): Promise<object> {
     const dialect = taskDialect(call.request.revision);
-    const record = await this.#owned(params, call);
-    if (dialect.pushes) this.#results.looked(record, call);
+    const record = await this.#ownedTask(params, call);
+    if (dialect.pushes) this.#results.onGet(record, call);
     return dialect.encode(taskOf(record));
   }
 
   async update(params: Params, call: ExtensionCall): Promise<object> {
-    const { id } = await this.#owned(params, call);
+    const { id } = await this.#ownedTask(params, call);
     const { inputResponses } = params;
     if (!isObject(inputResponses)) throw new McpError("invalid_params", "`params.inputResponses` is not an object");
     for (const [key, answer] of Object.entries(inputResponses)) {
@@ -170,12 +172,12 @@ class TaskServer {
   }
 
   async cancel(params: Params, call: ExtensionCall): Promise<object> {
-    const { id } = await this.#owned(params, call);
+    const { id } = await this.#ownedTask(params, call);
     const dialect = taskDialect(call.request.revision);
     const record = await this.#runner.open().update(id, (found) => {
-      if (!isOver(found)) return ended(found, "cancelled", undefined, "the client cancelled the task");
+      if (!hasEnded(found)) return endedRecord(found, "cancelled", undefined, "the client cancelled the task");
       if (!dialect.refusesLateCancel) return found;
-      throw new McpError("invalid_params", `the task is ${found.status} already`);
+      throw new McpError("invalid_params", `the task is already ${found.status}`);
     });
     if (record === undefined) throw unknownTask();
     return dialect.cancelResult(taskOf(record));
@@ -186,9 +188,9 @@ class TaskServer {
     const ids = owner === undefined ? this.#runner.createdBy(exchange.peer) : await this.#runner.open().owned(owner);
     const dialect = taskDialect(request.revision);
     const signs = `cursor tasks ${owner ?? ""}`;
-    const start = params["cursor"] === undefined ? 0 : this.#start(ids, signs, params["cursor"]);
-    const end = start + (this.#server.pageSize ?? PAGE_SIZE);
-    const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.open().read(id)));
+    const pageStart = params["cursor"] === undefined ? 0 : this.#start(ids, signs, params["cursor"]);
+    const end = pageStart + (this.#server.pageSize ?? PAGE_SIZE);
+    const page = await Promise.all(ids.slice(pageStart, end).map((id) => this.#runner.open().read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
     const shown = tasks.map((record) => dialect.encode(taskOf(record as TaskRecord)));
@@ -196,20 +198,23 @@ class TaskServer {
     return withNextCursor({ tasks: shown }, hasMore ? this.#server.secrets.sign(signs, last) : undefined);
   }
 
-  /** Where the page of a cursor begins. A cursor is for the list of its owner, as long as its last task is kept. */
+  /**
+   * Returns the index of the first task on the page of a cursor. A cursor is valid for the list of its owner, as long
+   * as its last task is stored.
+   */
   #start(ids: readonly string[], signs: string, cursor: unknown): number {
     const after = typeof cursor === "string" ? this.#server.secrets.verify(signs, cursor) : undefined;
     const start = after === undefined ? 0 : ids.indexOf(after) + 1;
     if (start > 0) return start;
-    throw new McpError("invalid_params", "there is no such cursor in the list of tasks, or it has expired");
+    throw new McpError("invalid_params", "the cursor of the task list is unknown or has expired");
   }
 
   async result(params: Params, call: ExtensionCall): Promise<object> {
-    const record = await this.#owned(params, call);
-    return isOver(record) ? endResult(record) : this.#results.wait(record, call);
+    const record = await this.#ownedTask(params, call);
+    return hasEnded(record) ? endResult(record) : this.#results.wait(record, call);
   }
 
-  /** The tasks among these that the caller may hear of. */
+  /** Returns the tasks among these that the caller may subscribe to. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     taskDialect(call.request.revision).checkCaller(call.request);
     const found = await Promise.all(ids.map((id) => this.#find(id)));
@@ -220,8 +225,8 @@ class TaskServer {
     return this.#runner.close();
   }
 
-  /** The task that a request is about. Tasks of others do not exist for the caller. */
-  async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
+  /** Finds the task of a request. Tasks of other callers are reported as unknown. */
+  async #ownedTask(params: Params, call: ExtensionCall): Promise<TaskRecord> {
     taskDialect(call.request.revision).checkCaller(call.request);
     const { taskId } = params;
     if (typeof taskId !== "string") {
@@ -232,13 +237,13 @@ class TaskServer {
     return record;
   }
 
-  /** Only what could be an id reaches the storage, whose keys are not for callers to choose. */
+  /** Reads a task. Only well-formed ids reach the storage, because callers must not choose its keys. */
   async #find(id: string): Promise<TaskRecord | undefined> {
     return TASK_ID.test(id) ? this.#runner.open().read(id) : undefined;
   }
 }
 
-/** The support that the entry of a tool in the list names. */
+/** The task support that the tool's entry in the list declares. */
 function listedSupport({ item }: FoundOffer): TaskSupport | undefined {
   const support = (item as Tool | undefined)?.execution?.taskSupport;
   return support === "optional" || support === "required" ? support : undefined;
@@ -249,7 +254,7 @@ function isOwner({ owner }: TaskRecord, { exchange }: ExtensionCall): boolean {
 }
 
 function unknownTask(): McpError {
-  return new McpError("invalid_params", "there is no such task, or it has expired", {
+  return new McpError("invalid_params", "the task does not exist or has expired", {
     data: { reason: "unknown_task" },
     fix: "Use the id of a task of the same caller within its `ttlMs`.",
   });

@@ -5,7 +5,14 @@ import { connectTasks } from "./task-client.js";
 import { type TaskOptions, taskSettings } from "./task-options.js";
 import { serveTasks } from "./task-server.js";
 
-/** Makes the tasks extension, for `extensions` of `new Server` and of `connect`. */
+/**
+ * Creates the tasks extension, for `extensions` of `new Server` and of `connect`. On a server, calls of tools with the
+ * `task` option become tasks: the client receives a task id at once, and polls for the result. On a client, calls wait
+ * for their tasks, and `client.startTask` starts a task without waiting. Throws `invalid_definition` for unknown
+ * options and invalid values.
+ *
+ * Spec: Tasks extension, https://modelcontextprotocol.io/extensions/tasks/overview
+ */
 export function tasks(options: TaskOptions = {}): DefinedExtension<TaskFeature> {
   const settings = taskSettings(options);
   return defineExtension<TaskFeature>({

@@ -311,7 +311,7 @@ describe("the tasks of a client", () => {
     user.resolve();
     await ask("tasks/list");
     for (let i = 100; i < 1000; i++) await create();
-    await expect(create()).rejects.toMatchObject({ message: expect.stringContaining("1000 answers wait") });
+    await expect(create()).rejects.toMatchObject({ message: expect.stringContaining("1000 answers already wait") });
     const { tasks: listed } = (await ask("tasks/list")).result as { tasks: Wire[] };
     const taskId = listed[7]?.["taskId"];
     await ask("tasks/result", { taskId });
@@ -333,7 +333,7 @@ describe("the tasks of a client", () => {
     for (const method of ["tasks/get", "tasks/result", "tasks/cancel"]) {
       expect((await ask(method, { taskId })).error).toEqual({
         code: -32602,
-        message: "there is no such task, or it has expired",
+        message: "the task does not exist or has expired",
       });
     }
   });

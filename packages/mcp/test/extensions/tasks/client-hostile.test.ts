@@ -89,7 +89,7 @@ describe("a client with a server whose tasks are wrong", () => {
     [
       "a question that is none",
       () => ({ ...TASK, status: "input_required", inputRequests: { a: 7 } }),
-      /asks "a" by an unknown/,
+      /asks "a" with an unknown/,
     ],
   ])("TASK26-07: refuses %s", async (_what, get, message) => {
     const { client } = await against({ get });

@@ -217,7 +217,7 @@ describe("limits", () => {
     const { error, answer } = await drive(server, second).once("tools/call", { name: tool });
     expect(error).toMatchObject({ data: { limit, value: 2, retryAfterMs: 1000 } });
     expect(error?.message).toMatch(
-      /^2 tasks .* already(, and none of them is over)?\. Wait until one is over, then call/,
+      /^2 tasks .* already (running|stored)(, and none of them has ended)?\. Wait until one has ended, then call/,
     );
     expect(answer).toMatchObject({ status: limit.endsWith("PerPrincipal") ? 429 : 503, retryAfterMs: 1000 });
   });

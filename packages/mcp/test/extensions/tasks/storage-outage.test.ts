@@ -94,7 +94,7 @@ describe.each(["2026-07-28", "2025-11-25"] as const)(
       await nodes.pass(600_000, 5000);
       expect(await failed).toMatchObject({
         kind: "internal_error",
-        message: expect.stringContaining("the storage of tasks cannot be reached"),
+        message: expect.stringContaining("the task storage cannot be reached"),
         data: { reason: "storage_unavailable", retryAfterMs: 1000 },
       });
       await client.close();

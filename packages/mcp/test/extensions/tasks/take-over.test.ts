@@ -289,6 +289,8 @@ describe("a handler that another process cannot go on with", () => {
       () => node.get(id),
       ({ status }) => status !== "working",
     );
-    expect(task).toMatchObject({ statusMessage: expect.stringContaining("10 processes that ran it ended one after") });
+    expect(task).toMatchObject({
+      statusMessage: expect.stringContaining("10 processes in a row ended while they ran it"),
+    });
   });
 });

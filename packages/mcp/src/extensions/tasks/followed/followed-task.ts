@@ -9,121 +9,124 @@ import { onAbort } from "../../../platform/on-abort.js";
 import { McpError } from "../../../protocol/error.js";
 import { type DetailedTask, isFinalStatus } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
-import { isPassing, outlivedTask, retryAfterOf, taskOutcome } from "./task-outcome.js";
-import { type GivenAnswers, TaskQuestions, unableToAnswer } from "./task-questions.js";
+import { isTransientFailure, outlivedTaskError, retryAfterOf, taskOutcome } from "./task-outcome.js";
+import { type QuestionAnswers, TaskQuestions, unableToAnswer } from "./task-questions.js";
 
-/** Bounds of what a server may ask for as the time between two looks. */
-const SHORTEST_MS = 20;
-const LONGEST_MS = 300_000;
+/** Bounds for the poll interval that a server may request. */
+const MIN_POLL_MS = 20;
+const MAX_POLL_MS = 300_000;
 const DEFAULT_POLL_MS = 1000;
-/** The part of a pause that chance adds, so that clients that began together spread. */
+/** The largest random part that is added to a pause, so that clients that started together spread out. */
 const JITTER = 0.1;
-/** While the server tells changes by itself, looks only make sure that none was lost. */
+/** Poll interval while the server sends notifications. It only guards against lost ones. */
 const PUSHED_POLL_MS = 30_000;
-/** Requests in a row that may fail before the wait does; with growing pauses this is about five minutes. */
+/**
+ * Number of consecutive failed requests before the wait fails. With the growing pauses this takes about five minutes.
+ */
 const MAX_FAILURES = 16;
-/** How long a task is waited for beyond its time to live, because clocks and networks may be slow. */
+/** Time to wait for a task beyond its time to live, because clocks and networks may be slow. */
 const GRACE_MS = 60_000;
-/** Changes that the reader of an iteration may leave unread; then it misses the oldest. */
+/** Number of unread changes that an iteration buffers. Beyond that, the oldest are dropped. */
 const MAX_UNREAD = 64;
-/** How long a task is only looked at: a stream for a task that is soon over would cost more than it saves. */
+/** Time for which a task is only polled. For a short task, a stream costs more than it saves. */
 const LISTEN_AFTER_MS = 3000;
 
-/** A request that waits for the end of a task takes as long as the task. */
+/** Timeouts of a request that waits for the end of a task, and may take as long as the task. */
 const UNBOUNDED = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
 
-/** Is told each change, or why there will be none. */
+/** Receives each change, or the error after which no change follows. */
 type Watcher = (task: DetailedTask | undefined, error?: unknown) => void;
 
-/** The looks at a task, which all who wait for it share. */
-interface Looks {
+/** The state of polling a task, shared by all waiters. */
+interface PollState {
   readonly pushes: TaskPushes;
-  /** Set when the task asks, in the form where `tasks/get` shows its questions. */
+  /** Set when the task asks a question, in revisions where `tasks/get` returns the questions. */
   questions: TaskQuestions | undefined;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when no waiter is left. */
   readonly stop: AbortController;
-  /** Why this client cannot answer what the task asks now, although others may. */
+  /** The reason why this client cannot answer the open questions, although others may. */
   unable: McpError | undefined;
-  /** Ends the waits that need the answer. */
+  /** Rejects the waits that need the answer. */
   readonly refusals: Set<(reason: McpError) => void>;
 }
 
-type Following = Looks & { readonly over: Promise<DetailedTask> };
+type RunningPoll = PollState & { readonly ended: Promise<DetailedTask> };
 
-/** What the server tells of tasks without being asked, in the older form. */
-export interface ToldStatuses {
-  /** Tasks that have ended; one may end before the call that created it is answered. */
+/** Task statuses that the server sends as notifications, in revision 2025-11-25. */
+export interface PushedStatuses {
+  /** Tasks that have ended. A task may end before the call that created it is answered. */
   readonly ended: BoundedMap<string, DetailedTask>;
-  /** Wakes the wait for each task that is followed. */
+  /** Wakes the poll of each task that is followed. */
   readonly following: Map<FollowedTask, () => void>;
 }
 
-/** Follows one task while someone waits for it: looks at it in intervals or is told of changes, and answers its questions. */
+/** Follows one task while a caller waits for it: polls it or receives its notifications, and answers its questions. */
 export class ClientTask implements FollowedTask {
   readonly id: string;
   task: DetailedTask | undefined;
   readonly #client: ExtendedClient;
-  readonly #told: ToldStatuses;
+  readonly #statuses: PushedStatuses;
   readonly #owned: boolean;
   readonly #watchers = new Set<Watcher>();
-  readonly #given: GivenAnswers = { sent: new Set(), kept: new Map() };
-  #waiting = 0;
-  #following: Following | undefined;
-  /** The request for the outcome, in the older form, and why it was refused. */
+  readonly #answers: QuestionAnswers = { sent: new Set(), unconfirmed: new Map() };
+  #waiters = 0;
+  #running: RunningPoll | undefined;
+  /** The `tasks/result` request of revision 2025-11-25, and the error that refused it. */
   #result: Promise<CallToolResult> | undefined;
   #refusal: unknown;
-  /** Whether that request began before the task was over, and has not ended. */
+  /** True while a `tasks/result` request is open that was sent before the task ended. */
   #awaitsEnd = false;
-  /** Whether `task` is what `tasks/get` said: what comes with the creation need not have all members. */
-  #looked = false;
+  /** True if `task` came from `tasks/get`. The task in the answer of the call may lack members. */
+  #wasPolled = false;
 
-  /** `owned`: nobody else knows the task, so it is cancelled when this client cannot answer what it asks. */
-  constructor(client: ExtendedClient, told: ToldStatuses, id: string, task?: DetailedTask, owned = false) {
+  /** `owned`: no other client knows the task, so it is cancelled if this client cannot answer its questions. */
+  constructor(client: ExtendedClient, statuses: PushedStatuses, id: string, task?: DetailedTask, owned = false) {
     this.#client = client;
-    this.#told = told;
+    this.#statuses = statuses;
     this.#owned = owned;
     this.id = id;
     this.task = task;
   }
 
   async outcome(signal?: AbortSignal): Promise<CallToolResult> {
-    const following = this.#follow();
+    const running = this.#follow();
     let refuse = (_reason: McpError) => {};
     const refused = new Promise<never>((_, reject) => {
       refuse = reject;
     });
-    following.refusals.add(refuse);
-    if (following.unable !== undefined) refuse(following.unable);
+    running.refusals.add(refuse);
+    if (running.unable !== undefined) refuse(running.unable);
     const unwatch = onAbort(signal, () => refuse(McpError.from(signal?.reason)));
     try {
-      return await Promise.race([refused, this.#outcome(following)]);
+      return await Promise.race([refused, this.#outcome(running)]);
     } finally {
       unwatch();
-      following.refusals.delete(refuse);
+      running.refusals.delete(refuse);
       this.#leave();
     }
   }
 
-  async #outcome({ over, pushes, stop }: Following): Promise<CallToolResult> {
-    const task = await over;
-    // In the older form the outcome has a request of its own.
+  async #outcome({ ended, pushes, stop }: RunningPoll): Promise<CallToolResult> {
+    const task = await ended;
+    // In revision 2025-11-25 a separate request returns the outcome.
     const isWhole = task.status === "cancelled" || "result" in task || "error" in task;
-    if (isWhole || !(this.#told.ended.has(this.id) || this.#client.era.has("tasks/result"))) return taskOutcome(task);
-    // Now it is answered at once, while a request from before may wait on a connection that is gone.
+    if (isWhole || !(this.#statuses.ended.has(this.id) || this.#client.era.has("tasks/result")))
+      return taskOutcome(task);
+    // A new request is answered at once, while an earlier one may wait on a lost connection.
     if (this.#awaitsEnd) this.#result = undefined;
-    return this.#patiently(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
+    return this.#withRetries(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
   }
 
   async cancel(options?: CallOptions): Promise<void> {
     try {
       await this.#client.request("tasks/cancel", { taskId: this.id }, options);
     } catch (error) {
-      // In the older form a task that is over refuses.
-      const task = McpError.is(error) && error.remote ? await this.#look().catch(() => undefined) : undefined;
+      // In revision 2025-11-25 a task that has ended refuses to be cancelled.
+      const task = McpError.is(error) && error.remote ? await this.#poll().catch(() => undefined) : undefined;
       if (task === undefined || !isFinalStatus(task.status)) throw error;
     }
-    await this.#look().catch(() => {});
-    this.#following?.pushes.wake();
+    await this.#poll().catch(() => {});
+    this.#running?.pushes.wake();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<DetailedTask, void> {
@@ -137,7 +140,7 @@ export class ClientTask implements FollowedTask {
       wake();
     };
     this.#watchers.add(watch);
-    this.#follow().over.catch((error: unknown) => watch(undefined, error));
+    this.#follow().ended.catch((error: unknown) => watch(undefined, error));
     try {
       for (;;) {
         const next = unread.shift();
@@ -156,133 +159,138 @@ export class ClientTask implements FollowedTask {
     }
   }
 
-  /** Someone waits until the task is over, and calls `#leave` afterwards. */
-  #follow(): Following {
-    this.#waiting++;
-    this.#following ??= this.#begin();
-    return this.#following;
+  /** Adds a waiter, and starts polling if it is the first. The caller must call `#leave` afterwards. */
+  #follow(): RunningPoll {
+    this.#waiters++;
+    this.#running ??= this.#begin();
+    return this.#running;
   }
 
-  #begin(): Following {
-    // What was refused once may be granted now.
+  #begin(): RunningPoll {
+    // The server may now grant a request that it refused before.
     if (this.#refusal !== undefined) this.#result = undefined;
     this.#refusal = undefined;
     const pushes = new TaskPushes(this.#client, this.id);
-    this.#told.following.set(this, () => pushes.wake());
+    this.#statuses.following.set(this, () => pushes.wake());
     const stop = new AbortController();
-    const looks: Looks = { pushes, questions: undefined, stop, unable: undefined, refusals: new Set() };
-    const over = this.#untilOver(looks).finally(() => end(looks));
-    return Object.assign(looks, { over: neverUnhandled(over) });
+    const state: PollState = { pushes, questions: undefined, stop, unable: undefined, refusals: new Set() };
+    const ended = this.#untilEnded(state).finally(() => end(state));
+    return Object.assign(state, { ended: neverUnhandled(ended) });
   }
 
   #leave(): void {
-    this.#waiting--;
-    const following = this.#following;
-    if (this.#waiting > 0 || following === undefined) return;
-    this.#following = undefined;
-    this.#told.following.delete(this);
-    following.stop.abort(new McpError("cancelled", "nobody waits for the task any more"));
-    end(following);
+    this.#waiters--;
+    const running = this.#running;
+    if (this.#waiters > 0 || running === undefined) return;
+    this.#running = undefined;
+    this.#statuses.following.delete(this);
+    running.stop.abort(new McpError("cancelled", "every wait for the task has ended"));
+    end(running);
   }
 
-  async #untilOver(looks: Looks): Promise<DetailedTask> {
-    const { pushes, stop } = looks;
+  async #untilEnded(state: PollState): Promise<DetailedTask> {
+    const { pushes, stop } = state;
     const { platform } = this.#client;
     const since = platform.monotonic();
-    const look = () => this.#patiently(pushes, stop.signal, () => this.#look(stop.signal));
+    const poll = () => this.#withRetries(pushes, stop.signal, () => this.#poll(stop.signal));
     let task = this.task;
-    // What an earlier wait saw is old by now, unless it was the end; what came with the creation has no outcome.
-    if (task === undefined || isFinalStatus(task.status) !== this.#looked) task = await look();
-    else task = this.#endTold() ?? task;
+    // Poll first: the state from an earlier wait is outdated unless it was final, and the one from the creation has no
+    // outcome.
+    if (task === undefined || isFinalStatus(task.status) !== this.#wasPolled) task = await poll();
+    else task = this.#pushedEnd() ?? task;
     while (!isFinalStatus(task.status)) {
-      if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlivedTask(task);
-      await this.#seeToQuestions(task, looks);
+      if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlivedTaskError(task);
+      await this.#handleQuestions(task, state);
       await pushes.pause(this.#interval(task, pushes));
-      task = this.#endTold() ?? (await look());
-      // The request for the outcome is the way to the questions: without it nobody would answer them.
+      task = this.#pushedEnd() ?? (await poll());
+      // The questions arrive through the request for the outcome. Without it they would stay unanswered.
       if (this.#refusal !== undefined && !isFinalStatus(task.status)) throw this.#refusal;
     }
     return task;
   }
 
-  /** Lets the application answer what the task asks, and does not wait for it: the task may end meanwhile. */
-  async #seeToQuestions(task: DetailedTask, looks: Looks): Promise<void> {
+  /**
+   * Starts to answer the open questions of the task. Does not wait for the answers, because the task may end first.
+   */
+  async #handleQuestions(task: DetailedTask, state: PollState): Promise<void> {
     const asks = task.status === "input_required";
-    looks.unable = undefined;
-    if (!asks && looks.questions === undefined) return;
+    state.unable = undefined;
+    if (!asks && state.questions === undefined) return;
     try {
       if (this.#client.era.has("tasks/result")) {
-        // The questions are requests to the client that waits for the outcome; one that could only refuse leaves them to others.
-        if (asks && !this.#owned) looks.unable = unableToAnswer(this.#client);
-        if (asks && looks.unable === undefined)
-          neverUnhandled(this.#requestResult(looks.pushes, looks.stop.signal, UNBOUNDED));
+        // The questions are sent to the client that requests the outcome. A client that could only refuse them leaves
+        // them to others.
+        if (asks && !this.#owned) state.unable = unableToAnswer(this.#client);
+        if (asks && state.unable === undefined)
+          neverUnhandled(this.#requestResult(state.pushes, state.stop.signal, UNBOUNDED));
       } else {
-        looks.questions ??= this.#questions(looks);
-        looks.unable = looks.questions.update((asks ? task.inputRequests : undefined) ?? {});
-        if (this.#owned && looks.unable !== undefined) throw looks.unable;
+        state.questions ??= this.#questions(state);
+        state.unable = state.questions.update((asks ? task.inputRequests : undefined) ?? {});
+        if (this.#owned && state.unable !== undefined) throw state.unable;
       }
     } catch (error) {
-      // A client that is closed leaves the question to the next one.
+      // A closed client leaves the questions to the next one.
       if (this.#owned && !this.#client.closing.aborted) await this.cancel().catch(() => {});
       throw error;
     }
-    if (looks.unable !== undefined) for (const refuse of looks.refusals) refuse(looks.unable);
+    if (state.unable !== undefined) for (const refuse of state.refusals) refuse(state.unable);
   }
 
-  #questions({ pushes, stop: { signal } }: Looks): TaskQuestions {
+  #questions({ pushes, stop: { signal } }: PollState): TaskQuestions {
     const send = (inputResponses: Record<string, object>) =>
-      this.#patiently(pushes, signal, () =>
+      this.#withRetries(pushes, signal, () =>
         this.#client.request("tasks/update", { taskId: this.id, inputResponses }, { signal }),
       );
-    return new TaskQuestions(this.#client, this.#given, send, () => pushes.wake());
+    return new TaskQuestions(this.#client, this.#answers, send, () => pushes.wake());
   }
 
   #interval({ pollIntervalMs = DEFAULT_POLL_MS }: DetailedTask, { open }: TaskPushes): number {
-    const asked = Math.min(Math.max(pollIntervalMs, SHORTEST_MS), LONGEST_MS);
+    const asked = Math.min(Math.max(pollIntervalMs, MIN_POLL_MS), MAX_POLL_MS);
     const [chance = 0] = this.#client.platform.randomBytes(1);
     return (open ? Math.max(asked, PUSHED_POLL_MS) : asked) * (1 + (JITTER * chance) / 255);
   }
 
-  /** Repeats a request that gets lost on its way, or that the server asks to repeat later. */
-  async #patiently<T>(pushes: TaskPushes, stop: AbortSignal, request: () => Promise<T>): Promise<T> {
+  /** Repeats a request that failed on its way, or that the server asks to repeat later. */
+  async #withRetries<T>(pushes: TaskPushes, stop: AbortSignal, request: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
         return await request();
       } catch (error) {
-        const over = stop.aborted || this.#client.closing.aborted;
-        if (over || !isPassing(error) || failures >= MAX_FAILURES) throw error;
+        const isStopped = stop.aborted || this.#client.closing.aborted;
+        if (isStopped || !isTransientFailure(error) || failures >= MAX_FAILURES) throw error;
         await pushes.pause(Math.min(Math.max(500 * 2 ** failures, retryAfterOf(error) ?? 0), 30_000));
       }
     }
   }
 
-  async #look(signal?: AbortSignal): Promise<DetailedTask> {
+  async #poll(signal?: AbortSignal): Promise<DetailedTask> {
     if (signal?.aborted === true) throw McpError.from(signal.reason);
     const task = readTask(await this.#client.request("tasks/get", { taskId: this.id }, { signal }));
     if (task.taskId !== this.id) {
       throw new McpError("invalid_response", "the server answered with another task", { data: { task } });
     }
-    return this.#saw(task);
+    return this.#update(task);
   }
 
   /**
-   * The end of the task, if the server told it: in the older form the notification has all that `tasks/get` would say.
+   * Returns the end of the task if the server sent it as a notification. In revision 2025-11-25 the notification has
+   * all members of `tasks/get`.
    *
    * Spec: Tasks, "Task Status Notification",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status-notification
    */
-  #endTold(): DetailedTask | undefined {
-    const task = this.#told.ended.get(this.id);
-    return task === undefined ? undefined : this.#saw(task);
+  #pushedEnd(): DetailedTask | undefined {
+    const task = this.#statuses.ended.get(this.id);
+    return task === undefined ? undefined : this.#update(task);
   }
 
-  #saw(task: DetailedTask): DetailedTask {
+  #update(task: DetailedTask): DetailedTask {
     const before = this.task;
-    // Nothing happens to a task that is over, whatever a late answer says.
-    if (before !== undefined && this.#looked && isFinalStatus(before.status)) return before;
-    this.#looked = true;
+    // A task that has ended cannot change. Ignore late answers.
+    if (before !== undefined && this.#wasPolled && isFinalStatus(before.status)) return before;
+    this.#wasPolled = true;
     this.task = task;
-    if (before === undefined || isFinalStatus(task.status) || hasNews(before, task))
+    if (before === undefined || isFinalStatus(task.status) || hasChanged(before, task))
       for (const watch of this.#watchers) watch(task);
     return task;
   }
@@ -292,43 +300,46 @@ export class ClientTask implements FollowedTask {
     this.#awaitsEnd = timeouts !== undefined;
     const request = this.#client.request("tasks/result", { taskId: this.id }, { timeouts, signal });
     const result = request.then(
-      // Whoever called the tool checks its result.
+      // The caller of the tool validates its result.
       (value) => value as unknown as CallToolResult,
       (error: unknown) => {
         if (this.#result !== result) throw error;
-        if (isPassing(error) || signal.aborted) this.#result = undefined;
+        if (isTransientFailure(error) || signal.aborted) this.#result = undefined;
         else this.#refusal = error;
         throw error;
       },
     );
     this.#result = result;
-    const over = () => {
+    const settled = () => {
       if (this.#result === result) this.#awaitsEnd = false;
       pushes.wake();
     };
-    neverUnhandled(result.finally(over));
+    neverUnhandled(result.finally(settled));
     return result;
   }
 }
 
-function end({ pushes, questions }: Looks): void {
+function end({ pushes, questions }: PollState): void {
   pushes.close();
   questions?.close();
 }
 
-/** Whether there is something new to tell; changes within one millisecond have the same time. */
-function hasNews(before: DetailedTask, after: DetailedTask): boolean {
+/**
+ * True if a member changed that clients see. Changes within one millisecond have the same time, so compare more than
+ * that.
+ */
+function hasChanged(before: DetailedTask, after: DetailedTask): boolean {
   return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }
 
-/** Changes of one task that the server tells by itself. Where it does not, waits end by time alone. */
+/** Receives the notifications of one task. If the server sends none, waits end by their timers. */
 class TaskPushes {
   readonly #client: ExtendedClient;
   readonly #id: string;
   readonly #unlisten: (() => void)[] = [];
   #since: number | undefined;
   #stream: AbortController | undefined;
-  /** Whether the server tells changes now. */
+  /** True while the server sends notifications for the task. */
   open = false;
   #pushed = false;
   #wake: (() => void) | undefined;
@@ -338,13 +349,13 @@ class TaskPushes {
     this.#id = id;
   }
 
-  /** Ends the wait of now, or the next one. */
+  /** Ends the current wait, or the next one. */
   wake(): void {
     this.#pushed = true;
     this.#wake?.();
   }
 
-  /** Waits, at most until the server tells a change, or until the client or this is closed. */
+  /** Waits until the time has passed, a notification arrives, or the client or this object is closed. */
   async pause(ms: number): Promise<void> {
     const { platform, closing } = this.#client;
     this.#since ??= platform.monotonic();
@@ -356,7 +367,7 @@ class TaskPushes {
           unwatch();
           resolve();
         };
-        // The wait of the application is what keeps its process alive.
+        // Keeps the process alive, because the application waits for the task.
         const timer = platform.timer(ms, end, true);
         const unwatch = onAbort(closing, end);
         this.#wake = end;
@@ -389,7 +400,7 @@ class TaskPushes {
     const notifications = { taskIds: [this.#id] };
     this.#client
       .request("subscriptions/listen", { notifications }, { signal: stream.signal })
-      // Whatever ended it: from now on the task is looked at.
+      // For any error: from now on the task is polled.
       .catch(() => {})
       .finally(() => {
         this.open = false;

@@ -4,7 +4,7 @@ import { fromWire, McpError } from "../../../protocol/error.js";
 import type { DetailedTask } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
 
-/** What the call of a tool gives whose task is over. Throws the error of a task that was cancelled or failed. */
+/** Returns the result of a tool call whose task has ended. Throws the error of a task that was cancelled or failed. */
 export function taskOutcome(task: DetailedTask): CallToolResult {
   const { status, statusMessage } = task;
   if (status === "cancelled") {
@@ -12,7 +12,7 @@ export function taskOutcome(task: DetailedTask): CallToolResult {
     throw new McpError("cancelled", `the task was cancelled${reason}`);
   }
   if (status === "failed") throw failure(task);
-  // Whoever called the tool checks its result.
+  // The caller of the tool validates its result.
   if (status === "completed" && isObject(task.result)) return task.result as unknown as CallToolResult;
   throw new McpError("invalid_response", `the task is ${status} and has no result`, { data: { task } });
 }
@@ -26,16 +26,16 @@ function failure(task: DetailedTask): McpError {
   return fromWire(new RpcError(typeof code === "number" ? code : -32603, text, data));
 }
 
-/** The error for a task that goes on although the server should have forgotten it. */
-export function outlivedTask({ status, ttlMs }: DetailedTask): McpError {
-  return new McpError("timeout", `the task is still ${status}, although it was to be kept for ${ttlMs} ms only`, {
+/** The error for a task that runs longer than its time to live. */
+export function outlivedTaskError({ status, ttlMs }: DetailedTask): McpError {
+  return new McpError("timeout", `the task is still ${status} after its time to live of ${ttlMs} ms`, {
     data: { limit: "ttlMs", ms: ttlMs },
-    fix: "Let the server keep the task for longer than its work takes.",
+    fix: "Raise `ttlMs` on the server, above the time that the work takes.",
   });
 }
 
-/** Failures of the way to the server, which say nothing of the task. */
-const PASSING: ReadonlySet<string> = new Set([
+/** Kinds of connection failures. They do not depend on the task. */
+const TRANSIENT: ReadonlySet<string> = new Set([
   "connection_closed",
   "transport_error",
   "timeout",
@@ -43,12 +43,15 @@ const PASSING: ReadonlySet<string> = new Set([
   "connect_failed",
 ]);
 
-/** Whether a request about a task failed for a reason that passes, so that it is worth repeating. */
-export function isPassing(error: unknown): boolean {
-  return McpError.is(error) && (PASSING.has(error.kind) || retryAfterOf(error) !== undefined);
+/** True if a request about a task failed for a transient reason, so that it is worth repeating. */
+export function isTransientFailure(error: unknown): boolean {
+  return McpError.is(error) && (TRANSIENT.has(error.kind) || retryAfterOf(error) !== undefined);
 }
 
-/** When the server asks for the request again, such as while its storage is away. */
+/**
+ * Milliseconds after which the server asks the client to repeat the request, for example while its storage is
+ * unavailable.
+ */
 export function retryAfterOf(error: unknown): number | undefined {
   const data = McpError.is(error) ? error.data : undefined;
   const ms = isObject(data) ? data["retryAfterMs"] : undefined;

@@ -1,10 +1,10 @@
 import type { Platform } from "../../../platform/platform.js";
 import type { KeyValue } from "../../../storage/storage.js";
 
-/** Tasks in one stored list: writing it costs the same however many tasks a process runs. */
+/** Number of tasks in one stored list. The cost of a write does not grow with the tasks of a process. */
 const LIST_LENGTH = 128;
 
-/** Attempts to write a list that another process writes at the same time. */
+/** Number of attempts to write a list that another process writes at the same time. */
 const MAX_ATTEMPTS = 16;
 
 /** The tasks that one process runs, in stored lists of bounded length. */
@@ -25,7 +25,7 @@ export class NodeTasks {
     return this.#listOf.size;
   }
 
-  /** How many lists there are, the empty ones among them. */
+  /** The number of lists, including empty ones. */
   get lists(): number {
     return this.#lists.length;
   }
@@ -56,7 +56,9 @@ export class NodeTasks {
     await this.#listOf.get(id)?.store();
   }
 
-  /** Stores what changed since it was stored last; `all` if what is stored may be gone. */
+  /**
+   * Stores the lists that changed since the last write. `all` stores every list, for when the stored ones may be gone.
+   */
   async storeAll(all: boolean): Promise<void> {
     const lists = this.#lists.filter((list) => all || !list.isStored);
     for (const list of lists) list.isStored = false;
@@ -64,15 +66,15 @@ export class NodeTasks {
   }
 }
 
-/** One stored list. Writes happen one after the other; calls during one share the next. */
+/** One stored list. Writes run one after the other, and calls during a write share the next one. */
 class TaskList {
-  /** When each task expires. */
+  /** The expiry time of each task. */
   readonly ids = new Map<string, number>();
   isStored = true;
   readonly #kv: KeyValue;
   readonly #platform: Platform;
   readonly #key: string;
-  /** Undefined if it is not known what is stored, because a write failed. */
+  /** Undefined if the stored version is unknown because a write failed. */
   #version: number | undefined = 0;
   #storing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -105,10 +107,10 @@ class TaskList {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         this.#version ??= (await this.#kv.get(this.#key))?.version ?? 0;
         if (await this.#replace(this.#version)) return;
-        // A process that took this one for gone has changed the list.
+        // A process that considered this one lost has changed the list.
         this.#version = undefined;
       }
-      throw new Error("a list of tasks was changed by others each time it was to be written");
+      throw new Error("other processes changed a list of tasks during every attempt to write it");
     } catch (error) {
       this.isStored = false;
       this.#version = undefined;
@@ -116,7 +118,7 @@ class TaskList {
     }
   }
 
-  /** By its version, so that a write that was given up and arrives late changes nothing. */
+  /** Replaces the stored list of this version only, so that a write that timed out and arrives late has no effect. */
   async #replace(ifVersion: number): Promise<boolean> {
     if (this.ids.size > 0) {
       const ttlMs = Math.max(...this.ids.values()) - this.#platform.now();

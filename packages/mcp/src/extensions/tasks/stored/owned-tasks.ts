@@ -3,25 +3,31 @@ import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import type { KeyValue } from "../../../storage/storage.js";
 
-/** An entry of the list of one principal's tasks. */
+/** An entry in the list of one principal's tasks. */
 export interface OwnedTask {
   readonly id: string;
   readonly since: number;
-  /** When it expires. */
+  /** The expiry time, in milliseconds since the epoch. */
   readonly until: number;
   readonly runs: boolean;
 }
 
-/** Makes another list of a list, or returns it as it is. What it throws is thrown, and the list stays as it is. */
+/**
+ * Returns the changed list, or the same list for no change. If it throws, the list stays unchanged and the error is
+ * passed on.
+ */
 type ListChange = (owned: readonly OwnedTask[]) => readonly OwnedTask[];
 
-interface Waiting {
+interface QueuedChange {
   readonly change: ListChange;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** Attempts to write a list that other processes write at the same time; each lost attempt means that another one succeeded. */
+/**
+ * Number of attempts to write a list that other processes write at the same time. Each failed attempt means that
+ * another process succeeded.
+ */
 const MAX_ATTEMPTS = 64;
 
 /** The lists of each principal's tasks. */
@@ -29,8 +35,10 @@ export class OwnedTasks {
   readonly #kv: KeyValue;
   readonly #platform: Platform;
   readonly #base: string;
-  /** Changes of one process to one list are made together, so that only processes contend for it. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /**
+   * Queued changes by owner. This process applies them to a list in batches, so that only processes contend for it.
+   */
+  readonly #queues = new Map<string, QueuedChange[]>();
 
   constructor(kv: KeyValue, platform: Platform, base: string) {
     this.#kv = kv;
@@ -38,30 +46,30 @@ export class OwnedTasks {
     this.#base = base;
   }
 
-  /** An owner's tasks that have not expired, oldest first. */
+  /** Returns an owner's tasks that have not expired, oldest first. */
   async read(owner: string): Promise<readonly OwnedTask[]> {
-    return this.#living((await this.#kv.get(this.#keyOf(owner)))?.value);
+    return this.#unexpired((await this.#kv.get(this.#keyOf(owner)))?.value);
   }
 
   update(owner: string, change: ListChange): Promise<void> {
     return new Promise((resolve, reject) => {
-      const one: Waiting = { change, resolve: () => resolve(), reject };
-      const waiting = this.#waiting.get(owner);
+      const one: QueuedChange = { change, resolve: () => resolve(), reject };
+      const waiting = this.#queues.get(owner);
       if (waiting !== undefined) {
         waiting.push(one);
         return;
       }
-      this.#waiting.set(owner, [one]);
-      void this.#work(owner);
+      this.#queues.set(owner, [one]);
+      void this.#drain(owner);
     });
   }
 
-  /** Makes the changes that wait until none is left. Never rejects. */
-  async #work(owner: string): Promise<void> {
+  /** Applies queued changes until none is left. Never rejects. */
+  async #drain(owner: string): Promise<void> {
     for (;;) {
-      const batch = this.#waiting.get(owner) ?? [];
+      const batch = this.#queues.get(owner) ?? [];
       if (batch.length === 0) break;
-      this.#waiting.set(owner, []);
+      this.#queues.set(owner, []);
       try {
         const refused = await this.#changeAll(owner, batch);
         for (const one of batch) refused.has(one) ? one.reject(refused.get(one)) : one.resolve();
@@ -69,16 +77,16 @@ export class OwnedTasks {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#waiting.delete(owner);
+    this.#queues.delete(owner);
   }
 
-  /** Returns what was thrown by changes that were not made. */
-  async #changeAll(owner: string, batch: readonly Waiting[]): Promise<Map<Waiting, unknown>> {
+  /** Applies a batch of changes. Returns the errors of those that threw. */
+  async #changeAll(owner: string, batch: readonly QueuedChange[]): Promise<Map<QueuedChange, unknown>> {
     const key = this.#keyOf(owner);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await this.#kv.get(key);
-      const before: readonly OwnedTask[] = this.#living(found?.value);
-      const refused = new Map<Waiting, unknown>();
+      const before: readonly OwnedTask[] = this.#unexpired(found?.value);
+      const refused = new Map<QueuedChange, unknown>();
       let owned = before;
       for (const one of batch) {
         try {
@@ -89,7 +97,7 @@ export class OwnedTasks {
       }
       if (owned === before || (await this.#store(key, owned, found?.version ?? 0))) return refused;
     }
-    throw new McpError("internal_error", "the list of tasks was changed by others each time it was to be written", {
+    throw new McpError("internal_error", "other processes changed the list of tasks during every attempt to write it", {
       fix: "Try again later.",
     });
   }
@@ -101,13 +109,13 @@ export class OwnedTasks {
     return (await this.#kv.set(key, JSON.stringify(owned), { ttlMs, ifVersion })) !== undefined;
   }
 
-  #living(text: string | undefined): OwnedTask[] {
+  #unexpired(text: string | undefined): OwnedTask[] {
     const now = this.#platform.now();
-    // Only this class writes it.
+    // Safe: only this class writes the value.
     return ((text === undefined ? [] : JSON.parse(text)) as OwnedTask[]).filter(({ until }) => until > now);
   }
 
-  /** A digest, because keys of principals may be long and may be personal. */
+  /** Uses a digest, because the keys of principals may be long or personal. */
   #keyOf(owner: string): string {
     return `${this.#base}/${toBase64Url(this.#platform.sha256(new TextEncoder().encode(owner)))}`;
   }

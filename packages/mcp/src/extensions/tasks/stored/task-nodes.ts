@@ -5,32 +5,33 @@ import { serverClosed } from "../../../protocol/error.js";
 import type { KeyValue } from "../../../storage/storage.js";
 import { NodeTasks } from "./node-tasks.js";
 
-/** Attempts to write a list that other processes write at the same time. */
+/** Number of attempts to write a list that other processes write at the same time. */
 const MAX_ATTEMPTS = 64;
-/** Beats without a task after which a process leaves the list. */
+/** Number of heartbeats without a task after which a process leaves the list. */
 const IDLE_BEATS = 3;
-/** Processes of one server that may have tasks at once. */
+/** Number of processes of one server that may have tasks at the same time. */
 const MAX_NODES = 10_000;
 
-/** What the list of processes knows of one of them: until when it may have tasks, and in how many lists they are. */
-type ListedNode = readonly [until: number, lists: number];
-type ListedNodes = Readonly<Record<string, ListedNode>>;
+/** The entry of one process in the list: the time until which it may have tasks, and the number of its task lists. */
+type NodeEntry = readonly [until: number, lists: number];
+type NodeEntries = Readonly<Record<string, NodeEntry>>;
 
-/** Told about what happens to the tasks of this process and of others. */
+/** Callbacks for events of the tasks of this process and of others. */
 export interface NodeEvents {
-  /** The process that ran these tasks is gone: returns those that need not be looked at again. */
+  /** Called with the tasks of a lost process. Returns the ones that need not be checked again. */
   orphaned(ids: readonly string[], node: string): Promise<readonly string[]>;
-  /** Called after all processes were looked at. */
+  /** Called after all processes were checked. */
   scanned(): Promise<void>;
-  /** Called with each beat. `lost` if others may have taken this process for gone. */
+  /** Called with each heartbeat. `lost` is true if other processes may have considered this one lost. */
   beat(lost: boolean): void;
-  /** This process leaves its tasks to others. */
+  /** Called when this process leaves its tasks to other processes. */
   left(): void;
 }
 
 /**
- * Which processes of a server run tasks, in the storage that they share. Each says in intervals that it lives; the tasks of one
- * that no longer does are taken over. The storage's clock decides, so that clocks of processes may differ.
+ * The processes of a server that run tasks, in their shared storage. Each process renews its entry with a heartbeat,
+ * and the tasks of a process without heartbeats are taken over. Only the clock of the storage decides, because the
+ * clocks of processes may differ.
  */
 export class TaskNodes {
   /** The name of this process. */
@@ -40,13 +41,13 @@ export class TaskNodes {
   readonly #base: string;
   readonly #leaseMs: number;
   readonly #events: NodeEvents;
-  readonly #mine: NodeTasks;
-  /** Entering and leaving the list of processes happen one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
-  /** What the list says of this process; undefined if it is not listed. */
-  #listed: ListedNode | undefined;
+  readonly #tasks: NodeTasks;
+  /** Serializes entering and leaving the list of processes. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** The entry of this process in the list. Undefined if it is not listed. */
+  #entry: NodeEntry | undefined;
   #idle = 0;
-  #provenAt = 0;
+  #renewedAt = 0;
   #timer: Timer | undefined;
   #beating: Promise<void> | undefined;
   #scanning: Promise<void> | undefined;
@@ -59,16 +60,16 @@ export class TaskNodes {
     this.self = self;
     this.#leaseMs = leaseMs;
     this.#events = events;
-    this.#mine = new NodeTasks(kv, platform, (list) => this.#listKey(self, list));
+    this.#tasks = new NodeTasks(kv, platform, (list) => this.#listKey(self, list));
   }
 
-  /** Begins to look for tasks of processes that are gone; once, however often it is called. */
+  /** Starts to look for tasks of lost processes. Repeated calls have no effect. */
   watch(): void {
     if (this.#timer !== undefined || this.#closed) return;
     this.#schedule(0);
   }
 
-  /** Looks for them now, because a process said that it leaves. */
+  /** Looks for tasks of lost processes now, because a process announced that it leaves. */
   scan(): void {
     if (this.#closed) return;
     this.#scanning ??= this.#takeOver()
@@ -78,77 +79,83 @@ export class TaskNodes {
       });
   }
 
-  /** Resolves when it is stored that this process runs a task, which expires at `until`. */
+  /** Resolves when it is stored that this process runs a task that expires at `until`. */
   async add(id: string, until: number): Promise<void> {
     if (this.#closed) throw serverClosed();
-    this.#mine.add(id, until);
+    this.#tasks.add(id, until);
     this.#idle = 0;
     this.watch();
     await this.#enter(until);
-    await this.#mine.store(id);
+    await this.#tasks.store(id);
   }
 
   /**
-   * Makes sure that others still count on this process: called after a task was stored, because it may have been silent for so
-   * long before that its list was taken away.
+   * Renews the entry of this process if it may be outdated. Called after a task was stored, because other processes may
+   * have removed the entry if this one was silent before.
    */
   async confirm(): Promise<void> {
-    if (this.#platform.monotonic() - this.#provenAt < this.#leaseMs / 2) return;
-    await this.#prove();
+    if (this.#platform.monotonic() - this.#renewedAt < this.#leaseMs / 2) return;
+    await this.#renew();
   }
 
-  /** The task is over, or is no longer run here. The list forgets it with the next beat. */
+  /** Removes a task that has ended or no longer runs here. The next heartbeat stores the list without it. */
   remove(id: string): void {
-    if (!this.#closed) this.#mine.remove(id);
+    if (!this.#closed) this.#tasks.remove(id);
   }
 
-  /** Leaves the tasks that are still here to other processes. Never rejects: what cannot be stored, others see with the lease. */
+  /**
+   * Leaves the remaining tasks to other processes. Never rejects: if this cannot be stored, other processes notice it
+   * when the lease expires.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#beating;
     await this.#scanning;
-    await this.#inTurn(async () => {
-      if (this.#listed === undefined) return;
+    await this.#serialize(async () => {
+      if (this.#entry === undefined) return;
       await this.#kv.delete(this.#aliveKey(this.self));
-      await this.#mine.storeAll(false);
-      if (this.#mine.size === 0) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
+      await this.#tasks.storeAll(false);
+      if (this.#tasks.size === 0) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       else this.#events.left();
     }).catch((error: unknown) => this.#warn(error));
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = neverUnhandled(done).catch(() => {});
+  #serialize<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = neverUnhandled(done).catch(() => {});
     return done;
   }
 
-  /** Stores that this process lives and may have tasks until then. The entry is made wider than needed, to be changed seldom. */
+  /**
+   * Stores that this process is alive and may have tasks until then. The entry covers more than needed, so that it
+   * seldom changes.
+   */
   async #enter(until: number): Promise<void> {
     if (this.#covers(until)) return;
-    await this.#inTurn(async () => {
+    await this.#serialize(async () => {
       if (this.#closed) throw serverClosed();
       if (this.#covers(until)) return;
       const now = this.#platform.now();
-      const [before, lists] = this.#listed ?? [0, 1];
-      const wider: ListedNode = [
+      const [before, lists] = this.#entry ?? [0, 1];
+      const wider: NodeEntry = [
         Math.max(before, until + Math.max(until - now, this.#leaseMs)),
-        this.#mine.lists > lists ? this.#mine.lists * 2 : lists,
+        this.#tasks.lists > lists ? this.#tasks.lists * 2 : lists,
       ];
       await this.#list(wider);
     });
   }
 
   #covers(until: number): boolean {
-    return this.#listed !== undefined && this.#listed[0] >= until && this.#listed[1] >= this.#mine.lists;
+    return this.#entry !== undefined && this.#entry[0] >= until && this.#entry[1] >= this.#tasks.lists;
   }
 
-  async #list(entry: ListedNode): Promise<void> {
+  async #list(entry: NodeEntry): Promise<void> {
     const since = this.#platform.monotonic();
     await this.#kv.set(this.#aliveKey(this.self), "1", { ttlMs: this.#leaseMs });
     await this.#updateNodes((nodes) => ({ ...nodes, [this.self]: entry }));
-    this.#listed = entry;
-    this.#provenAt = since;
+    this.#entry = entry;
+    this.#renewedAt = since;
   }
 
   #schedule(ms: number): void {
@@ -160,45 +167,45 @@ export class TaskNodes {
           this.#beating = undefined;
           this.#schedule(this.#leaseMs / 3);
         });
-      // Not awaited: however long it takes to take over tasks, this process goes on saying that it lives.
+      // Not awaited, because heartbeats must continue however long a take-over takes.
       this.scan();
     });
   }
 
   async #beat(): Promise<void> {
-    const lost = await this.#prove();
+    const lost = await this.#renew();
     if (this.#closed) return;
     this.#events.beat(lost);
-    if (this.#listed === undefined || this.#mine.size > 0 || ++this.#idle < IDLE_BEATS) return;
+    if (this.#entry === undefined || this.#tasks.size > 0 || ++this.#idle < IDLE_BEATS) return;
     await this.#leave();
   }
 
-  /** Says that this process lives. Resolves with true if others may have taken it for gone. */
-  async #prove(): Promise<boolean> {
-    if (this.#listed === undefined) return false;
+  /** Renews the lease of this process. Resolves with true if other processes may have considered it lost. */
+  async #renew(): Promise<boolean> {
+    if (this.#entry === undefined) return false;
     const since = this.#platform.monotonic();
     const lost = !(await this.#kv.touch(this.#aliveKey(this.self), this.#leaseMs));
     if (lost) await this.#relist();
-    await this.#mine.storeAll(lost);
-    this.#provenAt = since;
+    await this.#tasks.storeAll(lost);
+    this.#renewedAt = since;
     return lost;
   }
 
-  /** Enters the list again, from which this process was taken although it lives. */
+  /** Enters the list again, after another process removed this one although it is alive. */
   #relist(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#listed !== undefined && !this.#closed) await this.#list(this.#listed);
+    return this.#serialize(async () => {
+      if (this.#entry !== undefined && !this.#closed) await this.#list(this.#entry);
     });
   }
 
-  /** Leaves the list as long as there are no tasks here. */
+  /** Leaves the list, unless there are tasks here. */
   #leave(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#mine.size > 0) return;
-      // First: a task that comes meanwhile enters the list again.
-      this.#listed = undefined;
-      await this.#mine.storeAll(false);
-      if (this.#mine.size > 0) return;
+    return this.#serialize(async () => {
+      if (this.#tasks.size > 0) return;
+      // Cleared first, so that a task that arrives in the meantime enters the list again.
+      this.#entry = undefined;
+      await this.#tasks.storeAll(false);
+      if (this.#tasks.size > 0) return;
       await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       await this.#kv.delete(this.#aliveKey(this.self));
     });
@@ -209,34 +216,37 @@ export class TaskNodes {
     await this.#checkEntry(Object.hasOwn(nodes, this.self));
     for (const [node, [, lists]] of Object.entries(nodes)) {
       if (this.#closed) return;
-      if (node !== this.self && !(await this.#lives(node))) await this.#takeFrom(node, lists);
+      if (node !== this.self && !(await this.#isAlive(node))) await this.#takeOverFrom(node, lists);
     }
     await this.#events.scanned();
   }
 
-  /** Others may have taken this process from the list although it lives, and it may be there although it could not enter. */
+  /**
+   * Repairs the entry of this process. Another process may have removed it, or it may exist although entering seemed to
+   * fail.
+   */
   async #checkEntry(isThere: boolean): Promise<void> {
-    if (this.#listed !== undefined && !isThere) {
+    if (this.#entry !== undefined && !isThere) {
       await this.#relist();
-      await this.#mine.storeAll(true);
-    } else if (this.#listed === undefined && isThere) {
-      await this.#inTurn(async () => {
-        if (this.#listed === undefined) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
+      await this.#tasks.storeAll(true);
+    } else if (this.#entry === undefined && isThere) {
+      await this.#serialize(async () => {
+        if (this.#entry === undefined) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       });
     }
   }
 
-  async #lives(node: string): Promise<boolean> {
+  async #isAlive(node: string): Promise<boolean> {
     return (await this.#kv.get(this.#aliveKey(node))) !== undefined;
   }
 
-  /** Takes over the tasks of one process that is gone, and forgets the process when none is left. */
-  async #takeFrom(node: string, lists: number): Promise<void> {
+  /** Takes over the tasks of one lost process. Removes the process from the list when none is left. */
+  async #takeOverFrom(node: string, lists: number): Promise<void> {
     let left = 0;
     for (let list = 0; list < lists; list++) {
       const found = await this.#kv.get(this.#listKey(node, list));
       if (found === undefined) continue;
-      // Only this class writes it.
+      // Safe: only this class writes the value.
       const ids = JSON.parse(found.value) as string[];
       const settled = new Set(await this.#events.orphaned(ids, node));
       const others = ids.filter((id) => !settled.has(id));
@@ -244,15 +254,15 @@ export class TaskNodes {
       if (others.length > 0) continue;
       if (!(await this.#kv.delete(this.#listKey(node, list), { ifVersion: found.version }))) left++;
     }
-    if (left > 0 || (await this.#lives(node))) return;
+    if (left > 0 || (await this.#isAlive(node))) return;
     await this.#updateNodes(({ [node]: _gone, ...others }) => others);
   }
 
-  async #nodes(): Promise<ListedNodes> {
+  async #nodes(): Promise<NodeEntries> {
     return readNodes((await this.#kv.get(this.#base))?.value);
   }
 
-  async #updateNodes(change: (nodes: ListedNodes) => ListedNodes): Promise<void> {
+  async #updateNodes(change: (nodes: NodeEntries) => NodeEntries): Promise<void> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const found = await this.#kv.get(this.#base);
       const now = this.#platform.now();
@@ -260,10 +270,10 @@ export class TaskNodes {
       if (entries.length > MAX_NODES) throw new Error(`more than ${MAX_NODES} processes run tasks of one server`);
       if (await this.#storeNodes(entries, found?.version ?? 0, now)) return;
     }
-    throw new Error("the list of processes was changed by others each time it was to be written");
+    throw new Error("other processes changed the list of processes during every attempt to write it");
   }
 
-  async #storeNodes(entries: [string, ListedNode][], ifVersion: number, now: number): Promise<boolean> {
+  async #storeNodes(entries: [string, NodeEntry][], ifVersion: number, now: number): Promise<boolean> {
     if (entries.length === 0) return ifVersion === 0 || this.#kv.delete(this.#base, { ifVersion });
     const ttlMs = Math.max(...entries.map(([, [until]]) => until)) - now;
     const text = JSON.stringify(Object.fromEntries(entries));
@@ -283,7 +293,7 @@ export class TaskNodes {
   }
 }
 
-/** Only this file writes the text. */
-function readNodes(text: string | undefined): ListedNodes {
-  return text === undefined ? {} : (JSON.parse(text) as ListedNodes);
+/** Reads the list of processes, which only this file writes. */
+function readNodes(text: string | undefined): NodeEntries {
+  return text === undefined ? {} : (JSON.parse(text) as NodeEntries);
 }

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  ended,
-  isOver,
-  resumed,
+  endedRecord,
+  hasEnded,
+  resumedRecord,
   type TaskRecord,
   taskOf,
   withAnswers,
@@ -50,7 +50,7 @@ describe("the record of a task", () => {
           else if (kind === "finish") record = withStep(record, key, { value: 1 });
           else {
             const before = record;
-            const next = resumed(record, { node: "m", token: record.lease.token + 1 });
+            const next = resumedRecord(record, { node: "m", token: record.lease.token + 1 });
             if ("reason" in next) return;
             expect(Object.values(next.steps).filter((step) => "begun" in step)).toEqual([]);
             const isSafe = !Object.values(before.steps).some((step) => "begun" in step);
@@ -61,8 +61,8 @@ describe("the record of a task", () => {
           expect(record.status).toBe(Object.keys(record.questions).length > 0 ? "input_required" : "working");
           record = JSON.parse(JSON.stringify(record)) as TaskRecord;
         }
-        const over = ended(record, "completed", { result: {} });
-        expect(isOver(over)).toBe(true);
+        const over = endedRecord(record, "completed", { result: {} });
+        expect(hasEnded(over)).toBe(true);
         expect(taskOf(over)).not.toHaveProperty("inputRequests");
       }),
     );

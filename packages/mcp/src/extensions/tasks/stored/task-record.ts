@@ -7,58 +7,63 @@ import type { InputRequests } from "../../../protocol/features/input.js";
 import { type DetailedTask, isFinalStatus, type Task, type TaskStatus } from "../../../protocol/features/tasks.js";
 import type { StepRecord } from "../../../server/call/asker.js";
 
-/** A step that has begun and has no outcome yet: its process may have ended in the middle of it. */
-interface BegunStep {
+/** A step that has begun and has no outcome yet. Its process may have ended during the step. */
+interface StartedStep {
   begun: true;
 }
 
-/** What the client said to a question: its answer, or that it cannot or will not answer. */
+/** The answer of the client to a question, or the error with which it refused. */
 export type TaskAnswer = { readonly value: unknown } | { readonly error: ErrorObject };
 
-/** Which run of the handler may write: a later run has a higher token, and then the earlier one is refused. */
+/**
+ * Identifies the run of the handler that may write. A later run has a higher token, and writes of earlier runs are
+ * refused.
+ */
 export interface TaskLease {
   readonly node: string;
   readonly token: number;
 }
 
-/** All that is stored of a task, as one JSON value that is only ever replaced as a whole. */
+/** The stored form of a task: one JSON value that is only replaced as a whole. */
 export interface TaskRecord {
   readonly id: string;
-  /** The key of the principal that created it; null for a caller without authorization. */
+  /** The key of the principal that created the task. Null for a caller without authorization. */
   readonly owner: string | null;
-  /** Milliseconds since the epoch, as all times here. */
+  /** Milliseconds since the epoch, like all times here. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly ttlMs: number;
   readonly pollIntervalMs: number;
   readonly status: TaskStatus;
   readonly statusMessage?: string | undefined;
-  /** The progress that `statusMessage` was reported with. */
+  /** The progress that was reported with `statusMessage`. */
   readonly progress?: number | undefined;
-  /** How often the handler may still begin again. */
+  /** Number of times that the handler may still be restarted. */
   readonly retry: number;
-  /** How often in a row the process that ran it ended before the task got any further. */
+  /** Number of consecutive processes that ended while running the task, without progress. */
   readonly stalls?: number | undefined;
   readonly lease: TaskLease;
-  /** What to run again; gone when the task is over, like the next three. */
+  /** The call to run again. Removed when the task ends. The next three members are then emptied. */
   readonly call?: StoredCall | undefined;
   /** Open questions by name. */
   readonly questions: Readonly<Record<string, Question>>;
   readonly answers: Readonly<Record<string, TaskAnswer>>;
-  readonly steps: Readonly<Record<string, StepRecord | BegunStep>>;
+  readonly steps: Readonly<Record<string, StepRecord | StartedStep>>;
   readonly outcome?: { readonly result: object } | { readonly error: ErrorObject } | undefined;
 }
 
-/** Processes in a row that a task may see the end of without getting any further: it may be what ends them. */
+/**
+ * Number of consecutive processes that may end without progress of the task. The task itself may be what crashes them.
+ */
 const MAX_STALLS = 10;
 
-/** Whether the task is over. */
-export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
+/** True if the task has ended. */
+export function hasEnded({ status }: Pick<TaskRecord, "status">): boolean {
   return isFinalStatus(status);
 }
 
-/** What every task shows, whatever its status. */
-export function plainTask(record: TaskFacts): Task {
+/** The members of a task that do not depend on its status. */
+export function plainTask(record: TaskSummary): Task {
   const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = record;
   return {
     taskId: id,
@@ -71,7 +76,7 @@ export function plainTask(record: TaskFacts): Task {
   };
 }
 
-type TaskFacts = Pick<
+type TaskSummary = Pick<
   TaskRecord,
   "id" | "status" | "statusMessage" | "createdAt" | "updatedAt" | "ttlMs" | "pollIntervalMs"
 >;
@@ -80,12 +85,12 @@ type TaskFacts = Pick<
 export function taskOf(record: TaskRecord): DetailedTask {
   const { status, questions, outcome } = record;
   const task = plainTask(record);
-  // The status decides which members a task has, which the compiler cannot follow.
+  // Safe: the status determines the members of a task, which the compiler cannot infer.
   if (status === "input_required") return { ...task, inputRequests: questions as InputRequests } as DetailedTask;
   return { ...task, ...(status === "cancelled" ? {} : outcome) } as DetailedTask;
 }
 
-/** The result of `tasks/result` for a task that is over. Throws its error. */
+/** Returns the result of `tasks/result` for a task that has ended. Throws the error of a failed task. */
 export function endResult({ id, status, outcome }: TaskRecord): object {
   if (outcome !== undefined && "result" in outcome) return relatedTo(id, outcome.result);
   if (outcome !== undefined) {
@@ -95,12 +100,12 @@ export function endResult({ id, status, outcome }: TaskRecord): object {
   throw new McpError("invalid_params", `the task is ${status} and has no result`);
 }
 
-/** The record with questions added, which the client has to answer. */
+/** Adds open questions to the record. */
 export function withQuestions(record: TaskRecord, asked: Readonly<Record<string, Question>>): TaskRecord {
   return { ...record, status: "input_required", questions: { ...record.questions, ...asked } };
 }
 
-/** The record with the answers to questions that are open; other answers are ignored. */
+/** Adds the answers of open questions to the record. Ignores other answers. */
 export function withAnswers(record: TaskRecord, given: Readonly<Record<string, TaskAnswer>>): TaskRecord {
   const known = Object.entries(given).filter(([name]) => Object.hasOwn(record.questions, name));
   if (known.length === 0) return record;
@@ -112,15 +117,15 @@ export function withAnswers(record: TaskRecord, given: Readonly<Record<string, T
   return { ...record, status, questions, answers, stalls: 0 };
 }
 
-/** The record with a step that has begun, or with its outcome. */
-export function withStep(record: TaskRecord, key: string, step: StepRecord | BegunStep): TaskRecord {
+/** Adds a step that has begun, or its outcome, to the record. */
+export function withStep(record: TaskRecord, key: string, step: StepRecord | StartedStep): TaskRecord {
   const stalls = "begun" in step ? record.stalls : 0;
   return { ...record, stalls, steps: { ...record.steps, [key]: step } };
 }
 
-/** The record of a task whose handler gave a result; for one that is an error, with a short text for people who look at the task. */
+/** Ends a task with the result of its handler. For an error result, sets a short status message. */
 export function withResult(record: TaskRecord, result: Record<string, unknown>): TaskRecord {
-  return ended(record, "completed", { result }, failureText(result));
+  return endedRecord(record, "completed", { result }, failureText(result));
 }
 
 function failureText(result: Record<string, unknown>): string | undefined {
@@ -129,8 +134,8 @@ function failureText(result: Record<string, unknown>): string | undefined {
   return typeof first?.text === "string" ? first.text.slice(0, 500) : "the tool failed";
 }
 
-/** The record of a task that is over. */
-export function ended(
+/** Ends a task. */
+export function endedRecord(
   { call: _call, ...record }: TaskRecord,
   status: "completed" | "failed" | "cancelled",
   outcome: TaskRecord["outcome"],
@@ -148,17 +153,17 @@ export function ended(
 }
 
 /**
- * What another run of the handler begins with after its process ended, or why there must be none: work that may have been
- * done is never done again unless the tool allows it.
+ * Returns the record for another run of the handler after its process ended, or the reason why the task cannot be
+ * resumed. Work that may have been done is not repeated unless the tool allows it.
  */
-export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
+export function resumedRecord(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
   const { begun, done } = stepsOf(record);
   const isAsking = Object.keys(record.questions).length > 0;
-  // A task that waits for a person does nothing that could end a process.
+  // A task that waits for a person cannot have crashed the process.
   const stalls = isAsking ? 0 : (record.stalls ?? 0) + 1;
   if (stalls > MAX_STALLS) {
     return {
-      reason: `was given up: ${MAX_STALLS} processes that ran it ended one after the other before it got any further`,
+      reason: `was abandoned: ${MAX_STALLS} processes in a row ended while they ran it, without any progress`,
     };
   }
   const wasAsked = isAsking || Object.keys(record.answers).length > 0;
@@ -175,7 +180,7 @@ export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { re
 function stepsOf({ steps }: TaskRecord): { begun: string[]; done: [string, StepRecord][] } {
   const entries = Object.entries(steps);
   const begun = entries.filter(([, step]) => "begun" in step).map(([name]) => name);
-  // What has not only begun has an outcome.
+  // Safe: every other step has an outcome.
   const done = entries.filter(([, step]) => !("begun" in step)) as [string, StepRecord][];
   return { begun, done };
 }

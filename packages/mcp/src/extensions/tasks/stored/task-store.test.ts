@@ -4,7 +4,7 @@ import { delayedStorage } from "../../../storage/delayed-storage.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
 import type { KeyValue } from "../../../storage/storage.js";
 import { fakeClock } from "../../../testing/fake-clock.js";
-import { ended, type TaskRecord } from "./task-record.js";
+import { endedRecord, type TaskRecord } from "./task-record.js";
 import { TaskStore } from "./task-store.js";
 
 const WIDE = { kept: 10_000, running: 10_000 };
@@ -67,11 +67,11 @@ describe("the tasks of one principal", () => {
     const limits = { kept: 2, running: 1 };
     await one.create(record("a", 5000), limits);
     await expect(one.create(record("b"), limits)).rejects.toMatchObject({ data: { limit: "runningPerPrincipal" } });
-    await one.ended(record("a"));
+    await one.markEnded(record("a"));
     await one.create(record("b"), limits);
     await clock.advance(5001);
     expect(await one.owned("ada")).toEqual(["b"]);
-    await one.ended(record("b"));
+    await one.markEnded(record("b"));
     await one.create(record("c"), limits);
     expect(await one.owned("ada")).toEqual(["b", "c"]);
     await clock.advance(60_001);
@@ -85,8 +85,8 @@ describe("the tasks of one principal", () => {
     const limits = { kept: 3, running: 9 };
     for (const id of ["a", "b", "c"]) await one.create(record(id), limits);
     await expect(one.create(record("d"), limits)).rejects.toMatchObject({ data: { limit: "keptPerPrincipal" } });
-    await one.ended(record("b"));
-    await one.ended(record("c"));
+    await one.markEnded(record("b"));
+    await one.markEnded(record("c"));
     await one.create(record("d"), limits);
     expect(await one.owned("ada")).toEqual(["a", "c", "d"]);
     expect(await one.read("b")).toBeUndefined();
@@ -98,7 +98,7 @@ describe("the tasks of one principal", () => {
     const one = store();
     const limits = { kept: 9, running: 1 };
     await one.create(record("a"), limits);
-    await one.create(ended(record("b"), "completed", { result: {} }), limits);
+    await one.create(endedRecord(record("b"), "completed", { result: {} }), limits);
     await expect(one.create(record("c"), limits)).rejects.toMatchObject({ data: { limit: "runningPerPrincipal" } });
   });
 
@@ -107,7 +107,7 @@ describe("the tasks of one principal", () => {
     const one = store();
     const limits = { kept: 100, running: 3 };
     for (const id of ["a", "b", "c"]) await one.create(record(id, 600_000), limits);
-    await one.update("b", (found) => ended(found, "completed", { result: {} }));
+    await one.update("b", (found) => endedRecord(found, "completed", { result: {} }));
     await expect(one.create(record("d"), limits)).rejects.toMatchObject({ kind: "limit_exceeded" });
     await clock.advance(61_000);
     await one.create(record("d"), limits);
@@ -139,11 +139,11 @@ describe("a task that no client was told of", () => {
     const one = store(failing);
     await one.create(record("a"), WIDE);
     await one.discard(record("a"));
-    expect(one.isLeft("a")).toBe(true);
-    expect(await one.discardLeft()).toEqual([]);
+    expect(one.isPendingRemoval("a")).toBe(true);
+    expect(await one.retryDiscards()).toEqual([]);
     fails = false;
-    expect(await one.discardLeft()).toEqual(["a"]);
-    expect(one.isLeft("a")).toBe(false);
+    expect(await one.retryDiscards()).toEqual(["a"]);
+    expect(one.isPendingRemoval("a")).toBe(false);
     expect(keys()).toBe(0);
   });
 
@@ -153,7 +153,7 @@ describe("a task that no client was told of", () => {
     await one.create(record("a", 5000), WIDE);
     await one.discard(record("a", 5000));
     await clock.advance(5001);
-    expect(await one.discardLeft()).toEqual(["a"]);
+    expect(await one.retryDiscards()).toEqual(["a"]);
   });
 });
 

@@ -5,36 +5,40 @@ import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import { type KeyValue, StorageFailure } from "../../../storage/storage.js";
 import { type OwnedTask, OwnedTasks } from "./owned-tasks.js";
-import { isOver, type TaskRecord } from "./task-record.js";
+import { hasEnded, type TaskRecord } from "./task-record.js";
 
-/** Bounds that a new task must keep to. */
+/** Limits that apply to a new task. */
 export interface TaskBounds {
-  /** Stored tasks of its owner, and those of them that run. */
+  /** Number of stored tasks of its owner. */
   readonly kept: number;
+  /** Number of running tasks of its owner. */
   readonly running: number;
-  /** Stored tasks that this process created; default: any number. */
+  /** Number of stored tasks that this process created. Default: unlimited. */
   readonly total?: number;
   /** The tasks that run in this process. */
   readonly runs?: ReadonlyMap<string, unknown>;
 }
 
-/** Milliseconds that the storage may take for one call about a task. */
+/** Time that the storage may take for one operation, in milliseconds. */
 export const STORAGE_MS = 10_000;
-/** Tasks that may run in another process by now and are read to make room for a new one. */
+/** Number of tasks to read when looking for a finished one to evict. They may run in another process. */
 const MAX_READS = 16;
-/** How often all tasks of this process are looked through for expired ones. */
+/** Minimum time between two sweeps for expired tasks of this process, in milliseconds. */
 const SWEEP_MS = 1000;
 
-/** Attempts to write what another process writes at the same time; each lost attempt means that another one succeeded. */
+/**
+ * Number of attempts to write a value that another process writes at the same time. Each failed attempt means that
+ * another process succeeded.
+ */
 const MAX_ATTEMPTS = 64;
-/** Tasks of a principal with too many that are looked at with each refusal, whether they still run. */
+/** Number of running tasks to verify when a principal has too many. */
 const CHECKED_TASKS = 8;
-/** A task is in the list of its owner before it is stored; after this time it is stored, or never will be. */
+/** Time after which a task in the list of its owner is stored, or never will be. It enters the list first. */
 const CREATION_MS = 60_000;
-/** Tasks that could not be removed and wait to be; what is more than that stays until it expires. */
-const MAX_LEFT = 1000;
+/** Number of failed removals stored for a retry. Beyond this, records are left to expire. */
+const MAX_PENDING_REMOVALS = 1000;
 
-/** The random bytes of an id, which cannot be guessed, and its form. */
+/** Number of random bytes in a task id, so that it cannot be guessed, and the format of an id. */
 export const TASK_ID_BYTES = 24;
 export const TASK_ID = /^[\w-]{32}$/;
 
@@ -46,14 +50,14 @@ export class TaskStore {
   readonly #maxLength: number;
   readonly #owned: OwnedTasks;
   readonly #changed: (before: TaskRecord, after: TaskRecord) => void;
-  /** When each task expires that this process created, oldest first. */
+  /** The expiry times of the tasks that this process created, oldest first. */
   readonly #created = new Map<string, number>();
   #swept = Number.NEGATIVE_INFINITY;
-  /** Tasks to remove for which the storage has failed so far. */
-  readonly #left = new Map<string, TaskRecord>();
+  /** Tasks whose removal failed so far. */
+  readonly #pendingRemovals = new Map<string, TaskRecord>();
   #checks = 0;
 
-  /** Calls `changed` after each change that clients see. */
+  /** `changed` is called after each change that clients can see. */
   constructor(
     kv: KeyValue,
     platform: Platform,
@@ -70,8 +74,8 @@ export class TaskStore {
   }
 
   /**
-   * Stores a new task, in the place of finished ones if there are too many. Throws `limit_exceeded` when they all run. Discards
-   * what it leaves behind when it fails.
+   * Stores a new task. Evicts finished tasks if there are too many, and throws `limit_exceeded` if all of them run.
+   * Removes its own partial writes if it fails.
    */
   async create(record: TaskRecord, bounds: TaskBounds): Promise<void> {
     const { id, owner, ttlMs } = record;
@@ -91,7 +95,7 @@ export class TaskStore {
     }
   }
 
-  /** Counts a new task of this process, and drops the oldest finished ones if there are too many. */
+  /** Counts a new task of this process. Evicts the oldest finished tasks if there are too many. */
   async #makeRoom(
     { id, createdAt, ttlMs }: TaskRecord,
     { total = Number.POSITIVE_INFINITY, runs }: TaskBounds,
@@ -109,12 +113,12 @@ export class TaskStore {
       // Not counted while it is read, so that two new tasks do not wait for the same place.
       created.delete(one);
       const found = await this.read(one);
-      if (found !== undefined && !isOver(found)) created.set(one, until);
+      if (found !== undefined && !hasEnded(found)) created.set(one, until);
       else if (found !== undefined) await this.discard(found);
     }
     if (created.size <= total) return;
     created.delete(id);
-    throw new TooManyTasks("tasks are kept", "kept", total);
+    throw new TooManyTasks("tasks are already stored", "kept", total);
   }
 
   #sweep(): void {
@@ -126,17 +130,18 @@ export class TaskStore {
 
   async #claim(record: TaskRecord, owner: string, bounds: TaskBounds): Promise<void> {
     const { id, createdAt, ttlMs } = record;
-    const entry = { id, since: createdAt, until: createdAt + ttlMs, runs: !isOver(record) };
+    const entry = { id, since: createdAt, until: createdAt + ttlMs, runs: !hasEnded(record) };
     let dropped: readonly OwnedTask[] = [];
     const add = () =>
       this.#owned.update(owner, (owned) => {
-        dropped = outdated(owned, entry, bounds);
+        dropped = tasksToEvict(owned, entry, bounds);
         return [...owned.filter((one) => !dropped.includes(one)), entry];
       });
     try {
       await add();
     } catch (error) {
-      // A process that ends between the last write of a task and this list leaves a task in it that no longer runs.
+      // A process that ends between the last write of a task and the write of this list leaves a finished task in it
+      // that counts as running.
       if (!McpError.is(error) || error.kind !== "limit_exceeded" || !(await this.#recount(owner))) throw error;
       await add();
     }
@@ -144,12 +149,12 @@ export class TaskStore {
       try {
         await this.#kv.delete(this.#key(one.id));
       } catch {
-        // It expires all the same.
+        // The record will expire.
       }
     }
   }
 
-  /** Looks whether some of an owner's tasks still run. Resolves with true if the list was wrong. */
+  /** Checks which of an owner's tasks still run. Resolves with true if the list was wrong. */
   async #recount(owner: string): Promise<boolean> {
     const now = this.#platform.now();
     const running = (await this.#owned.read(owner)).filter(({ runs, since }) => runs && now - since > CREATION_MS);
@@ -160,7 +165,7 @@ export class TaskStore {
     const wrong = new Set<string>();
     for (const { id } of some) {
       const record = await this.read(id);
-      if (record === undefined || isOver(record)) wrong.add(id);
+      if (record === undefined || hasEnded(record)) wrong.add(id);
     }
     if (wrong.size === 0) return false;
     await this.#owned.update(owner, (owned) => owned.map((one) => (wrong.has(one.id) ? { ...one, runs: false } : one)));
@@ -169,13 +174,13 @@ export class TaskStore {
 
   async read(id: string): Promise<TaskRecord | undefined> {
     const found = await this.#kv.get(this.#key(id));
-    // Only this class writes under these keys.
+    // Safe: only this class writes under these keys.
     return found === undefined ? undefined : (JSON.parse(found.value) as TaskRecord);
   }
 
   /**
-   * Replaces a record by what `change` makes of it, however many others do so at the same time. `change` may return the same
-   * record for no change, and what it throws is thrown. Undefined if there is no such task any more.
+   * Replaces a record with the result of `change`, and retries if others write at the same time. `change` may return
+   * the same record for no change, and its errors are passed on. Undefined if the task no longer exists.
    */
   async update(id: string, change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -187,42 +192,42 @@ export class TaskStore {
       const now = this.#platform.now();
       const ttlMs = record.createdAt + record.ttlMs - now;
       if (ttlMs <= 0) return undefined;
-      // Clocks of processes may differ, and the time of a task never goes back.
+      // The clocks of processes may differ, but the time of a task never goes back.
       const next = { ...changed, updatedAt: Math.max(now, record.updatedAt) };
       const options = { ttlMs, ifVersion: found.version };
       if ((await this.#kv.set(this.#key(id), this.#text(next), options)) === undefined) continue;
       if (differs(record, next)) this.#changed(record, next);
       return next;
     }
-    throw new McpError("internal_error", "a task was changed by others each time it was to be written", {
+    throw new McpError("internal_error", "other processes changed the task during every attempt to write it", {
       fix: "Try again later.",
     });
   }
 
-  /** Removes a task that no client was told of; `discardLeft` tries again what fails. Never rejects. */
+  /** Removes a task that no client knows. If that fails, `retryDiscards` tries again. Never rejects. */
   async discard(record: TaskRecord): Promise<void> {
     try {
       await this.#remove(record);
-      this.#left.delete(record.id);
+      this.#pendingRemovals.delete(record.id);
     } catch (error) {
-      this.#platform.warn(`a task that nobody knows could not be removed: ${thrownMessage(error)}`);
-      if (this.#left.size < MAX_LEFT) this.#left.set(record.id, record);
+      this.#platform.warn(`an unused task could not be removed: ${thrownMessage(error)}`);
+      if (this.#pendingRemovals.size < MAX_PENDING_REMOVALS) this.#pendingRemovals.set(record.id, record);
     }
   }
 
-  /** Whether the task is still to be removed. */
-  isLeft(id: string): boolean {
-    return this.#left.has(id);
+  /** True if the removal of the task is still pending. */
+  isPendingRemoval(id: string): boolean {
+    return this.#pendingRemovals.has(id);
   }
 
-  /** Resolves with the ids of the tasks that are gone now. Never rejects. */
-  async discardLeft(): Promise<string[]> {
-    const records = [...this.#left.values()];
+  /** Retries the pending removals. Resolves with the ids of the tasks that are now removed. Never rejects. */
+  async retryDiscards(): Promise<string[]> {
+    const records = [...this.#pendingRemovals.values()];
     for (const record of records) {
-      if (record.createdAt + record.ttlMs <= this.#platform.now()) this.#left.delete(record.id);
+      if (record.createdAt + record.ttlMs <= this.#platform.now()) this.#pendingRemovals.delete(record.id);
       else await this.discard(record);
     }
-    return records.map(({ id }) => id).filter((id) => !this.isLeft(id));
+    return records.map(({ id }) => id).filter((id) => !this.isPendingRemoval(id));
   }
 
   async #remove({ id, owner }: TaskRecord): Promise<void> {
@@ -230,8 +235,8 @@ export class TaskStore {
     if (owner !== null) await this.#owned.update(owner, (owned) => owned.filter((one) => one.id !== id));
   }
 
-  /** A task of this owner is over, and no longer counts as running. */
-  async ended({ id, owner }: TaskRecord): Promise<void> {
+  /** Marks a task in the list of its owner as no longer running. */
+  async markEnded({ id, owner }: TaskRecord): Promise<void> {
     if (owner === null) return;
     const rests = (one: OwnedTask) => (one.id === id ? { ...one, runs: false } : one);
     await this.#owned.update(owner, (owned) =>
@@ -239,7 +244,7 @@ export class TaskStore {
     );
   }
 
-  /** The ids of an owner's tasks, oldest first. */
+  /** Returns the ids of an owner's tasks, oldest first. */
   async owned(owner: string): Promise<string[]> {
     return (await this.#owned.read(owner)).map(({ id }) => id);
   }
@@ -258,7 +263,7 @@ export class TaskStore {
   }
 }
 
-/** Whether clients see a difference. */
+/** True if clients can see a difference. */
 function differs(before: TaskRecord, after: TaskRecord): boolean {
   return (
     before.status !== after.status ||
@@ -268,41 +273,43 @@ function differs(before: TaskRecord, after: TaskRecord): boolean {
   );
 }
 
-/** The finished tasks that make room for a new one: the oldest. Throws where there are not enough. */
-function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: TaskBounds): OwnedTask[] {
+/** Returns the oldest finished tasks that a new one evicts. Throws if there are not enough. */
+function tasksToEvict(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: TaskBounds): OwnedTask[] {
   if (runs && owned.filter((one) => one.runs).length >= running) {
-    throw new TooManyTasks("tasks of one caller run", "runningPerPrincipal", running);
+    throw new TooManyTasks("tasks of one caller are already running", "runningPerPrincipal", running);
   }
   const excess = Math.max(0, owned.length + 1 - kept);
   const over = owned.filter((one) => !one.runs).slice(0, excess);
-  if (over.length < excess) throw new TooManyTasks("tasks of one caller are kept", "keptPerPrincipal", kept);
+  if (over.length < excess) throw new TooManyTasks("tasks of one caller are already stored", "keptPerPrincipal", kept);
   return over;
 }
 
-/** When a refused request may be sent again: when a task ends, or a storage is back, cannot be foreseen. */
+/** Time after which a refused request may be retried. The end of a task or of an outage cannot be predicted. */
 const RETRY_MS = 1000;
 
-/** The refusal of one task more. */
+/** The refusal of a task beyond a limit. */
 export class TooManyTasks extends McpError {
-  /** What HTTP says of it: whether the caller or the server has too many, and when to try again. */
+  /**
+   * The status and `Retry-After` of the HTTP response: 429 if the caller has too many tasks, 503 if the server has.
+   */
   readonly limited: { readonly status: number; readonly retryAfterMs: number };
 
   constructor(what: string, limit: string, value: number) {
-    const none = limit.startsWith("kept") ? ", and none of them is over" : "";
-    super("limit_exceeded", `${value} ${what} already${none}. Wait until one is over, then call again.`, {
+    const none = limit.startsWith("kept") ? ", and none of them has ended" : "";
+    super("limit_exceeded", `${value} ${what}${none}. Wait until one has ended, then call again.`, {
       data: { limit, value, retryAfterMs: RETRY_MS },
-      fix: `Wait until some are over, or raise \`limits.${limit}\` of the tasks extension.`,
+      fix: `Wait until some have ended, or raise \`limits.${limit}\` of the tasks extension.`,
     });
     this.limited = { status: limit.endsWith("PerPrincipal") ? 429 : 503, retryAfterMs: RETRY_MS };
   }
 }
 
-/** The same answer, or a rejection when it does not come in time. */
-function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS): MaybePromise<T> {
+/** Returns the same answer, or rejects if it does not arrive in time. */
+function withTimeout<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS): MaybePromise<T> {
   if (!isThenable(answer)) return answer;
   return new Promise<T>((resolve, reject) => {
     const late = () => {
-      reject(awayFor(`the storage of tasks did not answer within ${ms} ms`));
+      reject(storageUnavailable(`the task storage did not answer within ${ms} ms`));
     };
     const timer = platform.timer(ms, late);
     Promise.resolve(answer)
@@ -311,38 +318,38 @@ function timely<T>(answer: MaybePromise<T>, platform: Platform, ms = STORAGE_MS)
   });
 }
 
-/** The same store, whose calls fail when they are not answered in time: a task must not wait for a store that hangs. */
-export function timelyKeyValue(kv: KeyValue, platform: Platform, ms = STORAGE_MS): KeyValue {
+/** Returns the same store with a timeout for each operation, because a task must not wait for a store that hangs. */
+export function keyValueWithTimeout(kv: KeyValue, platform: Platform, ms = STORAGE_MS): KeyValue {
   return {
-    get: (key) => timely(kv.get(key), platform, ms),
-    set: (key, value, options) => timely(kv.set(key, value, options), platform, ms),
-    delete: (key, options) => timely(kv.delete(key, options), platform, ms),
-    touch: (key, ttlMs) => timely(kv.touch(key, ttlMs), platform, ms),
+    get: (key) => withTimeout(kv.get(key), platform, ms),
+    set: (key, value, options) => withTimeout(kv.set(key, value, options), platform, ms),
+    delete: (key, options) => withTimeout(kv.delete(key, options), platform, ms),
+    touch: (key, ttlMs) => withTimeout(kv.touch(key, ttlMs), platform, ms),
   };
 }
 
-/** The `data.reason` of such an error. */
-const AWAY = "storage_unavailable";
+/** The `data.reason` of an error that reports an unavailable storage. */
+const STORAGE_UNAVAILABLE = "storage_unavailable";
 
-/** Whether the storage could not be reached, or did not answer in time. */
-export function isStorageAway(error: unknown): boolean {
+/** True if the storage could not be reached, or did not answer in time. */
+export function isStorageUnavailable(error: unknown): boolean {
   if (error instanceof StorageFailure) return error.reason === "unavailable" || error.reason === "timeout";
-  return McpError.is(error) && isObject(error.data) && error.data["reason"] === AWAY;
+  return McpError.is(error) && isObject(error.data) && error.data["reason"] === STORAGE_UNAVAILABLE;
 }
 
 /**
- * The error of a request about a task that failed because the storage was away: clients wait for `data.retryAfterMs` and repeat the
- * request. Other errors are returned as they are.
+ * Converts the error of an unavailable storage to one for the client, which then waits for `data.retryAfterMs` and
+ * repeats the request. Returns other errors unchanged.
  */
-export function asStorageAway(error: unknown): unknown {
-  if (!(error instanceof StorageFailure && isStorageAway(error))) return error;
-  return awayFor("the storage of tasks cannot be reached", error);
+export function asStorageUnavailable(error: unknown): unknown {
+  if (!(error instanceof StorageFailure && isStorageUnavailable(error))) return error;
+  return storageUnavailable("the task storage cannot be reached", error);
 }
 
-function awayFor(message: string, cause?: unknown): McpError {
+function storageUnavailable(message: string, cause?: unknown): McpError {
   return new McpError("internal_error", message, {
-    data: { reason: AWAY, retryAfterMs: RETRY_MS },
-    fix: "Try again after `data.retryAfterMs`; the task goes on meanwhile.",
+    data: { reason: STORAGE_UNAVAILABLE, retryAfterMs: RETRY_MS },
+    fix: "Try again after `data.retryAfterMs`; the task continues meanwhile.",
     cause,
   });
 }
