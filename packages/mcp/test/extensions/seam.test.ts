@@ -41,15 +41,15 @@ describe("definitions that cannot work are refused by `defineExtension`", () => 
     ["no settings", { settings: undefined }, /has no settings/],
     ["settings that are a list", { settings: [] }, /has no settings/],
     ["an unknown member", { handlers: {} }, /"handlers" is not an option of an extension/],
-    ["a requirement without a prefix", { requires: ["y"] }, /requires what is not the id of another extension/],
-    ["a requirement that is no list", { requires: "com.example/y" }, /requires what is not the id/],
-    ["itself as a requirement", { requires: ["com.example/x"] }, /requires what is not the id of another/],
-    ["an unknown revision", { first: "2026-01-01" }, /the revision "2026-01-01" as `first`/],
+    ["a requirement without a prefix", { requires: ["y"] }, /in `requires` that is not the id of another extension/],
+    ["a requirement that is no list", { requires: "com.example/y" }, /in `requires` that is not the id/],
+    ["itself as a requirement", { requires: ["com.example/x"] }, /in `requires` that is not the id of another/],
+    ["an unknown revision", { first: "2026-01-01" }, /the unknown revision "2026-01-01" as `first`/],
     ["a method of the protocol", { methods: [request("tools/call")] }, /redefines the method "tools\/call"/],
     ["a method without a name", { methods: [{ ...row, method: undefined }] }, /a method without a name/],
     ["a method without a kind", { methods: [{ ...row, kind: undefined }] }, /without a kind/],
     ["a method without a sender", { methods: [{ ...row, sender: "me" }] }, /without a sender/],
-    ["a method without a revision", { methods: [{ ...row, first: undefined }] }, /the revision undefined/],
+    ["a method without a revision", { methods: [{ ...row, first: undefined }] }, /the unknown revision undefined/],
     ["a result type of the protocol", { resultTypes: ["complete"] }, /the result type "complete" of the protocol/],
     [
       "a filter of the protocol",
@@ -105,7 +105,7 @@ describe("what an extension adds to a server", () => {
 
   it("is refused when two have one option of tools", () => {
     const both = ["x", "y"].map((name) => served(name, { toolOptions: { task: () => ({}) } }));
-    expect(() => new Server(INFO, { extensions: both })).toThrow(/have the option `task` of tools/);
+    expect(() => new Server(INFO, { extensions: both })).toThrow(/define the tool option `task`/);
   });
 
   it("fails the construction by its name, with its own error as the cause", () => {
@@ -212,7 +212,7 @@ describe("a task of a call that a later extension answers in its own form", () =
       () => "three",
     );
     const client = await open(server, { revisions: ["2026-07-28"], extensions: [tasks()] });
-    await expect(client.call("add")).rejects.toThrow(/the form of another extension/);
+    await expect(client.call("add")).rejects.toThrow(/another extension answered the call/);
   });
 });
 

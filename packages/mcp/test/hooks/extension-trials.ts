@@ -140,11 +140,11 @@ export const EXTENSION_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
         },
       },
     }))(fail),
-  "ExtendedServer.hear(act)": (fail) =>
+  "ExtendedServer.subscribe(act)": (fail) =>
     served((server) => ({
       around: {
         async "tools/call"(_call, next) {
-          await server.hear("vouchers", "v", fail);
+          await server.subscribe("vouchers", "v", fail);
           server.publish({ filter: "vouchers", value: "v", method: "notifications/com.example/v" });
           return next();
         },

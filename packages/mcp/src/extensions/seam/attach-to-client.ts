@@ -6,24 +6,24 @@ import { onAbort } from "../../platform/on-abort.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
 import type { Revision } from "../../protocol/revisions.js";
-import { checkListed, returned } from "./check-extension.js";
+import { checkDeclared, checkReturned } from "./check-extension.js";
 
-/** Connects what an extension does at a client. */
+/** Connects the client side of an extension to one client. */
 export function attachToClient<F>(
   { id, methods = [], resultTypes = [] }: Extension,
-  parts: ClientCore,
+  core: ClientCore,
   connect: (client: ExtendedClient) => ConnectedExtension<F>,
 ): void {
   const what = `\`client\` of the extension ${id}`;
-  const connected = returned(what, () => connect(extendedClient(parts)));
+  const connected = checkReturned(what, () => connect(extendedClient(core)));
   checkOptions<ConnectedExtension<unknown>, typeof MEMBERS>(what, connected, MEMBERS);
-  checkListed(
+  checkDeclared(
     `\`handlers\` of ${what}`,
     connected.handlers,
     methods.map(({ method }) => method),
     "List it in `methods` of the extension.",
   );
-  checkListed(
+  checkDeclared(
     `\`completes\` of ${what}`,
     connected.completes,
     resultTypes,
@@ -31,16 +31,16 @@ export function attachToClient<F>(
   );
   const { capabilities, aroundNotifications } = connected;
   if (aroundNotifications !== undefined)
-    parts.notifications.push(...checkedNotificationMiddleware([aroundNotifications]));
+    core.notifications.push(...checkedNotificationMiddleware([aroundNotifications]));
   const declares = (revision: Revision) =>
-    returned(`\`capabilities\` of the extension ${id}`, () => capabilities?.(revision) ?? {});
-  parts.extensions.add(id, capabilities === undefined ? connected : { ...connected, capabilities: declares });
+    checkReturned(`\`capabilities\` of the extension ${id}`, () => capabilities?.(revision) ?? {});
+  core.extensions.add(id, capabilities === undefined ? connected : { ...connected, capabilities: declares });
 }
 
 const MEMBERS = "feature capabilities outgoing aroundNotifications completes handlers answering close";
 
-function extendedClient(parts: ClientCore): ExtendedClient {
-  const { connection, caller, answerer, router, tools } = parts;
+function extendedClient(core: ClientCore): ExtendedClient {
+  const { connection, caller, answerer, router, tools } = core;
   return {
     platform: connection.platform,
     closing: connection.closing.signal,

@@ -16,7 +16,7 @@ import type { ServerInternals } from "../../server/sources/prefixed-source.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { Exchange } from "../../transport/transport.js";
-import { checkListed, returned } from "./check-extension.js";
+import { checkDeclared, checkReturned } from "./check-extension.js";
 import type { ExtendedServer, PreparedCall, ServedExtension } from "./extended-server.js";
 
 const MEMBERS = "handlers around aroundNotifications capabilities toolOptions toolChanged listenValues close";
@@ -24,44 +24,45 @@ const MEMBERS = "handlers around aroundNotifications capabilities toolOptions to
 /** Adds an extension to one server, as a layer. */
 export function attachToServer(
   extension: Extension,
-  parts: ServerInternals,
+  internals: ServerInternals,
   serve: (server: ExtendedServer) => ServedExtension,
 ): void {
   const { id } = extension;
-  const { layers, config } = parts;
+  const { layers, config } = internals;
   if (layers.all().some(({ stage, name }) => stage === "extension" && name === id)) {
     throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
       fix: "Pass it once in `extensions` of the server.",
     });
   }
-  const served = returned(`\`server\` of the extension ${id}`, () => serve(extendedServer(parts, id)));
-  checkServed(extension, parts, served);
+  const served = checkReturned(`\`server\` of the extension ${id}`, () => serve(extendedServer(internals, id)));
+  checkServed(extension, internals, served);
   const { around = {}, handlers = {}, toolOptions = {}, listenValues = {} } = served;
   layers.add({
     name: id,
     stage: "extension",
-    around: mapped(
+    around: mapValues(
       around,
       (run): Around =>
         (call, next) =>
           inLayer(call, "extensions", () => run(call, () => next(call))),
     ),
-    handlers: mapped(
+    handlers: mapValues(
       handlers,
       (handler): MethodHandler =>
         (call) =>
           handler(call.request.params, call),
     ),
-    toolOptions: mapped(toolOptions, (extend, option) => (tool: ToolOffer, wire: Tool) => {
-      return returned(`\`toolOptions.${option}\` of the extension ${id}`, () => extend(tool, wire));
+    toolOptions: mapValues(toolOptions, (extend, option) => (tool: ToolOffer, wire: Tool) => {
+      return checkReturned(`\`toolOptions.${option}\` of the extension ${id}`, () => extend(tool, wire));
     }),
     capabilities: (revision) =>
-      returned(`\`capabilities\` of the extension ${id}`, () => served.capabilities?.(revision) ?? {}),
+      checkReturned(`\`capabilities\` of the extension ${id}`, () => served.capabilities?.(revision) ?? {}),
     toolChanged: (name, tool) =>
       callHook(config.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool)),
     ...(Object.keys(listenValues).length > 0 && {
       async narrowListen(filter: ListenFilter, call: ServerCall) {
-        for (const [member, admit] of Object.entries(listenValues)) await narrow(parts, filter, member, admit, call);
+        for (const [member, admit] of Object.entries(listenValues))
+          await narrow(internals, filter, member, admit, call);
       },
     }),
     ...(served.aroundNotifications && {
@@ -71,12 +72,18 @@ export function attachToServer(
   });
 }
 
-/** The members of an object, each changed. */
-function mapped<T, U>(members: Readonly<Record<string, T>>, change: (value: T, name: string) => U): Record<string, U> {
+/** Applies `change` to every member of an object. */
+function mapValues<T, U>(
+  members: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => U,
+): Record<string, U> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
 }
 
-/** Throws `invalid_definition` for what would never be called, or would take the place of what another extension adds. */
+/**
+ * Throws `invalid_definition` for members that would never be called, and for a tool option that another extension
+ * already defines.
+ */
 function checkServed(
   { id, methods = [], listenFilters = [] }: Extension,
   { config, layers }: ServerInternals,
@@ -85,18 +92,18 @@ function checkServed(
   const what = `\`server\` of the extension ${id}`;
   checkOptions<ServedExtension, typeof MEMBERS>(what, served, MEMBERS);
   const own = methods.map(({ method }) => method);
-  checkListed(
+  checkDeclared(
     `\`handlers\` of ${what}`,
     served.handlers,
     own,
-    "List it in `methods`; methods of others have `around`.",
+    "List it in `methods`, or use `around` for a method of the protocol or another extension.",
   );
-  checkListed(`\`listenValues\` of ${what}`, served.listenValues, listenFilters, "List it in `listenFilters`.");
+  checkDeclared(`\`listenValues\` of ${what}`, served.listenValues, listenFilters, "List it in `listenFilters`.");
   const known = [...config.methods.rows()].map(({ method }) => method);
-  checkListed(`\`around\` of ${what}`, served.around, known, "Use a method of the protocol or of an extension.");
+  checkDeclared(`\`around\` of ${what}`, served.around, known, "Use a method of the protocol or of an extension.");
   for (const option of Object.keys(served.toolOptions ?? {})) {
     if (!layers.all().some(({ toolOptions = {} }) => Object.hasOwn(toolOptions, option))) continue;
-    throw new McpError("invalid_definition", `two extensions of this server have the option \`${option}\` of tools`, {
+    throw new McpError("invalid_definition", `two extensions of this server define the tool option \`${option}\``, {
       fix: "Pass only one of them to the server.",
     });
   }
@@ -104,7 +111,7 @@ function checkServed(
 
 type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
 
-/** Lets an extension decide which values of one member of a listen filter its sender may be notified of. */
+/** Lets an extension narrow one member of a listen filter to the values that the sender may subscribe to. */
 async function narrow(
   { config }: ServerInternals,
   filter: ListenFilter,
@@ -121,7 +128,7 @@ async function narrow(
   if (values.length > subscriptions) {
     throw new McpError("limit_exceeded", `\`params.notifications.${member}\` has more than ${subscriptions} values`, {
       data: { limit: "subscriptions", value: subscriptions },
-      fix: "Listen to fewer, or raise `limits.subscriptions` of the server.",
+      fix: "Listen to fewer values, or raise `limits.subscriptions` of the server.",
     });
   }
   const admitted = await admit(values, call);
@@ -129,10 +136,10 @@ async function narrow(
   else filter.delete(member);
 }
 
-function extendedServer(parts: ServerInternals, id: string): ExtendedServer {
-  const { config, layers, hub, source } = parts;
+function extendedServer(internals: ServerInternals, id: string): ExtendedServer {
+  const { config, layers, hub, source } = internals;
   const { local } = source;
-  // This extension and those around it.
+  // This extension and the ones outside it.
   const extensions = layers.all().filter(({ stage }) => stage === "extension");
   const outside = new Set([...extensions.map(({ name }) => name), id]);
   let memory: Storage | undefined;
@@ -143,13 +150,13 @@ function extendedServer(parts: ServerInternals, id: string): ExtendedServer {
     answerMs: config.limits.answerMs,
     pageSize: config.options.pageSize,
     get storage() {
-      // Made on first use, because a server without tasks needs none.
+      // Created on first use, because a server without tasks needs no storage.
       memory ??= config.options.storage ?? createMemoryStorage({ clock: config.platform });
       return memory;
     },
     sharesStorage: config.options.storage !== undefined,
     find(kind, name, call) {
-      // Safe: only a server makes such calls.
+      // Safe: only a server creates these calls.
       const { offer } = call as ServerCall;
       const known = kind === "tools" && call.request.params["name"] === name ? offer : undefined;
       return known ?? source.find(kind, name, call);
@@ -159,49 +166,49 @@ function extendedServer(parts: ServerInternals, id: string): ExtendedServer {
       const owner = local.ownerOf(uri);
       return owner && ("match" in owner ? "resourceTemplate" : "resource");
     },
-    // Safe: only a server makes such calls.
-    usualAsker: (call) => parts.usualAsker(call as ServerCall),
+    // Safe: only a server creates these calls.
+    usualAsker: (call) => internals.usualAsker(call as ServerCall),
     withdraw: (kind, name) => local.remove(kind, name),
     changed: () => layers.changed(),
     publish: (change) => hub.publish(change),
     whenAnswered(call, act) {
-      // Safe: only a server makes such calls.
+      // Safe: only a server creates these calls.
       (call as ServerCall).whenAnswered((ok) => callHook(config.platform, `whenAnswered of ${id}`, () => act(ok)));
     },
-    async hear(filter, value, act) {
+    async subscribe(filter, value, act) {
       const receive = ({ change }: { change: Parameters<typeof act>[0] }) =>
-        callHook(config.platform, `hear of ${id}`, () => act(change));
-      // A lost change is treated as one, so that the subscriber reads again.
+        callHook(config.platform, `subscribe of ${id}`, () => act(change));
+      // Reports a gap as a change, so that the subscriber reads the current state.
       const onGap = () => receive({ change: { filter, value, method: "" } });
       const subscriber = { receive, onGap };
       await hub.ready();
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);
     },
-    run: (request, exchange, prepare) => runAgain(parts, outside, request, exchange, prepare),
+    run: (request, exchange, prepare) => runInside(internals, outside, request, exchange, prepare),
   };
 }
 
-/** Runs a request through the layers inside of an extension, and those that prepare the server. */
-async function runAgain(
-  parts: ServerInternals,
+/** Runs a request through the layers inside the calling extension, and through the layers that prepare the server. */
+async function runInside(
+  internals: ServerInternals,
   outside: ReadonlySet<string>,
   request: Call,
   exchange: Exchange,
   prepare: ((call: PreparedCall) => void) | undefined,
 ): Promise<object> {
-  const route = parts.layers.route(request.method, request.revision);
+  const route = internals.layers.route(request.method, request.revision);
   if (route === undefined) {
     throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
   }
   const owner: CallOwner = {
-    config: parts.config,
-    contextOf: parts.contextOf,
-    usualAsker: parts.usualAsker,
+    config: internals.config,
+    contextOf: internals.contextOf,
+    usualAsker: internals.usualAsker,
     straight: false,
   };
   const call = new ServerCall(owner, request, route.row, exchange);
-  const prepared = Object.assign(call, { detach: () => observed(parts, call) });
+  const prepared = Object.assign(call, { detach: () => observeSeparately(internals, call) });
   const steps = route.steps.filter(({ layer: { stage, name } }) =>
     stage === "extension" ? !outside.has(name) : stage !== "observed" && stage !== "limited",
   );
@@ -216,12 +223,12 @@ async function runAgain(
   }
 }
 
-/** Lets observers see a call as one of its own from now on. */
-function observed({ observers }: ServerInternals, call: ServerCall): void {
+/** Reports the call to observers as a separate call from now on. */
+function observeSeparately({ observers }: ServerInternals, call: ServerCall): void {
   if (observers.around !== undefined && call.ended === undefined) void observers.observe(call, () => ({}));
 }
 
-/** A parameter that must be a string. */
+/** Reads a parameter. Throws `invalid_params` unless it is a string. */
 export function stringParam(params: Params, name: string, method: string): string {
   const value = params[name];
   if (typeof value === "string") return value;

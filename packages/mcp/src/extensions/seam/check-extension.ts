@@ -7,9 +7,9 @@ import { checkMetaKey } from "../../protocol/meta.js";
 import { CORE_TABLE, type MethodRow } from "../../protocol/methods.js";
 import { REVISIONS } from "../../protocol/revisions.js";
 
-/** Kinds of results that the protocol has itself. */
+/** Result types that the protocol itself defines. */
 const OWN_RESULTS: readonly unknown[] = ["complete", "input_required"];
-/** Members of a listen filter that the protocol has itself. */
+/** Members of a listen filter that the protocol itself defines. */
 const OWN_FILTERS: readonly unknown[] = [
   "toolsListChanged",
   "promptsListChanged",
@@ -17,7 +17,7 @@ const OWN_FILTERS: readonly unknown[] = [
   "resourceSubscriptions",
 ];
 
-/** Throws `invalid_definition` for an extension that could not work, or that would change the protocol itself. */
+/** Throws `invalid_definition` for an extension that cannot work, or that would redefine a part of the protocol. */
 export function checkExtension({
   id,
   settings,
@@ -29,7 +29,7 @@ export function checkExtension({
 }: Extension): void {
   if (!isExtensionId(id)) {
     throw new McpError("invalid_definition", `${JSON.stringify(id)} is not the id of an extension`, {
-      fix: "Write a prefix of your own and a name, such as `com.example/feature`.",
+      fix: "Use your own prefix and a name, such as `com.example/feature`.",
     });
   }
   const refuse = (problem: string, fix: string) =>
@@ -37,15 +37,18 @@ export function checkExtension({
   if (!isObject(settings)) throw refuse("has no settings", "Write `settings: {}` if there is nothing to declare.");
   if (first !== undefined) checkRevision(first, "`first`", refuse);
   if (!Array.isArray(requires) || requires.some((required) => !isExtensionId(required) || required === id))
-    throw refuse("requires what is not the id of another extension", "Write ids, such as `com.example/feature`.");
+    throw refuse(
+      "has an entry in `requires` that is not the id of another extension",
+      "Write ids, such as `com.example/feature`.",
+    );
   for (const row of methods) checkRow(row, refuse);
   for (const type of resultTypes) {
     if (OWN_RESULTS.includes(type))
-      throw refuse(`has the result type "${type}" of the protocol`, "Choose another name.");
+      throw refuse(`redefines the result type "${type}" of the protocol`, "Choose another name.");
   }
   for (const filter of listenFilters) {
     if (OWN_FILTERS.includes(filter))
-      throw refuse(`has the filter "${filter}" of the protocol`, "Choose another name.");
+      throw refuse(`redefines the filter "${filter}" of the protocol`, "Choose another name.");
   }
 }
 
@@ -56,10 +59,10 @@ function isExtensionId(id: unknown): boolean {
 type Refuse = (problem: string, fix: string) => McpError;
 
 function checkRow(row: MethodRow, refuse: Refuse): void {
-  // The extension may be written without types.
+  // An extension may be written without types.
   const { method, kind, sender, first, last } = row as Partial<MethodRow>;
   if (typeof method !== "string" || method === "")
-    throw refuse("has a method without a name", "Give each row `method`.");
+    throw refuse("has a method without a name", "Set `method` in each row.");
   const named = `the method "${method}"`;
   if (CORE_TABLE.get(method) !== undefined) {
     throw refuse(`redefines ${named} of the protocol`, "Use `around` or `outgoing` for it, or choose another name.");
@@ -76,11 +79,14 @@ function checkRow(row: MethodRow, refuse: Refuse): void {
 
 function checkRevision(value: unknown, what: string, refuse: Refuse): void {
   if ((REVISIONS as readonly unknown[]).includes(value)) return;
-  throw refuse(`has the revision ${JSON.stringify(value)} as ${what}`, `Write one of: ${REVISIONS.join(", ")}.`);
+  throw refuse(
+    `has the unknown revision ${JSON.stringify(value)} as ${what}`,
+    `Write one of: ${REVISIONS.join(", ")}.`,
+  );
 }
 
-/** Throws `invalid_definition` unless all of these names are known; `fix` says where to list them. */
-export function checkListed(what: string, given: object | undefined, known: readonly string[], fix: string): void {
+/** Throws `invalid_definition` unless every member of `given` is a known name. `fix` says where to list it. */
+export function checkDeclared(what: string, given: object | undefined, known: readonly string[], fix: string): void {
   for (const name of Object.keys(given ?? {})) {
     if (!known.includes(name))
       throw new McpError("invalid_definition", `${what} has "${name}", which it does not declare`, { fix });
@@ -88,10 +94,10 @@ export function checkListed(what: string, given: object | undefined, known: read
 }
 
 /**
- * What a function of an extension returns at once, which must be an object. Throws `invalid_definition` for anything else; an
- * `McpError` that it throws is passed on.
+ * Calls a function of an extension and returns its object. Throws `invalid_definition` if the function returns anything
+ * else or throws. An `McpError` that it throws is passed on.
  */
-export function returned<T extends object>(what: string, run: () => T): T {
+export function checkReturned<T extends object>(what: string, run: () => T): T {
   let value: T;
   try {
     value = run();
@@ -105,6 +111,6 @@ export function returned<T extends object>(what: string, run: () => T): T {
   if (isObject(value) && !isThenable(value)) return value;
   if (isThenable(value)) neverUnhandled(Promise.resolve(value));
   throw new McpError("invalid_definition", `${what} returned ${isThenable(value) ? "a promise" : String(value)}`, {
-    fix: "Return an object at once, `{}` if it adds nothing.",
+    fix: "Return an object synchronously, or `{}` if it adds nothing.",
   });
 }

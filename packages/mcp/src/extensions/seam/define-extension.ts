@@ -8,25 +8,28 @@ import { attachToServer } from "./attach-to-server.js";
 import { checkExtension } from "./check-extension.js";
 import type { ExtendedServer, ServedExtension } from "./extended-server.js";
 
-/** The definition of an extension: what it declares, and what it adds to servers and clients. */
+/** The definition of an extension: its declarations, and its parts for servers and clients. */
 export interface ExtensionDefinition<F> extends Omit<Extension, "attachToServer" | "attachToClient"> {
-  /** Called once for each server that gets the extension. */
+  /** Called once for each server that has the extension. Returns what the extension adds to that server. */
   server?(server: ExtendedServer): ServedExtension;
-  /** Called once for each client that gets the extension, before it connects. */
+  /**
+   * Called once for each client that has the extension, before it connects. Returns what the extension adds to that
+   * client.
+   */
   client?(client: ExtendedClient): ConnectedExtension<F>;
 }
 
-/** An extension with the type of what `client.extension` gives for it. */
+/** An extension, with the type of the feature that `client.extension` returns for it. */
 export interface DefinedExtension<F> extends Extension {
-  /** Types only; never present at run time. */
+  /** For types only. Never present at run time. */
   readonly feature?: F;
 }
 
 const MEMBERS = "id settings first requires methods resultTypes listenFilters server client";
 
 /**
- * Makes an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws for one that could not work: an id
- * without a prefix, a method of the protocol itself, an unknown revision.
+ * Defines an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws `invalid_definition`
+ * for an extension that cannot work: an id without a prefix, a method of the protocol itself, an unknown revision.
  *
  * Spec: Extensions, https://modelcontextprotocol.io/extensions/overview
  */
@@ -36,12 +39,12 @@ export function defineExtension<F = undefined>(definition: ExtensionDefinition<F
   checkExtension(declared);
   return {
     ...declared,
-    // The casts are safe: servers and clients pass their own parts, and nobody else calls these.
+    // The casts are safe: only servers and clients call these functions, with their own internals.
     ...(server === undefined
       ? {}
-      : { attachToServer: (parts: unknown) => attachToServer(declared, parts as ServerInternals, server) }),
+      : { attachToServer: (internals: unknown) => attachToServer(declared, internals as ServerInternals, server) }),
     ...(client === undefined
       ? {}
-      : { attachToClient: (parts: unknown) => attachToClient(declared, parts as ClientCore, client) }),
+      : { attachToClient: (core: unknown) => attachToClient(declared, core as ClientCore, client) }),
   };
 }

@@ -17,92 +17,118 @@ import type { ToolOffer } from "../../server/contract/tool.js";
 import type { Storage } from "../../storage/storage.js";
 import type { Exchange } from "../../transport/transport.js";
 
-/** A request that an extension serves, or that it runs around. */
+/** A request that an extension serves, or that one of its `around` functions wraps. */
 export type ExtensionCall = SourceCall;
 
-/** A call whose handler has not begun: one that `around` got, or that `ExtendedServer.run` is about to run. */
+/**
+ * A call whose handler has not started: the argument of an `around` function, or a call that `ExtendedServer.run` is
+ * about to run.
+ */
 export interface PreparedCall extends ExtensionCall {
-  /** Carries its questions and steps; the one of its era unless it is replaced. */
+  /**
+   * Sends the questions of the handler and runs its steps. By default the asker of the protocol revision; `resume`
+   * replaces it.
+   */
   readonly asker: Asker;
-  /** Sets the id of a call that goes on with an earlier one, and what sends its questions and steps. */
+  /**
+   * Sets the id of an earlier call that this one continues, and the asker for its questions and steps. Undefined keeps
+   * the current value.
+   */
   resume(id: string | undefined, asker: Asker | undefined): void;
-  /** The answers of the client and the results of steps in earlier rounds of the call, and in this one so far. */
+  /**
+   * Returns the answers of the client and the results of steps, from earlier rounds of the call and from this one so
+   * far.
+   */
   recorded(): Promise<RecordedAnswers | undefined>;
+  /** The id of the call. It stays the same in all rounds of one call. */
   readonly callId: string;
-  /** How the handler of a tool begins and ends; to be set before it begins. */
+  /** How the handler of a tool starts and ends. Set it before the handler starts. */
   admission: Admission | undefined;
   /**
-   * Of a call that `ExtendedServer.run` runs: lets observers see it as a call of its own, from now to its end. For one that goes
-   * on after the request that it came with was answered.
+   * Reports the call to observers as a separate call, from now until it ends. Present in calls that
+   * `ExtendedServer.run` runs. Use it for a call that continues after its request was answered.
    */
   readonly detach?: (() => void) | undefined;
 }
 
-/** What a server lets an extension do. */
+/** The interface of a server for one extension. */
 export interface ExtendedServer {
+  /** The name and version of the server. */
   readonly info: Implementation;
+  /** The clock, timers, random values and warnings of the runtime. */
   readonly platform: Platform;
-  /** The server's storage, or a memory of this process if it has none. */
+  /** The storage of the server, or the memory of this process if the server has none. */
   readonly storage: Storage;
-  /** Whether that storage was given to the server, so that other processes may have it too. */
+  /** True if the server was created with a `storage`, which other processes may share. */
   readonly sharesStorage: boolean;
+  /** Signs, verifies and seals values with the keys of the server. */
   readonly secrets: Secrets;
-  /** Milliseconds that clients may take to answer questions. */
+  /** Time that a client has to answer a question, in milliseconds. */
   readonly answerMs: number;
-  /** Items per page of a list; undefined if lists are not split. */
+  /** Number of items on one page of a list. Undefined if lists have a single page. */
   readonly pageSize: number | undefined;
-  /** Offers a tool, a resource, a template or a prompt. Throws when the name is taken. */
+  /** Adds a tool, a resource, a resource template or a prompt to the server. Throws if the name is already in use. */
   offer(offer: Offer): void;
-  /** The offer with this name, URI or template, of any source of the server, if this caller sees one. */
-  find(kind: OfferKind, name: string, call: ExtensionCall): MaybePromise<FoundOffer | undefined>;
-  /** The registered offer that a URI belongs to, whoever sees it. */
-  ownerOf(uri: string): "resource" | "resourceTemplate" | undefined;
-  /** Takes back an offer, by its name or URI. Returns false if there was none. */
-  withdraw(kind: Offer["kind"], name: string): boolean;
-  /** Must be called when what `ServedExtension.capabilities` returns has changed. */
-  changed(): void;
-  /** What carries questions as the era of a call does, for an asker that replaces it. Only for use while a handler asks. */
-  usualAsker(call: ExtensionCall): Asker;
-  /** Calls `act` before the answer of a call is sent; `ok` unless that is an error. */
-  whenAnswered(call: ExtensionCall, act: (ok: boolean) => void): void;
-  /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */
-  publish(change: PublishedChange): void;
-  /** Calls `act` with each published change of one filter and value, of every node, until the returned function is called. */
-  hear(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
   /**
-   * Runs a request once more, through `around` of later extensions, middleware and its handler, with another exchange: the one
-   * that `around` got, or a stored one. Resolves with the result, before the era gives it a form; an `ExtensionResult` or the questions of an interrupted
-   * handler may be returned from `around` as they are. Rejects with the error for the client.
+   * Finds the offer with this name, URI or template in all sources of the server. Undefined if there is none that this
+   * caller can see.
+   */
+  find(kind: OfferKind, name: string, call: ExtensionCall): MaybePromise<FoundOffer | undefined>;
+  /** Returns the kind of the registered offer that a URI belongs to, even if not all callers can see it. */
+  ownerOf(uri: string): "resource" | "resourceTemplate" | undefined;
+  /** Removes an offer by its name or URI. Returns false if there is none. */
+  withdraw(kind: Offer["kind"], name: string): boolean;
+  /** Call this after the return value of `ServedExtension.capabilities` has changed. */
+  changed(): void;
+  /**
+   * Returns the asker of the call's protocol revision, for an asker that wraps it. Use it only while a handler asks.
+   */
+  usualAsker(call: ExtensionCall): Asker;
+  /** Calls `act` before the answer of a call is sent. `ok` is false if the answer is an error. */
+  whenAnswered(call: ExtensionCall, act: (ok: boolean) => void): void;
+  /** Publishes a change to all `subscriptions/listen` requests with this filter and value, on every node. */
+  publish(change: PublishedChange): void;
+  /**
+   * Subscribes to the published changes of one filter and value, from every node. After a gap, `act` receives a change
+   * with an empty `method`. Returns a function that ends the subscription.
+   */
+  subscribe(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
+  /**
+   * Runs a request again, through `around` of later extensions, the middleware and the handler, with the given
+   * exchange: the one that an `around` function received, or a stored one.
+   *
+   * Resolves with the result before it is encoded for the protocol revision. An `around` function may return an `ExtensionResult`, or the questions of an interrupted handler, unchanged. Rejects with the error for the client.
    */
   run(request: Call, exchange: Exchange, prepare?: (call: PreparedCall) => void): Promise<object>;
 }
 
-/** What an extension adds to one server. All members are optional. */
+/** The members that an extension adds to one server. All are optional. */
 export interface ServedExtension {
-  /** Serves the requests of its methods. */
+  /** Handlers of the extension's own methods, by method. */
   readonly handlers?: Readonly<Record<string, (params: Params, call: ExtensionCall) => object | Promise<object>>>;
   /**
-   * Runs around methods of the protocol, outside all middleware; the first extension of the server is outermost. `next` serves the
-   * request as usual and may be called once.
+   * Wraps methods of the protocol, outside all middleware. The first extension of the server is outermost. `next`
+   * serves the request as usual, and may be called once.
    */
   readonly around?: Readonly<
     Record<string, (call: PreparedCall, next: () => object | Promise<object>) => object | Promise<object>>
   >;
-  /** Runs around every notification, in both directions, outside of `useNotifications`; the first extension is outermost. */
+  /** Wraps every notification in both directions, outside `useNotifications`. The first extension is outermost. */
   readonly aroundNotifications?: NotificationMiddleware;
-  /** Capabilities beside `extensions[id]`, which is declared anyway. */
+  /** Returns capabilities to declare in addition to `extensions[id]`, which is always declared. */
   capabilities?(revision: Revision): ServerCapabilities;
   /**
-   * Options of tools that it understands: adds to a tool's entry in the list. Called with every tool, whether it has them. It may
-   * throw, and the tool may still be refused for another reason, so that nothing may be kept of it here: `toolChanged` is for that.
+   * Tool options that the extension defines. Each function returns additions to the tool's entry in `tools/list`. It is
+   * called for every tool, even without the option. It may throw to refuse the tool. Do not store the tool here,
+   * because it may still be refused for another reason: use `toolChanged`.
    */
   readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
   /**
-   * Called after a tool was added, or has replaced the one of its name, and without the tool after it was removed. What it throws
-   * is reported as a warning.
+   * Called after a tool was added or replaced, and with undefined after it was removed. An error that it throws is
+   * reported as a warning.
    */
   toolChanged?(name: string, tool: ToolOffer | undefined): void;
-  /** The values of its listen filters that this caller may hear of, by filter. Default: all. */
+  /** Returns the values that this caller may subscribe to, by listen filter. Default: all values. */
   readonly listenValues?: Readonly<
     Record<string, (values: readonly string[], call: ExtensionCall) => string[] | Promise<string[]>>
   >;
