@@ -5,64 +5,83 @@ import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, Observer } from "../server/contract/observer.js";
 import { failedKind } from "./attributes.js";
 
-/** The part of a logger that `logCalls` uses: pino, winston and the console have it. */
+/** The part of a logger that `logCalls` uses. The loggers pino and winston and the console have it. */
 export interface CallLogger {
+  /** Logs a call that succeeded. */
   info(fields: CallLine, message: string): void;
+  /** Logs a call that failed because of a caller, a tool or a peer. */
   warn(fields: CallLine, message: string): void;
+  /** Logs a call that failed because of this side. */
   error(fields: CallLine, message: string): void;
 }
 
-/** The fields of a line. None is an argument or a result; what a call does not have is absent. */
+/** The fields of a log line. They never include arguments or results. Fields that do not apply are absent. */
 export interface CallLine {
+  /**
+   * `call`: a call to a server ended. `refused`: a server refused a request before it became a call. `request`: a
+   * request of a client ended. `connection`: the state of a client's connection changed.
+   */
   readonly event: "call" | "refused" | "request" | "connection";
+  /** The method of the request. */
   readonly method?: string | undefined;
-  /** The tool, prompt or URI that it is about. */
+  /** The name of the tool or prompt, or the URI of the resource. */
   readonly name?: string | undefined;
+  /** The JSON-RPC id of the request. */
   readonly requestId?: string | number | undefined;
+  /** The outcome of the call or request. Absent for a connection. */
   readonly outcome?: "ok" | "tool_error" | "input_required" | "error" | undefined;
+  /** Duration of the call or request, in milliseconds. */
   readonly durationMs?: number | undefined;
-  /** The kind of an error; `handler_error`, `handler_throw`, `timeout` or `aborted` if a handler failed. */
+  /** The kind of the error. `handler_error`, `handler_throw`, `timeout` or `aborted` if a handler failed. */
   readonly kind?: string | undefined;
-  /** The text of an error, on one line. */
+  /** The message of the error, on one line and at most 1000 characters long. */
   readonly error?: string | undefined;
+  /** The protocol revision of the session or request. */
   readonly protocolVersion?: string | undefined;
-  /** How it travels: `http`, `websocket`, `tcp`, `unix` or `pipe`. */
+  /** The transport: `http`, `websocket`, `tcp`, `unix` or `pipe`. */
   readonly transport?: string | undefined;
+  /** The trace id that the caller sent. */
   readonly traceId?: string | undefined;
-  /** The caller, by the authorization. */
+  /** The authenticated subject of the caller. */
   readonly subject?: string | undefined;
+  /** The OAuth client id of the caller. */
   readonly clientId?: string | undefined;
-  /** Of a request: where to, and which attempt it was if not the first. */
+  /** The address or command of the server. Only for `request` and `connection`. */
   readonly target?: string | undefined;
+  /** The number of the attempt, from 2 on. Only for a `request` that was sent again. */
   readonly attempt?: number | undefined;
-  /** Of a connection. */
+  /** The new state of the connection. Only for `connection`. */
   readonly state?: string | undefined;
 }
 
 /** Options of `logCalls`. */
 export interface LogCallsOptions {
-  /** Only calls that failed or took at least so many milliseconds are logged. Default: all. */
+  /**
+   * Duration in milliseconds from which successful calls are logged. Failed calls are always logged. Default: 0, which
+   * logs all calls.
+   */
   slowMs?: number | undefined;
 }
 
-/** Longest text that a peer can put into a line, in characters. */
+/** Maximum length of a peer's text in a line, in characters. */
 const MAX_TEXT_LENGTH = 1000;
 
 /**
- * Writes one line per call of a server and per request of a client, by any logger: `info` for what went well, `warn` for what a
- * caller or a tool got wrong, `error` for what failed here. Pass it to `server.observe`, or to `connect` or `Host` as `observe`.
+ * Writes one log line per call of a server, per request of a client, and per change of a connection. The level is
+ * `info` for success, `warn` for a fault of a caller, a tool or a peer, and `error` for a fault of this side. Pass the
+ * return value to `server.observe`, or to `connect` or `Host` as `observe`.
  */
 export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Observer & ClientObserver {
   checkOptions("logCalls", options, "slowMs");
   if (typeof logger?.info !== "function" || typeof logger.warn !== "function" || typeof logger.error !== "function") {
-    throw new McpError("invalid_definition", "`logCalls` was not given a logger", {
+    throw new McpError("invalid_definition", "the first argument of `logCalls` is not a logger", {
       fix: "Pass an object with `info`, `warn` and `error`, such as `console`.",
     });
   }
   const { slowMs = 0 } = options;
   const isQuiet = ({ outcome, durationMs }: CallEnded | RequestEnded) =>
     durationMs < slowMs && (outcome === "ok" || outcome === "input_required");
-  // The logger's result is passed on, because it may be a promise that rejects.
+  // Returns the logger's result, because it may be a promise that rejects.
   const follower: RequestFollower = {
     ended: (request) => (isQuiet(request) ? undefined : write(logger, requestLine(request))),
   };
@@ -80,8 +99,8 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   };
 }
 
-/** Failures of this side; everything else that failed is the doing of a caller, a tool or a peer. */
-const OWN: ReadonlySet<string> = new Set([
+/** Kinds of failures of this side. A caller, a tool or a peer causes all others. */
+const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   "handler_error",
   "handler_throw",
   "internal_error",
@@ -90,7 +109,7 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 function write(logger: CallLogger, fields: CallLine): void {
-  const level = fields.kind === undefined ? "info" : OWN.has(fields.kind) ? "error" : "warn";
+  const level = fields.kind === undefined ? "info" : LOCAL_FAILURES.has(fields.kind) ? "error" : "warn";
   const { event, method = "", name = "", state = "", outcome = "", durationMs } = fields;
   const took = durationMs === undefined ? "" : `${durationMs} ms`;
   const words = [event, method, name, state, outcome, took].filter((word) => word !== "");
@@ -139,8 +158,8 @@ function short(text: string): string {
   return printableLine(text.slice(0, MAX_TEXT_LENGTH)).slice(0, MAX_TEXT_LENGTH);
 }
 
-/** Without members that are undefined, which some loggers print. */
+/** Removes undefined members, which some loggers print. */
 function defined(line: CallLine): CallLine {
-  // Only members that are optional can be left out.
+  // Safe: only optional members can be undefined.
   return Object.fromEntries(Object.entries(line).filter(([, value]) => value !== undefined)) as unknown as CallLine;
 }

@@ -1,12 +1,14 @@
 /**
- * The part of `@opentelemetry/api` that is used here, by shape: programs without that package can use the rest of this entry,
- * and its types need not be installed.
+ * The part of `@opentelemetry/api` that `telemetry` uses. It is declared by shape, so that the package and its types
+ * need not be installed for the rest of this entry.
  */
 export interface OpenTelemetryApi {
+  /** Reads and sets the active context. */
   readonly context: {
     active(): ApiContext;
     with(context: ApiContext, run: () => void): void;
   };
+  /** Creates tracers, and reads and sets the span of a context. */
   readonly trace: {
     getTracer(name: string, version?: string): ApiTracer;
     getSpanContext(context: ApiContext): ApiSpanContext | undefined;
@@ -14,7 +16,9 @@ export interface OpenTelemetryApi {
     setSpanContext(context: ApiContext, span: ApiSpanContext): ApiContext;
     getSpan(context: ApiContext): ApiSpan | undefined;
   };
+  /** Creates meters. */
   readonly metrics: { getMeter(name: string, version?: string): ApiMeter };
+  /** Reads and writes traces with the propagators that the program registered. */
   readonly propagation: {
     inject(context: ApiContext, carrier: Record<string, unknown>): void;
     extract(context: ApiContext, carrier: Record<string, unknown>): ApiContext;
@@ -37,7 +41,7 @@ export interface ApiSpanContext {
   readonly isRemote?: boolean;
 }
 
-/** A span that has begun. */
+/** A span that has started. */
 export interface ApiSpan {
   spanContext(): ApiSpanContext;
   setAttribute(name: string, value: string | number): unknown;
@@ -48,7 +52,7 @@ export interface ApiSpan {
   isRecording(): boolean;
 }
 
-/** Begins spans. */
+/** Starts spans. */
 export interface ApiTracer {
   startSpan(
     name: string,

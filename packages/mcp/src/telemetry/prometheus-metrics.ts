@@ -15,31 +15,34 @@ import { internalsOf } from "../server/server.js";
 import { type Storage, StorageError, StorageFailure } from "../storage/storage.js";
 import {
   failedKind,
-  isAbout,
   isNamed,
   KnownNames,
   MAX_NAMES,
   MAX_REASONS,
   OTHER,
   refusedReason,
+  targetExists,
 } from "./attributes.js";
 
 /** One value with its labels. */
 interface Series {
   readonly labels: string;
   value: number;
-  /** Of a histogram: how many values each bucket holds, not added up. */
+  /** For a histogram: the number of values in each bucket, not cumulative. */
   readonly buckets: number[] | undefined;
   count: number;
 }
 
-/** The bounds of the buckets of durations, in seconds. */
+/** The upper bounds of the duration buckets, in seconds. */
 const BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Series of one metric, so that no program fills its memory with labels. Later combinations of labels are not counted. */
+/**
+ * Number of series of one metric, so that labels cannot exhaust the memory. Further combinations of labels are not
+ * counted.
+ */
 const MAX_SERIES = 10_000;
 
-/** One metric: a counter or a histogram of durations, with a value for each combination of its labels. */
+/** One metric: a counter, a gauge or a histogram of durations, with one series for each combination of its labels. */
 class MetricFamily {
   readonly name: string;
   readonly #help: string;
@@ -52,7 +55,7 @@ class MetricFamily {
     this.#type = type;
     this.#help = help;
     this.#labels = labels;
-    // A metric without labels is shown from the start.
+    // A metric without labels appears from the start.
     if (labels.length === 0) this.#find([]);
   }
 
@@ -72,7 +75,7 @@ class MetricFamily {
     if (at >= 0) series.buckets[at] = (series.buckets[at] ?? 0) + 1;
   }
 
-  /** The lines of this metric. */
+  /** Returns the lines of this metric. */
   lines(format: MetricsFormat): string[] {
     const isBare = format === "openmetrics" && this.#type === "counter";
     const name = isBare ? this.name.replace(/_total$/, "") : this.name;
@@ -85,7 +88,7 @@ class MetricFamily {
   }
 
   #find(values: readonly string[]): Series | undefined {
-    // No label of the library has this character.
+    // No label of the library contains this character.
     const key = values.join("\u0000");
     const known = this.#series.get(key);
     if (known !== undefined || this.#series.size >= MAX_SERIES) return known;
@@ -119,20 +122,20 @@ function escaped(text: string, isLabel = false): string {
   return isLabel ? plain.replaceAll('"', '\\"') : plain;
 }
 
-/** Told of each failure: the method, and why. */
-type Failed = (operation: string, reason: string) => void;
+/** Called for each failure, with the storage method and the reason. */
+type OnFailure = (operation: string, reason: string) => void;
 
-/** The same storage, whose failures are told. */
-function watchedStorage(storage: Storage, failed: Failed): Storage {
+/** Returns the same storage, and reports its failures. */
+function watchedStorage(storage: Storage, failed: OnFailure): Storage {
   return {
-    kv: watched(storage.kv, "kv", failed),
-    log: watched(storage.log, "log", failed),
-    pubsub: watched(storage.pubsub, "pubsub", failed),
+    kv: watchedPart(storage.kv, "kv", failed),
+    log: watchedPart(storage.log, "log", failed),
+    pubsub: watchedPart(storage.pubsub, "pubsub", failed),
     ...(storage.close === undefined ? {} : { close: () => storage.close?.() }),
   };
 }
 
-function watched<P extends object>(part: P, name: string, failed: Failed): P {
+function watchedPart<P extends object>(part: P, name: string, failed: OnFailure): P {
   const wrapped = new Map<PropertyKey, unknown>();
   return new Proxy(part, {
     get(target, key) {
@@ -141,7 +144,7 @@ function watched<P extends object>(part: P, name: string, failed: Failed): P {
       const member: unknown = Reflect.get(target, key, target);
       if (typeof member !== "function") return member;
       const method = (...args: unknown[]) =>
-        noting(
+        reportFailures(
           () => Reflect.apply(member, target, args),
           (error) => failed(`${name}.${String(key)}`, reasonOf(error)),
         );
@@ -151,8 +154,8 @@ function watched<P extends object>(part: P, name: string, failed: Failed): P {
   });
 }
 
-/** Runs a method and passes on what it gives, throws or rejects with. */
-function noting(run: () => unknown, failed: (error: unknown) => void): unknown {
+/** Runs a method, reports a failure, and passes on its result or error. */
+function reportFailures(run: () => unknown, failed: (error: unknown) => void): unknown {
   try {
     const result = run();
     if (!isThenable(result)) return result;
@@ -172,15 +175,16 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Counts what servers and clients do, as text for Prometheus: pass it to `server.observe`, to `connect` or `Host` as `observe`,
- * and to `serveHttp` as `metrics`. Labels are names of methods, of tools and prompts that exist, and kinds of errors.
+ * Metrics of servers and clients, as text for Prometheus. Pass the object to `server.observe`, to `connect` or `Host`
+ * as `observe`, and to `serveHttp` as `metrics`. Labels are names of methods, names of existing tools and prompts, and
+ * kinds of errors.
  */
 export interface Metrics extends MetricsSource, Observer, ClientObserver {
-  /** The same storage, whose failures are counted: `new Server(info, { storage: metrics.storage(storage) })`. */
+  /** Returns the same storage, and counts its failures: `new Server(info, { storage: metrics.storage(storage) })`. */
   storage(storage: Storage): Storage;
 }
 
-/** Makes metrics that need no other package. */
+/** Creates metrics in the text format of Prometheus. Requires no other package. */
 export function prometheusMetrics(): Metrics {
   return new PrometheusMetrics();
 }
@@ -234,7 +238,7 @@ class PrometheusMetrics implements Metrics {
   readonly ended = (call: CallEnded): void => {
     const { method, name, outcome, durationMs } = call;
     this.#running.add([], -1);
-    const label = this.#label(method, name, isAbout(call));
+    const label = this.#label(method, name, targetExists(call));
     this.#calls.add([method, label, outcome]);
     this.#durations.observe([method, label], durationMs / 1000);
     if (outcome === "tool_error" || outcome === "error") this.#errors.add([method, label, failedKind(call)]);
@@ -281,7 +285,7 @@ class PrometheusMetrics implements Metrics {
     const isTaken = this.#families.some((family) => family.name === name);
     if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name) || isTaken) {
       throw new McpError("invalid_definition", `"${name}" cannot be the name of a gauge`, {
-        fix: "Use letters, digits and underscores, and no name that the metrics have already.",
+        fix: "Use letters, digits and underscores, and a name that is not in use.",
       });
     }
     const gauge = this.#gauges.get(name) ?? { help, readers: new Set() };
@@ -302,7 +306,10 @@ class PrometheusMetrics implements Metrics {
     return `${lines.join("\n")}\n`;
   }
 
-  /** The label for what a call names: nothing where methods name nothing, and never a name that the caller made up. */
+  /**
+   * Returns the label for the name in a call. Empty if the method has no name, and never a name that the caller
+   * invented.
+   */
   #label(method: string, name: string | undefined, exists: boolean): string {
     if (name === undefined || !isNamed(method)) return "";
     const isKnown = exists ? this.#names.learn(name) : this.#names.has(name);
@@ -324,7 +331,7 @@ class PrometheusMetrics implements Metrics {
   }
 }
 
-/** A value that cannot be read counts as nothing. */
+/** Reads a gauge. A value that cannot be read counts as 0. */
 function readGauge(name: string, read: () => number): number {
   let value = 0;
   callHook(platform, `the gauge ${name}`, () => {

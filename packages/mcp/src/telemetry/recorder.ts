@@ -24,7 +24,10 @@ import type {
   OpenTelemetryApi,
 } from "./open-telemetry-api.js";
 
-/** Carries the trace of a context in `_meta`, by the propagators of the program or, where it has none, by W3C Trace Context. */
+/**
+ * Writes and reads the trace of a context in `_meta`, with the propagators of the program, or as W3C Trace Context if
+ * it has none.
+ */
 class TraceCarrier {
   readonly #api: OpenTelemetryApi;
   #propagates = false;
@@ -33,16 +36,16 @@ class TraceCarrier {
     this.#api = api;
   }
 
-  /** The trace to send, of a context with this span. */
-  toSend(context: ApiContext, span: ApiSpanContext): TraceContext | undefined {
+  /** Returns the trace to send for a context with this span. */
+  inject(context: ApiContext, span: ApiSpanContext): TraceContext | undefined {
     if (!this.#hasPropagators()) return traceOf(span);
     const carrier: Record<string, unknown> = {};
     this.#api.propagation.inject(context, carrier);
     return readTrace(carrier);
   }
 
-  /** The context that a received trace leads to. */
-  received(ambient: ApiContext, trace: TraceContext): ApiContext {
+  /** Returns the context with the span of a received trace as parent. */
+  extract(ambient: ApiContext, trace: TraceContext): ApiContext {
     const { traceparent, tracestate, baggage, traceId, spanId, sampled } = trace;
     if (this.#hasPropagators()) return this.#api.propagation.extract(ambient, { traceparent, tracestate, baggage });
     if (traceId === undefined || spanId === undefined) return ambient;
@@ -50,7 +53,7 @@ class TraceCarrier {
     return this.#api.trace.setSpanContext(ambient, span);
   }
 
-  /** Asked until there are some, because a program may start its SDK later than this. */
+  /** Checked until there are some, because a program may start its SDK later. */
   #hasPropagators(): boolean {
     this.#propagates ||= this.#api.propagation.fields().length > 0;
     return this.#propagates;
@@ -61,15 +64,15 @@ function traceOf({ traceId, spanId, traceFlags }: ApiSpanContext): TraceContext 
   return readTrace({ traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}` });
 }
 
-/** The numbers that OpenTelemetry gives to the kinds of spans and to the status of one that failed. */
+/** Constants of OpenTelemetry: the kinds of spans, and the status of a failed one. */
 export const SERVER = 1;
 export const CLIENT = 2;
 const ERROR = 2;
 
-/** The bounds of buckets that the conventions advise, in seconds. */
+/** The bucket bounds that the conventions advise, in seconds. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** How many codes of errors are labels, and those that always are. */
+/** Number of error codes that become labels, and the codes that always do. */
 const MAX_CODES = 100;
 const COMMON_CODES = [
   PARSE_ERROR,
@@ -87,15 +90,15 @@ const DESCRIPTIONS = {
   "mcp.server.session.duration": "The duration of a session, as the server observed it.",
 } as const;
 
-/** A span that has begun, and the context of what happens in it. */
-export interface Begun {
+/** A started span, and its context. */
+export interface StartedSpan {
   readonly span: ApiSpan;
   readonly context: ApiContext;
-  /** Whether its name is complete: the name of a tool or prompt is added when that is known to exist. */
+  /** True if the span name is complete. The name of a tool or prompt is added when it is known to exist. */
   readonly isNamed: boolean;
 }
 
-interface Recorded {
+interface RecorderOptions {
   readonly spans?: boolean | undefined;
   readonly metrics?: boolean | undefined;
 }
@@ -104,18 +107,18 @@ interface Recorded {
 export class Recorder {
   readonly api: OpenTelemetryApi;
   readonly carrier: TraceCarrier;
-  readonly #options: Recorded;
+  readonly #options: RecorderOptions;
   readonly #named: [name: string, version: string];
   readonly #tracer: ApiTracer;
   readonly #histograms = new Map<string, ApiHistogram>();
   readonly #names = new KnownNames(MAX_NAMES);
-  /** Codes of errors, of which a peer can make up any number. */
+  /** Known error codes, bounded because a peer can invent any number. */
   readonly #codes = new KnownNames(MAX_CODES);
 
   readonly #reasons = new KnownNames(MAX_REASONS);
   #senders: ApiCounter | undefined;
 
-  constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {
+  constructor(api: OpenTelemetryApi, name: string, version: string, options: RecorderOptions) {
     this.api = api;
     this.carrier = new TraceCarrier(api);
     this.#options = options;
@@ -125,11 +128,11 @@ export class Recorder {
   }
 
   /** Records a duration, in milliseconds. */
-  recordAs(name: keyof typeof DESCRIPTIONS, ms: number, attributes: Attributes, context?: ApiContext): void {
+  recordDuration(name: keyof typeof DESCRIPTIONS, ms: number, attributes: Attributes, context?: ApiContext): void {
     if (this.#options.metrics === false) return;
     let histogram = this.#histograms.get(name);
     if (histogram === undefined) {
-      // Made for the first value, when the program has started its SDK.
+      // Created with the first value, when the program has started its SDK.
       const advice = { explicitBucketBoundaries: BUCKETS };
       const options = { description: DESCRIPTIONS[name], unit: "s", advice };
       histogram = this.api.metrics.getMeter(...this.#named).createHistogram(name, options);
@@ -138,8 +141,8 @@ export class Recorder {
     histogram.record(ms / 1000, attributes, context);
   }
 
-  /** Counts a sender that was refused, by the reason. */
-  countSender(sender: SenderRefused): void {
+  /** Counts a refused sender, by reason. */
+  countRefusedSender(sender: SenderRefused): void {
     if (this.#options.metrics === false) return;
     this.#senders ??= this.api.metrics.getMeter(...this.#named).createCounter?.("mcp.server.senders.refused", {
       description: "Requests and connections whose sender was refused.",
@@ -148,14 +151,14 @@ export class Recorder {
     this.#senders?.add(1, { "error.type": refusedReason(sender, this.#reasons) });
   }
 
-  /** Begins a span of an operation; undefined if spans are not wanted. */
+  /** Starts the span of an operation. Undefined if spans are disabled. */
   begin(
     kind: number,
     subject: Subject,
     attributes: Attributes,
     parent: ApiContext,
     linked?: ApiSpanContext,
-  ): Begun | undefined {
+  ): StartedSpan | undefined {
     if (this.#options.spans === false) return undefined;
     const links = linked === undefined ? undefined : { links: [{ context: linked }] };
     const { method, name } = subject;
@@ -164,8 +167,8 @@ export class Recorder {
     return { span, context: this.api.trace.setSpan(parent, span), isNamed: hasName };
   }
 
-  /** Ends it. `exists`: the call has shown that there is what it names. */
-  end(begun: Begun | undefined, subject: Subject, failure: Failure | undefined, exists: boolean): void {
+  /** Ends the span. `exists` is true if the call proved that its tool or prompt exists. */
+  end(begun: StartedSpan | undefined, subject: Subject, failure: Failure | undefined, exists: boolean): void {
     const { method, name } = subject;
     const isKnown = name !== undefined && isNamed(method) && (exists ? this.#names.learn(name) : this.#names.has(name));
     if (begun === undefined) return;
@@ -194,10 +197,10 @@ export class Recorder {
         attributes[key] = value;
       });
     }
-    this.recordAs(`mcp.${side}.operation.duration`, ms, attributes, context);
+    this.recordDuration(`mcp.${side}.operation.duration`, ms, attributes, context);
   }
 
-  /** The same failure, whose code may be a label. */
+  /** Replaces an unknown code, so that the failure can become labels. */
   #bounded({ type, code, message }: Failure): Failure {
     if (code === undefined || this.#codes.learn(code)) return { type, code, message };
     return { type: type === undefined ? undefined : OTHER, code: OTHER, message };

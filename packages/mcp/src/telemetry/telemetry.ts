@@ -32,58 +32,58 @@ import {
   type Attributes,
   addSpanAttributes,
   clientFailure,
-  cut,
   type Failure,
-  isAbout,
   OTHER,
   operationAttributes,
   serverFailure,
   sessionAttributes,
+  targetExists,
+  truncate,
 } from "./attributes.js";
 import type { ApiContext, ApiSpanContext, OpenTelemetryApi } from "./open-telemetry-api.js";
-import { type Begun, CLIENT, Recorder, SERVER } from "./recorder.js";
+import { CLIENT, Recorder, SERVER, type StartedSpan } from "./recorder.js";
 
 /** Options of `telemetry`. */
 export interface TelemetryOptions {
-  /** Whether spans are made. Default: true. Without them the trace of a caller is still passed on. */
+  /** True to create spans. Without them, the trace of a caller is still passed on. Default: true. */
   spans?: boolean | undefined;
-  /** Whether durations are recorded as metrics. Default: true. */
+  /** True to record durations as metrics. Default: true. */
   metrics?: boolean | undefined;
   /**
-   * Whether spans of tools and prompts get arguments and results, which may hold anything that users and models say. Default:
-   * false.
+   * True to add arguments and results of tools and prompts to spans. They may contain anything that users and models
+   * write. Default: false.
    */
   content?: boolean | undefined;
 }
 
-/** Observes servers and clients: pass it to `server.observe`, and to `connect` or `Host` as `observe`. */
+/** Observes servers and clients. Pass it to `server.observe`, and to `connect` or `Host` as `observe`. */
 export interface Telemetry extends Observer, ClientObserver {}
 
 const NAME = "@parley/mcp";
 
 /**
- * Records spans and metrics by the semantic conventions of OpenTelemetry for MCP. `api` is the package `@opentelemetry/api`, as
- * `import * as api from "@opentelemetry/api"` gives it; the SDK that the program has registered there decides where they go.
- * Arguments and results are not recorded.
+ * Records spans and metrics by the semantic conventions of OpenTelemetry for MCP. `api` is the package
+ * `@opentelemetry/api`: `import * as api from "@opentelemetry/api"`. The SDK that the program registered there exports
+ * the spans and metrics. Arguments and results are recorded only with `content: true`.
  */
 export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {}): Telemetry {
   checkOptions("telemetry", options, "spans metrics content");
   if (typeof api?.trace?.getTracer !== "function") {
-    throw new McpError("invalid_definition", "`telemetry` was not given the API of OpenTelemetry", {
+    throw new McpError("invalid_definition", "the first argument of `telemetry` is not the OpenTelemetry API", {
       fix: 'Write `import * as api from "@opentelemetry/api"` and `telemetry(api)`.',
     });
   }
   const recorder = new Recorder(api, NAME, LIBRARY_VERSION, options);
   return {
     attached(server: object) {
-      // Only servers call it.
+      // Safe: only servers call it.
       if (options.content === true) (server as Server).use(recordCall(api));
     },
     follow: (call: CallStarted): CallFollower => new ServerSpan(recorder, call),
     refused: (call: CallRefused) => refusedSpan(recorder, call),
-    senderRefused: (sender: SenderRefused) => recorder.countSender(sender),
+    senderRefused: (sender: SenderRefused) => recorder.countRefusedSender(sender),
     sessionClosed: ({ durationMs, protocolVersion, network, transport }: SessionClosed) =>
-      recorder.recordAs(
+      recorder.recordDuration(
         "mcp.server.session.duration",
         durationMs,
         sessionAttributes(protocolVersion, transport === "http" ? HTTP : network),
@@ -94,16 +94,16 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
       if (sessionMs === undefined) return;
       const attributes = sessionAttributes(protocolVersion, network);
       if (state !== "closed" && reason !== undefined) attributes["error.type"] = McpError.from(reason).kind;
-      recorder.recordAs("mcp.client.session.duration", sessionMs, attributes);
+      recorder.recordDuration("mcp.client.session.duration", sessionMs, attributes);
     },
   };
 }
 
 const HTTP = { transport: "tcp", protocol: "http" } as const;
 
-/** Longest JSON of arguments or of a result on a span, in characters. */
+/** Maximum length of the JSON of arguments or of a result on a span, in characters. */
 const MAX_CONTENT_LENGTH = 16 * 1024;
-/** Most arguments of a prompt that a span gets. */
+/** Maximum number of arguments of a prompt on a span. */
 const MAX_VARIABLES = 32;
 
 /** The attributes for arguments and results of tools and prompts, by the names of the conventions. */
@@ -116,7 +116,7 @@ function contentAttributes(method: string, params: object | undefined, result: u
   }
   if (method === "prompts/get" && isObject(args)) {
     for (const [name, value] of Object.entries(args).slice(0, MAX_VARIABLES)) {
-      attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = cut(
+      attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = truncate(
         typeof value === "string" ? value : jsonOf(value),
       );
     }
@@ -129,7 +129,7 @@ function addJson(attributes: Attributes, key: string, value: unknown): void {
   attributes[key] = jsonOf(value).slice(0, MAX_CONTENT_LENGTH);
 }
 
-/** Values that cannot be written as JSON fail where they are sent, not here. */
+/** Encodes a value. Values that are not JSON fail where they are sent, not here. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
@@ -138,7 +138,7 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** Middleware that adds arguments and results to the span of a call. */
+/** Creates middleware that adds arguments and results to the span of a call. */
 function recordCall(api: OpenTelemetryApi): Middleware {
   return async ({ method, params }, next) => {
     const span = api.trace.getSpan(api.context.active());
@@ -150,29 +150,29 @@ function recordCall(api: OpenTelemetryApi): Middleware {
   };
 }
 
-type Ended = Pick<RequestEnded, "durationMs" | "outcome" | "error">;
+type RequestOutcome = Pick<RequestEnded, "durationMs" | "outcome" | "error">;
 
-/** One request as the span of the side that sends it, and as a duration. */
+/** Records one request as a span of its sender, and as a duration. */
 class ClientSpan implements RequestFollower {
   readonly #recorder: Recorder;
   readonly #request: RequestStarted;
-  readonly #begun: Begun | undefined;
+  readonly #begun: StartedSpan | undefined;
   readonly trace: TraceContext | undefined;
   readonly content?: NonNullable<RequestFollower["content"]>;
 
-  /** `call` is the context of the call that the request belongs to, for where the ambient context is lost. */
+  /** `call` is the context of the call that sends the request, for runtimes that lose the ambient context. */
   constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean, call?: ApiContext) {
     this.#recorder = recorder;
     this.#request = request;
     const { api, carrier } = recorder;
     const ambient = api.context.active();
-    const given = () => call ?? (request.trace === undefined ? ambient : carrier.received(ambient, request.trace));
+    const given = () => call ?? (request.trace === undefined ? ambient : carrier.extract(ambient, request.trace));
     const parent = api.trace.getSpanContext(ambient) === undefined ? given() : ambient;
     const attributes = operationAttributes(request, undefined);
     addSpanAttributes(attributes, request);
     const begun = recorder.begin(CLIENT, request, attributes, parent);
     this.#begun = begun;
-    this.trace = begun && carrier.toSend(begun.context, begun.span.spanContext());
+    this.trace = begun && carrier.inject(begun.context, begun.span.spanContext());
     if (hasContent) this.content = (params, result) => this.#record(params, result);
   }
 
@@ -181,7 +181,7 @@ class ClientSpan implements RequestFollower {
     else this.#recorder.api.context.with(this.#begun.context, run);
   }
 
-  ended(ended: Ended): void {
+  ended(ended: RequestOutcome): void {
     const failure = failureOf(ended.outcome, () => clientFailure(ended.error));
     const exists = ended.outcome === "ok" || ended.outcome === "input_required";
     this.#recorder.end(this.#begun, this.#request, failure, exists);
@@ -193,14 +193,14 @@ class ClientSpan implements RequestFollower {
   }
 }
 
-/** In the context of a call: the trace that it was received with. */
+/** Key of the received trace in the context of a call. */
 const RECEIVED = Symbol("parley.received");
 
-/** One call to a server as a span, and as a duration. */
+/** Records one call to a server as a span, and as a duration. */
 class ServerSpan implements CallFollower {
   readonly #recorder: Recorder;
   readonly #call: CallStarted;
-  readonly #begun: Begun | undefined;
+  readonly #begun: StartedSpan | undefined;
   readonly #context: ApiContext;
 
   constructor(recorder: Recorder, call: CallStarted) {
@@ -222,7 +222,7 @@ class ServerSpan implements CallFollower {
     const { outcome, error, protocolVersion } = ended;
     const isAborted = ended.failure === "aborted";
     const failure = failureOf(outcome, () => serverFailure(error, codeOf(error, protocolVersion), isAborted));
-    this.#recorder.end(this.#begun, this.#call, failure, isAbout(ended));
+    this.#recorder.end(this.#begun, this.#call, failure, targetExists(ended));
     this.#recorder.record("server", ended.durationMs, ended, failure, this.#begun?.context);
   }
 
@@ -234,7 +234,10 @@ class ServerSpan implements CallFollower {
   }
 }
 
-/** A request that was refused before it became a call: a span without length, under a name that its sender did not choose. */
+/**
+ * Records a request that was refused before it became a call, as a span without duration. An unknown method does not
+ * become the span name.
+ */
 function refusedSpan(recorder: Recorder, { method, requestId, error }: CallRefused): void {
   const subject = { method: knownMethod(method), name: undefined, protocolVersion: undefined, network: undefined };
   const attributes = operationAttributes(subject, undefined);
@@ -244,14 +247,14 @@ function refusedSpan(recorder: Recorder, { method, requestId, error }: CallRefus
   recorder.record("server", 0, subject, failure);
 }
 
-/** A method of the protocol, or what stands for all others, which peers choose. */
+/** Returns a method of the protocol unchanged, and one name for all methods that peers invent. */
 function knownMethod(method: string): string {
   return CORE_METHODS.some((row) => row.method === method) ? method : OTHER;
 }
 
 /**
- * The caller's trace, with a link to the span that is active here, such as that of the HTTP request. What is active is the parent
- * if the caller sent no trace, or if this call is a part of one that has the caller's trace already.
+ * Returns the caller's trace as parent, with a link to the active span, such as that of the HTTP request. The active
+ * span is the parent if the caller sent no trace, or if an outer call already has this trace.
  */
 function parentOf(
   recorder: Recorder,
@@ -261,21 +264,24 @@ function parentOf(
   if (trace === undefined || ambient.getValue(RECEIVED) === (trace.traceparent ?? trace.baggage)) {
     return { parent: ambient };
   }
-  const parent = recorder.carrier.received(ambient, trace).setValue(RECEIVED, trace.traceparent ?? trace.baggage);
+  const parent = recorder.carrier.extract(ambient, trace).setValue(RECEIVED, trace.traceparent ?? trace.baggage);
   const linked = recorder.api.trace.getSpanContext(ambient);
   const isOther = linked !== undefined && trace.spanId !== undefined && linked.spanId !== trace.spanId;
   return isOther ? { parent, linked } : { parent };
 }
 
-function failureOf(outcome: CallEnded["outcome"] | Ended["outcome"], ofError: () => Failure): Failure | undefined {
+function failureOf(
+  outcome: CallEnded["outcome"] | RequestOutcome["outcome"],
+  ofError: () => Failure,
+): Failure | undefined {
   if (outcome === "tool_error") return { type: "tool_error", code: undefined, message: undefined };
   return outcome === "error" ? ofError() : undefined;
 }
 
-/** The code that the caller gets. */
+/** The error code that the caller receives. */
 function codeOf(error: unknown, protocolVersion: string): number {
   if (!McpError.is(error)) return INTERNAL_ERROR;
-  // Calls have a revision that the server speaks.
+  // Safe: a call has a revision that the server supports.
   return error.kind === "resource_not_found" ? notFoundCodeOf(protocolVersion as Revision) : error.code;
 }
 
@@ -283,7 +289,7 @@ function codeOf(error: unknown, protocolVersion: string): number {
 function answerSpan(recorder: Recorder, started: AnswerStarted): AnswerFollower {
   const { protocolVersion, requestId, sessionId } = started;
   const { transport, protocol } = started.network ?? {};
-  // The address is that of the side that asks, which is not the one that serves here.
+  // Without the address, which belongs to the side that asks, not to the one that serves here.
   const network = { transport, protocol };
   const subject = { method: knownMethod(started.method), name: undefined, protocolVersion, network };
   const { parent, linked } = parentOf(recorder, started);

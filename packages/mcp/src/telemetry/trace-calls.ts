@@ -16,24 +16,25 @@ import type { CallFollower, CallStarted, Observer } from "../server/contract/obs
 import type { WireMessage } from "../transport/watched-transport.js";
 import { OpenSpan, type TraceSpan } from "./trace-span.js";
 
-/** Traces calls: pass it to `server.observe`, to `connect` as `observe`, and its `onMessage` to `connect` for progress. */
+/** Traces calls. Pass it to `server.observe` and to `connect` as `observe`. */
 export interface CallTracer extends Observer, ClientObserver {
+  /** Adds the progress notifications of calls to their traces. Pass it to `connect` as `onMessage`. */
   readonly onMessage: (message: WireMessage) => void;
 }
 
 /** Options for `traceCalls`. */
 export interface TraceCallsOptions {
-  /** Where the time comes from, for tests. Default: the clock of the runtime. */
+  /** The clock and the warnings, for tests. Default: those of the runtime. */
   platform?: Pick<Platform, "monotonic" | "warn"> | undefined;
 }
 
-/** Calls that are traced at the same time; beyond that the oldest is left out. */
+/** Number of calls that are traced at the same time. Beyond that, the oldest trace is dropped. */
 const MAX_CALLS = 1_000;
 
 /**
- * Follows calls through the layers of a client and of servers in the same process, and passes each to `onTrace` when it has ended.
- * A server's part is found by the id of its request, so use one tracer for one connection. What a call still waits for when its
- * connection closes is passed on as far as it came.
+ * Traces calls through the layers of a client and of servers in the same process. Passes each trace to `onTrace` when
+ * the call has ended. The server's part is found by the request id, so use one tracer per connection. When the
+ * connection closes, the unfinished calls are passed as far as they got.
  */
 export function traceCalls(onTrace: (trace: TraceSpan) => void, options: TraceCallsOptions = {}): CallTracer {
   const tracer = new Tracer(onTrace, options.platform ?? platform);
@@ -51,7 +52,7 @@ export function traceCalls(onTrace: (trace: TraceSpan) => void, options: TraceCa
 /** A call of the client that has not ended. */
 interface TracedCall {
   readonly span: OpenSpan;
-  /** The request that stands for it now, and how it travels. */
+  /** The current request of the call, and its transport span. */
   request?: { readonly id: Id; readonly method: string; readonly span: OpenSpan; transport?: OpenSpan } | undefined;
   answers?: OpenSpan | undefined;
 }
@@ -103,11 +104,11 @@ class Tracer {
     }
     call.span.end(now, words);
     this.#calls.delete(callId);
-    this.#pass(call.span);
+    this.#emit(call.span);
   }
 
   answer({ method }: AnswerStarted): AnswerFollower | undefined {
-    // The protocol does not tell which call of several a question belongs to.
+    // The protocol does not identify the call that a question belongs to.
     const [only, ...others] = this.#calls.values();
     if (only === undefined || others.length > 0) return undefined;
     const span = (only.request?.transport ?? only.span).begin("client", "answer", method, this.#now);
@@ -135,14 +136,14 @@ class Tracer {
     const detail = named(method, name);
     const span =
       parent?.begin("server", "call", detail, this.#now) ?? new OpenSpan("server", "call", detail, this.#now);
-    return followCall(span, () => this.#now, parent === undefined ? (ended) => this.#pass(ended) : undefined);
+    return followCall(span, () => this.#now, parent === undefined ? (ended) => this.#emit(ended) : undefined);
   }
 
-  /** Passes on what has not ended. */
+  /** Emits the traces of unfinished calls. */
   flush(): void {
     const open = [...this.#calls.values()];
     this.#calls.clear();
-    for (const { span } of open) this.#pass(span);
+    for (const { span } of open) this.#emit(span);
   }
 
   #callOf(id: Id, detail: string): TracedCall {
@@ -153,12 +154,12 @@ class Tracer {
     return made;
   }
 
-  #pass(span: OpenSpan): void {
+  #emit(span: OpenSpan): void {
     callHook(this.#platform, "onTrace", () => this.#onTrace(span.read()));
   }
 }
 
-/** Follows one call to a server; each layer is within the innermost one that has not ended. */
+/** Follows one call to a server. Each layer becomes a child of the innermost open span. */
 function followCall(
   span: OpenSpan,
   now: () => number,
@@ -194,7 +195,7 @@ function outcomeOf(outcome: RequestEnded["outcome"], error: unknown): string {
   return outcome === "error" ? McpError.from(error).kind : outcome;
 }
 
-/** The methods of the questions of an interim result. */
+/** The methods of the questions in an interim result. */
 function questionsIn(result: unknown): string {
   const asked = isObject(result) ? result["inputRequests"] : undefined;
   if (!isObject(asked)) return "";

@@ -2,10 +2,9 @@ import { printableLine } from "../encoding/printable.js";
 import type { CallLayer } from "../server/contract/observer.js";
 
 /**
- * A layer of a trace. On the client `call` holds one `request` for each message that stands for the call, and `answers` where
- * questions are answered between two of them; a request is written by the `era` and carried by the `transport`. On a server `call`
- * holds the layers that `CallFollower.layer` reports. `progress` has no length. `question` is asked by a server, `answer` given by a
- * client, in revisions that ask by request.
+ * A layer of a trace.
+ *
+ * On the client, `call` contains one `request` for each message that was sent for the call, and `answers` while questions are answered between two requests. The `era` encodes a request, and the `transport` carries it. On a server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. A server sends a `question` and a client sends an `answer`, in revisions where servers ask by request.
  */
 export type TraceLayer =
   | CallLayer
@@ -18,26 +17,29 @@ export type TraceLayer =
   | "question"
   | "answer";
 
-/** A part of a call, with the parts within it in the order in which they began. */
+/** A part of a call, with its nested parts in the order in which they started. */
 export interface TraceSpan {
+  /** The side that the span was recorded on. */
   readonly side: "client" | "server";
+  /** The layer of the client or server. */
   readonly layer: TraceLayer;
-  /** The subject: a method and a name, a revision, a transport, progress. */
+  /** The subject: a method and a name, a revision, a transport, or progress. */
   readonly detail: string;
-  /** When it began, in milliseconds since the trace did. */
+  /** Start time, in milliseconds since the start of the trace. */
   readonly startMs: number;
-  /** Undefined if it had not ended when the trace did. */
+  /** Duration in milliseconds. Undefined if the span had not ended when the trace was passed on. */
   readonly durationMs: number | undefined;
-  /** How it ended, where that is known: `ok`, `tool_error`, `input_required`, or the kind of an error. */
+  /** The outcome, if known: `ok`, `tool_error`, `input_required`, or the kind of an error. */
   readonly outcome: string | undefined;
+  /** The nested spans, in the order in which they started. */
   readonly spans: readonly TraceSpan[];
 }
 
-/** Spans of one trace; later ones are left out, so that a call that reports progress without end stays small. */
+/** Number of spans in one trace. Later ones are dropped, so that a call with endless progress stays small. */
 const MAX_SPANS = 1_000;
 const MAX_DETAIL_LENGTH = 200;
 
-/** A span that is still being written. */
+/** A span that is still being recorded. */
 export class OpenSpan {
   readonly #root: OpenSpan;
   readonly #side: TraceSpan["side"];
@@ -47,7 +49,7 @@ export class OpenSpan {
   readonly #inner: OpenSpan[] = [];
   #ended: number | undefined;
   #outcome: string | undefined;
-  /** How many spans the trace has; counted by its root. */
+  /** Number of spans in the trace, counted by the root span. */
   #count = 1;
 
   constructor(side: TraceSpan["side"], layer: TraceLayer, detail: string, now: number, root?: OpenSpan) {
@@ -62,7 +64,7 @@ export class OpenSpan {
     return this.#ended === undefined;
   }
 
-  /** Begins a span within this one. */
+  /** Starts a span within this one. */
   begin(side: TraceSpan["side"], layer: TraceLayer, detail: string, now: number): OpenSpan {
     const inner = new OpenSpan(side, layer, detail, now, this.#root);
     if (this.#root.#count++ < MAX_SPANS) this.#inner.push(inner);
@@ -74,7 +76,7 @@ export class OpenSpan {
     this.#outcome ??= outcome;
   }
 
-  /** The span as it is now. */
+  /** Returns the span in its current state. */
   read(): TraceSpan {
     const durationMs = this.#ended === undefined ? undefined : this.#ended - this.#began;
     const startMs = this.#began - this.#root.#began;
@@ -92,8 +94,8 @@ export class OpenSpan {
 }
 
 /**
- * Writes a trace as lines: when each layer began, how long it took, and its name, indented by depth. What had not ended has `…` in
- * place of a length. Control characters of names are spelled out.
+ * Formats a trace as lines: the start, duration and name of each layer, indented by depth. A span that has not ended
+ * has `…` in place of its duration. Control characters in names are escaped.
  */
 export function formatTrace(trace: TraceSpan): string {
   const rows = rowsOf(trace, 0);

@@ -205,7 +205,7 @@ describe("options", () => {
   });
 
   it("refuse what is no API of OpenTelemetry", () => {
-    expect(() => telemetry({} as never)).toThrow("was not given the API");
+    expect(() => telemetry({} as never)).toThrow("is not the OpenTelemetry API");
   });
 });
 

@@ -82,6 +82,6 @@ describe("logCalls", () => {
   });
 
   it("refuses what is no logger", () => {
-    expect(() => logCalls({} as never)).toThrow("was not given a logger");
+    expect(() => logCalls({} as never)).toThrow("is not a logger");
   });
 });
