@@ -1,5 +1,5 @@
 import { hashTag } from "./key-names.js";
-import { LastingConnection } from "./lasting-connection.js";
+import { ReconnectingConnection } from "./reconnecting-connection.js";
 import type { RedisClusterClient, RedisMaster, RedisNode } from "./redis-client.js";
 import type { Route } from "./route.js";
 
@@ -8,15 +8,15 @@ export interface ClusterRouteOptions {
   readonly connectMs: number;
   readonly make: () => RedisClusterClient;
   readonly prepare: (node: RedisNode) => Promise<unknown>;
-  /** Settings of connections for subscriptions, given those of the server's own connection. */
+  /** Creates a connection for subscriptions with the settings of the server's own connection. */
   readonly subscriber: (node: RedisNode) => RedisNode;
 }
 
 const SLOTS = 16_384;
-/** Sharded messages exist from this version of Redis on; Valkey reports 7.2. */
-const SHARDED_SINCE = 7;
+/** First version of Redis with sharded messages. Valkey reports 7.2. */
+const MIN_SHARDED_VERSION = 7;
 
-/** The slot of a key, as Redis Cluster computes it: CRC-16/XMODEM of the hash tag or of the whole key. */
+/** Computes the slot of a key like Redis Cluster: CRC-16/XMODEM of the hash tag or of the whole key. */
 export function slotOf(key: string): number {
   let crc = 0;
   for (const byte of new TextEncoder().encode(hashTag(key) ?? key)) {
@@ -28,58 +28,59 @@ export function slotOf(key: string): number {
 }
 
 /** A call that waits for the connection to a server. */
-interface Caller {
+interface QueuedCall {
   readonly send: (node: RedisNode) => void;
   readonly fail: (error: Error) => void;
 }
 
 /**
- * Calls for servers that are not connected, in their order. The client would let them wait for as long as a server is down, and
- * so keep them all; here they fail together after `connectMs`.
+ * Calls for servers that are not connected, in order. They fail together after `connectMs`. The client itself would
+ * queue them for as long as the server is down.
  */
-class Waiting {
-  readonly #callers = new Map<RedisMaster, Caller[]>();
+class ConnectionQueue {
+  readonly #calls = new Map<RedisMaster, QueuedCall[]>();
   readonly #connectMs: number;
 
   constructor(connectMs: number) {
     this.#connectMs = connectMs;
   }
 
-  /** Sends at once where the server is connected and nothing waits for it. */
-  use(cluster: RedisClusterClient, master: RedisMaster, caller: Caller): void {
-    const callers = this.#callers.get(master);
-    if (callers !== undefined) callers.push(caller);
-    else if (master.client?.isReady === true) caller.send(master.client);
-    else this.#connect(cluster, master, [caller]);
+  /** Sends the call now if the server is connected and no earlier call waits for it. */
+  use(cluster: RedisClusterClient, master: RedisMaster, call: QueuedCall): void {
+    const calls = this.#calls.get(master);
+    if (calls !== undefined) calls.push(call);
+    else if (master.client?.isReady === true) call.send(master.client);
+    else this.#connect(cluster, master, [call]);
   }
 
-  #connect(cluster: RedisClusterClient, master: RedisMaster, callers: Caller[]): void {
-    this.#callers.set(master, callers);
-    const end = (tell: (caller: Caller) => void) => {
-      if (this.#callers.get(master) !== callers) return;
+  #connect(cluster: RedisClusterClient, master: RedisMaster, calls: QueuedCall[]): void {
+    this.#calls.set(master, calls);
+    const settleAll = (settle: (call: QueuedCall) => void) => {
+      if (this.#calls.get(master) !== calls) return;
       clearTimeout(timer);
-      this.#callers.delete(master);
-      callers.forEach(tell);
+      this.#calls.delete(master);
+      calls.forEach(settle);
     };
     const timer = setTimeout(() => {
       const error = new Error(`no connection to ${master.address} within ${this.#connectMs} ms`);
-      end(({ fail }) => fail(error));
-      // Nobody has said that another server has taken over: only one that was connected before makes the client look.
+      settleAll(({ fail }) => fail(error));
+      // The client refreshes its topology only when it loses an existing connection, so do it here in case another
+      // server took over.
       cluster._slots?.rediscover?.().catch(() => {});
     }, this.#connectMs);
     timer.unref();
     cluster.nodeClient(master).then(
-      (node) => end(({ send }) => send(node)),
-      (error: Error) => end(({ fail }) => fail(error)),
+      (node) => settleAll(({ send }) => send(node)),
+      (error: Error) => settleAll(({ fail }) => fail(error)),
     );
   }
 }
 
-/** The way to the servers of a cluster. Its client finds them, and follows the slots that move. */
+/** Routes to the servers of a cluster. The cluster client discovers them and follows moved slots. */
 export function clusterRoute(options: ClusterRouteOptions): Route {
   let isSharded = true;
-  const waiting = new Waiting(options.connectMs);
-  const connection = new LastingConnection<RedisClusterClient>({
+  const queue = new ConnectionQueue(options.connectMs);
+  const connection = new ReconnectingConnection<RedisClusterClient>({
     make() {
       const cluster = options.make();
       cluster.on("node-error", (error: Error) => {
@@ -90,10 +91,10 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     connectMs: options.connectMs,
     endsOnError: false,
     async prepare(cluster) {
-      // All are connected, and the first that answers is asked.
+      // Connects to all servers and queries the first that is ready.
       const node = await Promise.any(cluster.masters.map((master) => cluster.nodeClient(master)));
       const version = /^redis_version:(\d+)/m.exec(String(await node.sendCommand(["INFO", "server"])))?.[1];
-      isSharded = Number(version ?? SHARDED_SINCE) >= SHARDED_SINCE;
+      isSharded = Number(version ?? MIN_SHARDED_VERSION) >= MIN_SHARDED_VERSION;
       await options.prepare(node);
     },
   });
@@ -111,8 +112,8 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     use: (key, send, fail) =>
       connection.whenReady((cluster) => {
         const master = cluster.slots[slotOf(key)]?.master;
-        if (master === undefined) fail(new Error("CLUSTERDOWN no server answers for this key"));
-        else waiting.use(cluster, master, { send, fail });
+        if (master === undefined) fail(new Error("CLUSTERDOWN no server holds this key"));
+        else queue.use(cluster, master, { send, fail });
       }),
     async follow(key, args) {
       const cluster = connection.client;
@@ -124,14 +125,14 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
       new Promise((resolve, reject) => {
         connection.whenReady((cluster) => {
           const master = cluster.masters.find((one) => one.address === address);
-          if (master === undefined) return reject(new Error(`${address} is no master of the cluster`));
-          waiting.use(cluster, master, { send: (node) => resolve(options.subscriber(node)), fail: reject });
+          if (master === undefined) return reject(new Error(`${address} is not a primary of the cluster`));
+          queue.use(cluster, master, { send: (node) => resolve(options.subscriber(node)), fail: reject });
         });
       }),
     reset(node, cause) {
       for (const master of connection.client?.masters ?? []) {
         if (master.client !== node) continue;
-        // The client of the cluster makes a new connection for a server that has none.
+        // The cluster client opens a new connection for a server without one.
         master.client = undefined;
         connection.lastError = cause;
         node.destroy();

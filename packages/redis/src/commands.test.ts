@@ -27,7 +27,7 @@ describe("a connection that was cut without a word", () => {
     const commands = new Commands(route, { timeoutMs: 300, maxPending: 10 });
     const call = commands.send("k", ["GET", "k"]).catch((error: Error) => error.message);
     await vi.advanceTimersByTimeAsync(300);
-    expect(await call).toContain("has not answered within 300 ms");
+    expect(await call).toContain("did not answer within 300 ms");
     expect(given).toEqual([]);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(given).toEqual([expect.stringMatching(/^no answer for 5\d\d\d ms$/)]);

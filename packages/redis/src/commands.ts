@@ -1,36 +1,46 @@
 import { StorageError, StorageFailure } from "@parley/mcp/storage";
 import { type Deadline, Deadlines } from "./deadlines.js";
 import type { RedisNode } from "./redis-client.js";
-import { isFull, isNotPrimary, isRedirection, isReply, isTransient, timeOut, toFailure } from "./redis-failure.js";
+import {
+  isFull,
+  isNotPrimary,
+  isRedirection,
+  isReply,
+  isTransient,
+  timeoutFailure,
+  toFailure,
+} from "./redis-failure.js";
 import type { Route } from "./route.js";
 import type { Script } from "./scripts.js";
 
-/** The wait before a command that was certainly not carried out is sent again. */
+/** Delay before a command that was certainly not executed is sent again, in milliseconds. */
 const RETRY_MS = 50;
-/** A connection with open calls that says nothing for this many time-outs, and at least so long, is given up. */
+/**
+ * A connection with pending calls is dropped if it is silent for this many timeouts, and for at least `MIN_SILENT_MS`.
+ */
 const SILENT_TIMEOUTS = 2.5;
-const SILENT_MS = 5_000;
+const MIN_SILENT_MS = 5_000;
 
-/** When a command is sent again: when it was certainly not carried out, also when that is unknown, or never. */
-type Repeats = "unsent" | "always" | "never";
+/** When to resend a command: if it was certainly not executed, also if that is unknown, or never. */
+type RetryPolicy = "unsent" | "always" | "never";
 
 interface Call extends Deadline {
   readonly key: string;
   args: readonly string[];
   readonly script: Script | undefined;
-  readonly repeats: Repeats;
+  readonly retryPolicy: RetryPolicy;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
   node: RedisNode | undefined;
   lastError: Error | undefined;
-  /** True once a server that is not the primary has refused it. */
-  isRefused: boolean;
+  /** True once a server that is not the primary has refused the command. */
+  wasRefused: boolean;
 }
 
-/** The open calls of one connection. */
+/** The pending calls of one connection. */
 interface Traffic {
   open: number;
-  /** When something was last heard, or when the oldest open call was sent. */
+  /** Time of the last reply, or of sending the oldest pending call, in milliseconds of `performance.now()`. */
   since: number;
   isWatched: boolean;
 }
@@ -40,13 +50,13 @@ export interface CommandsOptions {
   readonly maxPending: number;
 }
 
-/** Sends commands to the right server. Every call is settled within `timeoutMs`, with a typed error if it failed. */
+/** Sends commands to the right server. Every call settles within `timeoutMs`, with a typed error if it fails. */
 export class Commands {
   readonly #route: Route;
   readonly #options: CommandsOptions;
   readonly #deadlines: Deadlines;
   readonly #traffic = new WeakMap<RedisNode, Traffic>();
-  /** By key, the end of the commands that follow a redirection; later ones for the key go behind them. */
+  /** By key, the last command that follows a redirection. Later commands for the key queue behind it. */
   readonly #redirected = new Map<string, Promise<unknown>>();
   #pending = 0;
   #closed = false;
@@ -59,29 +69,29 @@ export class Commands {
     this.#deadlines = new Deadlines(options.timeoutMs);
   }
 
-  /** Sends one command; `key` says to which server of a cluster. */
+  /** Sends one command. `key` selects the server of a cluster. */
   send(key: string, args: readonly string[]): Promise<unknown> {
     return this.#call(key, args, undefined, "unsent");
   }
 
-  /** The same for one whose repetition changes nothing. */
-  sendAgain(key: string, args: readonly string[]): Promise<unknown> {
+  /** Sends a command that is safe to repeat. */
+  sendIdempotent(key: string, args: readonly string[]): Promise<unknown> {
     return this.#call(key, args, undefined, "always");
   }
 
-  /** The same for those of one key that have to stay in order. */
+  /** Sends a command that must stay in order with others for the same key. Never resends it. */
   sendInOrder(key: string, args: readonly string[]): Promise<unknown> {
     return this.#call(key, args, undefined, "never");
   }
 
-  /** Runs a script by its digest, or by its text where the server does not know it. */
+  /** Runs a script by its digest, or by its source if the server has not cached it. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const [key = ""] = keys;
-    const words = ["EVALSHA", script.digest, `${script.keys}`, ...keys, ...args];
-    return this.#call(key, words, script, script.repeats ? "always" : "unsent");
+    const command = ["EVALSHA", script.digest, `${script.keys}`, ...keys, ...args];
+    return this.#call(key, command, script, script.idempotent ? "always" : "unsent");
   }
 
-  /** Refuses further calls. Settles when the open ones are settled, which their deadline bounds. */
+  /** Refuses further calls. Resolves when all pending calls have settled, which takes at most `timeoutMs`. */
   close(): Promise<void> {
     this.#closed = true;
     this.#idle ??= new Promise((resolve) => {
@@ -91,7 +101,7 @@ export class Commands {
     return this.#idle;
   }
 
-  #call(key: string, args: readonly string[], script: Script | undefined, repeats: Repeats): Promise<unknown> {
+  #call(key: string, args: readonly string[], script: Script | undefined, retryPolicy: RetryPolicy): Promise<unknown> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
@@ -99,12 +109,12 @@ export class Commands {
         key,
         args,
         script,
-        repeats,
+        retryPolicy,
         resolve,
         reject,
         node: undefined,
         lastError: undefined,
-        isRefused: false,
+        wasRefused: false,
         endsAt: 0,
         settled: false,
         expire: () => this.#expire(call),
@@ -115,21 +125,21 @@ export class Commands {
     });
   }
 
-  /** Why a call is not even begun. */
+  /** The reason to reject a call without sending it. */
   #refusal(): StorageFailure | undefined {
     const { timeoutMs, maxPending } = this.#options;
     const { place, downMs, lastError } = this.#route;
     if (this.#closed) {
-      return new StorageFailure("unavailable", "This storage was closed.", "Make a new one with redisStorage.");
+      return new StorageFailure("unavailable", "This storage was closed.", "Create a new one with redisStorage.");
     }
     if (this.#pending >= maxPending) {
       return new StorageFailure(
         "unavailable",
-        `${maxPending} calls (\`maxPending\`) wait for Redis at ${place} already.`,
+        `${maxPending} calls (\`maxPending\`) already wait for Redis at ${place}.`,
         "Check the load of Redis, or raise `maxPending` of redisStorage.",
       );
     }
-    // Whoever calls during an outage would only wait for the same answer.
+    // During an outage, a further call would only wait for the same error.
     return downMs > timeoutMs && lastError !== undefined ? toFailure(lastError, place) : undefined;
   }
 
@@ -137,7 +147,7 @@ export class Commands {
     this.#route.use(
       call.key,
       (node) => this.#transmit(call, node),
-      (error) => this.#again(call, error),
+      (error) => this.#retryLater(call, error),
     );
   }
 
@@ -171,31 +181,31 @@ export class Commands {
     } else if (isRedirection(error) && this.#route.follow !== undefined) this.#redirect(call);
     else if (isNotPrimary(error) && this.#route.retire !== undefined) {
       this.#route.retire(node, error);
-      this.#sendOnceMore(call, error);
-    } else this.#againOrFail(call, error);
+      this.#retryOnPrimary(call, error);
+    } else this.#retryOrFail(call, error);
   }
 
-  /** Sends a command that was refused by a server that is not the primary to the one that the address leads to now. */
-  #sendOnceMore(call: Call, error: Error): void {
-    const isFirst = !call.isRefused;
-    call.isRefused = true;
-    if (isFirst) this.#again(call, error);
-    else this.#againOrFail(call, error);
+  /** Resends a command that a server which is not the primary has refused. The address may now lead to the primary. */
+  #retryOnPrimary(call: Call, error: Error): void {
+    const isFirst = !call.wasRefused;
+    call.wasRefused = true;
+    if (isFirst) this.#retryLater(call, error);
+    else this.#retryOrFail(call, error);
   }
 
-  #againOrFail(call: Call, error: Error): void {
-    if (isTransient(error) || (call.repeats === "always" && !isReply(error))) this.#again(call, error);
+  #retryOrFail(call: Call, error: Error): void {
+    if (isTransient(error) || (call.retryPolicy === "always" && !isReply(error))) this.#retryLater(call, error);
     else this.#fail(call, error);
   }
 
-  #again(call: Call, error: Error): void {
-    if (call.repeats === "never") return this.#fail(call, error);
+  #retryLater(call: Call, error: Error): void {
+    if (call.retryPolicy === "never") return this.#fail(call, error);
     call.lastError = error;
     call.node = undefined;
     setTimeout(() => call.settled || this.#attempt(call), RETRY_MS);
   }
 
-  /** Lets the client of the cluster find the new place of a key, one command after the other to keep their order. */
+  /** Lets the cluster client find the new server of a key. Sends commands one by one to keep their order. */
   #redirect(call: Call): void {
     const before = this.#redirected.get(call.key) ?? Promise.resolve();
     const done = before.then(async () => {
@@ -204,7 +214,7 @@ export class Commands {
         const reply = await this.#route.follow?.(call.key, call.args);
         this.#settle(call, () => call.resolve(reply));
       } catch (error) {
-        // What `follow` rejects with comes from the client, which throws errors only.
+        // `follow` rejects with errors of the client, which are always `Error` objects.
         this.#afterRedirection(call, error as Error);
       }
     });
@@ -217,8 +227,8 @@ export class Commands {
   #afterRedirection(call: Call, error: Error): void {
     if (call.script !== undefined && error.message.startsWith("NOSCRIPT")) {
       call.args = ["EVAL", call.script.source, ...call.args.slice(2)];
-      this.#again(call, error);
-    } else this.#againOrFail(call, error);
+      this.#retryLater(call, error);
+    } else this.#retryOrFail(call, error);
   }
 
   #fail(call: Call, error: Error): void {
@@ -229,7 +239,7 @@ export class Commands {
   async #refuseWhenFull(call: Call): Promise<void> {
     const info = await call.node?.sendCommand(["INFO", "memory"]).catch(() => "");
     const maximum = Number(/^maxmemory:(\d+)/m.exec(String(info))?.[1] ?? 0);
-    const fix = "Raise `maxmemory` of Redis, or keep less: shorter lifetimes, smaller logs.";
+    const fix = "Raise `maxmemory` of Redis, or store less: use shorter lifetimes or smaller logs.";
     this.#settle(call, () => call.reject(new StorageError("maxmemory", maximum, fix)));
   }
 
@@ -237,30 +247,33 @@ export class Commands {
     const { node, lastError } = call;
     const { timeoutMs } = this.#options;
     const cause = lastError ?? this.#route.lastError;
-    this.#settle(call, () => call.reject(timeOut(timeoutMs, this.#route.place, node !== undefined, cause)));
-    if (node !== undefined) this.#giveUpSilent(node, this.#trafficOf(node));
+    this.#settle(call, () => call.reject(timeoutFailure(timeoutMs, this.#route.place, node !== undefined, cause)));
+    if (node !== undefined) this.#resetIfSilent(node, this.#trafficOf(node));
   }
 
-  /** Gives a connection up that owes answers and is silent. One that is not silent for long is looked at again, also without calls. */
-  #giveUpSilent(node: RedisNode, traffic: Traffic): void {
+  /**
+   * Drops a connection that has pending calls and is silent for too long. Otherwise checks again later, even if no
+   * further call expires.
+   */
+  #resetIfSilent(node: RedisNode, traffic: Traffic): void {
     if (traffic.open === 0 || traffic.isWatched) return;
     const silentMs = performance.now() - traffic.since;
-    const leftMs = Math.max(SILENT_TIMEOUTS * this.#options.timeoutMs, SILENT_MS) - silentMs;
+    const leftMs = Math.max(SILENT_TIMEOUTS * this.#options.timeoutMs, MIN_SILENT_MS) - silentMs;
     if (leftMs <= 0) return this.#route.reset(node, new Error(`no answer for ${Math.round(silentMs)} ms`));
     traffic.isWatched = true;
     const timer = setTimeout(() => {
       traffic.isWatched = false;
-      this.#giveUpSilent(node, traffic);
+      this.#resetIfSilent(node, traffic);
     }, leftMs);
     timer.unref();
   }
 
-  #settle(call: Call, tell: () => void): void {
+  #settle(call: Call, settle: () => void): void {
     if (call.settled) return;
     call.settled = true;
     this.#pending--;
     this.#deadlines.removeSettled();
-    tell();
+    settle();
     if (this.#pending === 0) this.#onIdle?.();
   }
 

@@ -1,12 +1,14 @@
-/** Something that has to end in time. */
+/** An operation that must finish in time. */
 export interface Deadline {
-  /** In milliseconds of `performance.now()`; set by `add`. */
+  /** Time at which it expires, in milliseconds of `performance.now()`. Set by `add`. */
   endsAt: number;
+  /** True once the operation has finished. */
   settled: boolean;
+  /** Called if the deadline passes first. */
   expire(): void;
 }
 
-/** Deadlines that all lie equally far ahead: one timer serves thousands of calls in flight. */
+/** Deadlines of equal duration. One timer serves thousands of calls in flight. */
 export class Deadlines {
   readonly #ms: number;
   #queue: Deadline[] = [];
@@ -23,7 +25,7 @@ export class Deadlines {
     this.#timer ??= this.#arm(this.#ms);
   }
 
-  /** To be called when one is settled, so that it is not kept until its time. */
+  /** Drops settled deadlines at the head of the queue. Call it when one settles, to free its memory early. */
   removeSettled(): void {
     while (this.#queue[this.#head]?.settled === true) this.#head++;
     if (this.#head === this.#queue.length) this.#queue = [];
@@ -33,13 +35,13 @@ export class Deadlines {
   }
 
   #arm(ms: number): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => this.#ring(), ms);
-    // Connections and their attempts keep the process; a timer that finds nothing must not.
+    const timer = setTimeout(() => this.#onTimer(), ms);
+    // Open connections keep the process alive; this timer must not.
     timer.unref();
     return timer;
   }
 
-  #ring(): void {
+  #onTimer(): void {
     this.#timer = undefined;
     const now = performance.now();
     for (let next = this.#queue[this.#head]; next !== undefined; next = this.#queue[this.#head]) {

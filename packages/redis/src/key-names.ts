@@ -1,21 +1,19 @@
-/**
- * What the keys of Redis stand for: a value, a stream, the figures of a stream, a topic. Each has a namespace of its own.
- */
+/** Kind of a key: a value, a stream, the state of a stream, or a topic. Each has its own namespace. */
 type Kind = "k" | "s" | "m" | "t";
 
-/** The text that Redis Cluster takes for the place of a key: that of its first braces, if there is any in them. */
+/** The hash tag by which Redis Cluster places a key: the text in the first pair of braces, if it is not empty. */
 export function hashTag(key: string): string | undefined {
   const open = key.indexOf("{");
   const close = open < 0 ? -1 : key.indexOf("}", open + 1);
   return close > open + 1 ? key.slice(open + 1, close) : undefined;
 }
 
-/** The text of the first braces that are not empty: Redis looks at the first pair alone. */
+/** The text of the first non-empty braces. Redis checks only the first pair. */
 function laterTag(name: string): string | undefined {
   return /\{([^{}][^}]*)\}/.exec(name)?.[1];
 }
 
-/** Names of keys and channels under one prefix. No two names of a kind share a key. */
+/** Names of keys and channels under one prefix. Distinct names of a kind have distinct keys. */
 export class KeyNames {
   readonly #prefix: string;
 
@@ -31,10 +29,10 @@ export class KeyNames {
     return this.#name("t", topic);
   }
 
-  /** The entries of a stream and its figures, which a script changes together: they have the same place in a cluster. */
+  /** Keys of a stream's entries and of its state. A script changes both, so they share a slot in a cluster. */
   stream(stream: string): [entries: string, figures: string] {
     const tagged = hashTag(stream) !== undefined || laterTag(stream) !== undefined;
-    // A tag has no closing brace, and an empty one would be none.
+    // A tag cannot contain a closing brace, and an empty tag would not count.
     const tag = tagged ? undefined : stream.replaceAll("}", "") || "-";
     return [this.#name("s", stream, tag), this.#name("m", stream, tag)];
   }

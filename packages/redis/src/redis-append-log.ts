@@ -1,20 +1,20 @@
 import type { AppendLog, LogEntry, LogLimits, LogRead } from "@parley/mcp/storage";
 import type { Commands } from "./commands.js";
 import type { KeyNames } from "./key-names.js";
-import { type FreeNumber, lifetime } from "./script-numbers.js";
+import { lifetime, type MonotonicNumber } from "./script-numbers.js";
 import { appendEntry, readEntries, touchStream } from "./scripts.js";
 
-/** The most that one read asks Redis for. */
+/** Maximum number of entries that one read requests. */
 const MAX_ENTRIES = 1_000_000;
 const EVICTED: LogRead = { evicted: true };
 
-/** Streams of Redis, each with its figures in a small string beside it. */
+/** Append log on Redis streams, each with its state in a separate small string. */
 export class RedisAppendLog implements AppendLog {
   readonly #commands: Commands;
   readonly #names: KeyNames;
-  readonly #ids: FreeNumber;
+  readonly #ids: MonotonicNumber;
 
-  constructor(commands: Commands, names: KeyNames, ids: FreeNumber) {
+  constructor(commands: Commands, names: KeyNames, ids: MonotonicNumber) {
     this.#commands = commands;
     this.#names = names;
     this.#ids = ids;
@@ -25,7 +25,7 @@ export class RedisAppendLog implements AppendLog {
     const ends = [lifetime(maxAgeMs), lifetime(ttlMs)];
     const args = [entry, `${maxEntries}`, `${maxBytes}`, ...ends, `${this.#ids.next()}`];
     const id = Number(await this.#commands.run(appendEntry, this.#names.stream(stream), args));
-    this.#ids.seen(id);
+    this.#ids.observe(id);
     return id;
   }
 
@@ -37,7 +37,7 @@ export class RedisAppendLog implements AppendLog {
     const entries: LogEntry[] = [];
     for (let at = 0; at < reply.length; at += 2) {
       const id = Number(reply[at]);
-      this.#ids.seen(id);
+      this.#ids.observe(id);
       entries.push({ id, entry: String(reply[at + 1]) });
     }
     return { evicted: false, entries };
@@ -49,6 +49,6 @@ export class RedisAppendLog implements AppendLog {
 
   async drop(stream: string): Promise<void> {
     const [entries, figures] = this.#names.stream(stream);
-    await this.#commands.sendAgain(entries, ["UNLINK", entries, figures]);
+    await this.#commands.sendIdempotent(entries, ["UNLINK", entries, figures]);
   }
 }

@@ -1,4 +1,4 @@
-/** The part of a connection of `@redis/client` that the storage uses. */
+/** The part of a `@redis/client` connection that the storage uses. */
 export interface RedisNode {
   readonly isReady: boolean;
   readonly options: { readonly socket?: object };
@@ -16,33 +16,35 @@ export interface RedisNode {
 
 export type MessageListener = (message: string, channel: string) => void;
 
-/** A server of a cluster; its connection is made when it is first needed. */
+/** A primary server of a cluster. The cluster client connects to it on first use. */
 export interface RedisMaster {
   readonly address: string;
   client?: RedisNode | undefined;
 }
 
-/** The part of a cluster of `@redis/client` that the storage uses. */
+/** The part of a `@redis/client` cluster that the storage uses. */
 export interface RedisClusterClient {
   readonly slots: readonly ({ readonly master: RedisMaster } | undefined)[];
   readonly masters: readonly RedisMaster[];
-  /** Its own way to look where slots are now; not a documented part of it. */
+  /** Undocumented: refreshes the mapping of slots to servers. */
   readonly _slots?: { rediscover?(): Promise<unknown> };
   connect(): Promise<unknown>;
   close(): Promise<unknown>;
   destroy(): void;
   duplicate(overrides?: object): RedisClusterClient;
-  /** Settles when the server is connected, however long that takes. */
+  /** Resolves when the server is connected, however long that takes. */
   nodeClient(master: RedisMaster): Promise<RedisNode>;
   sendCommand(key: string, isReadonly: boolean, args: readonly string[], options?: object): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
 }
 
 /**
- * A client that `createClient`, `createCluster` or `createSentinel` of `@redis/client` (or of `redis`) has made. The storage opens connections
- * of its own with the same settings, and leaves the client itself alone.
+ * A client made by `createClient`, `createCluster` or `createSentinel` of `@redis/client` or `redis`. The storage opens
+ * its own connections with the same settings and does not use the client itself.
  */
 export interface ConfiguredClient {
+  /** Creates another client with the same settings, for the connections of the storage. */
   duplicate(): unknown;
+  /** Sends a command. The storage only checks that it exists. */
   sendCommand: unknown;
 }

@@ -7,19 +7,19 @@ import {
 } from "@parley/mcp/storage";
 import type { Commands } from "./commands.js";
 import type { KeyNames } from "./key-names.js";
-import { type FreeNumber, lifetime } from "./script-numbers.js";
+import { lifetime, type MonotonicNumber } from "./script-numbers.js";
 import { deleteValue, setValue } from "./scripts.js";
 
-/** The digits of a version before the text of a value. */
+/** Number of digits of the version that precedes the text of a value. */
 const VERSION_DIGITS = 16;
 
-/** Values with versions: one string each, so that a read is one plain GET. */
+/** Values with versions, one string each, so that a read is a plain GET. */
 export class RedisKeyValue implements KeyValue {
   readonly #commands: Commands;
   readonly #names: KeyNames;
-  readonly #versions: FreeNumber;
+  readonly #versions: MonotonicNumber;
 
-  constructor(commands: Commands, names: KeyNames, versions: FreeNumber) {
+  constructor(commands: Commands, names: KeyNames, versions: MonotonicNumber) {
     this.#commands = commands;
     this.#names = names;
     this.#versions = versions;
@@ -27,11 +27,11 @@ export class RedisKeyValue implements KeyValue {
 
   async get(key: string): Promise<Versioned | undefined> {
     const name = this.#names.value(key);
-    const found = await this.#commands.sendAgain(name, ["GET", name]);
+    const found = await this.#commands.sendIdempotent(name, ["GET", name]);
     if (typeof found !== "string") return undefined;
     const version = Number(found.slice(0, VERSION_DIGITS));
-    if (!Number.isSafeInteger(version) || found.length < VERSION_DIGITS) throw notOurs();
-    this.#versions.seen(version);
+    if (!Number.isSafeInteger(version) || found.length < VERSION_DIGITS) throw foreignValue();
+    this.#versions.observe(version);
     return { value: found.slice(VERSION_DIGITS), version };
   }
 
@@ -39,7 +39,7 @@ export class RedisKeyValue implements KeyValue {
     const args = [value, lifetime(ttlMs), ifVersion === undefined ? "" : `${ifVersion}`, `${this.#versions.next()}`];
     const version = await this.#commands.run(setValue, [this.#names.value(key)], args);
     if (typeof version !== "number") return undefined;
-    this.#versions.seen(version);
+    this.#versions.observe(version);
     return version;
   }
 
@@ -51,14 +51,14 @@ export class RedisKeyValue implements KeyValue {
 
   async touch(key: string, ttlMs: number): Promise<boolean> {
     const name = this.#names.value(key);
-    return (await this.#commands.sendAgain(name, ["PEXPIRE", name, lifetime(ttlMs)])) === 1;
+    return (await this.#commands.sendIdempotent(name, ["PEXPIRE", name, lifetime(ttlMs)])) === 1;
   }
 }
 
-function notOurs(): StorageFailure {
+function foreignValue(): StorageFailure {
   return new StorageFailure(
     "corrupt",
-    "A key under the prefix holds something that this storage has not written.",
-    "Give redisStorage a `prefix` that nothing else uses.",
+    "A key under the prefix holds a value that this storage did not write.",
+    "Set `prefix` of redisStorage to a value that nothing else uses.",
   );
 }

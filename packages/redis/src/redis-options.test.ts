@@ -7,12 +7,12 @@ describe("options of redisStorage", () => {
   it.each<[object, RegExp]>([
     [{}, /exactly one of `url`, `nodes` and `client`/],
     [{ url, nodes: [url] }, /exactly one of/],
-    [{ url, host: "x" }, /"host" is no option/],
-    [{ url: "http://127.0.0.1" }, /not one of Redis/],
-    [{ url: "127.0.0.1:6379" }, /not one of Redis/],
-    [{ url: `${url}/first` }, /path of its URL is no number/],
-    [{ nodes: [] }, /no list of URLs/],
-    [{ client: {} }, /no client of Redis/],
+    [{ url, host: "x" }, /"host" is not an option/],
+    [{ url: "http://127.0.0.1" }, /not a Redis URL/],
+    [{ url: "127.0.0.1:6379" }, /not a Redis URL/],
+    [{ url: `${url}/first` }, /path of the URL is not the number/],
+    [{ nodes: [] }, /not a list of URLs/],
+    [{ client: {} }, /not a Redis client/],
     [{ url, prefix: "a{b}" }, /`prefix`/],
     [{ url, timeoutMs: 0 }, /`timeoutMs` is 0/],
     [{ url, connectMs: Number.NaN }, /`connectMs` is NaN/],
@@ -58,6 +58,6 @@ describe("options of redisStorage", () => {
   });
 
   it("refuse a percent sign that is no encoding without repeating it", () => {
-    expect(() => checkRedisOptions({ url: "redis://u:%zz@h" })).toThrow(/not one of Redis/);
+    expect(() => checkRedisOptions({ url: "redis://u:%zz@h" })).toThrow(/not a Redis URL/);
   });
 });

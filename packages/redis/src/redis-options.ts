@@ -3,35 +3,38 @@ import { McpError } from "@parley/mcp";
 import type { ConfiguredClient } from "./redis-client.js";
 import { type SentinelSettings, sentinelSettings } from "./sentinel-route.js";
 
-/** Which Redis, and how long to wait for it. Give one of `url`, `nodes` and `client`. */
+/** Connection settings and limits of `redisStorage`. Set exactly one of `url`, `nodes` and `client`. */
 export interface RedisStorageOptions {
-  /** One server: `redis://` or, with TLS, `rediss://`, then `user:password@host:port/database`. */
+  /** URL of one server: `redis://`, or `rediss://` for TLS, followed by `user:password@host:port/database`. */
   readonly url?: string | undefined;
-  /** Some servers of a cluster, as URLs; the others are found. */
+  /** URLs of some servers of a cluster. The client discovers the others. */
   readonly nodes?: readonly string[] | undefined;
-  /** A client of `createClient`, `createCluster` or `createSentinel`, whose settings are used for connections of the storage's own. */
+  /**
+   * A client of `createClient`, `createCluster` or `createSentinel`. The storage opens its own connections with the
+   * same settings.
+   */
   readonly client?: ConfiguredClient | undefined;
-  /** The user of the connection (ACL). Default: the one in `url`, or Redis' default user. */
+  /** User name (ACL). Default: the one in `url`, or the default user of Redis. */
   readonly username?: string | undefined;
-  /** The password of the connection. Default: the one in `url`, if any. */
+  /** Password. Default: the one in `url`, if any. */
   readonly password?: string | undefined;
-  /** `true`, or the settings of TLS; also follows from `rediss://`. */
+  /** `true`, or TLS options. Default: TLS if the URL starts with `rediss://`. */
   readonly tls?: boolean | ConnectionOptions | undefined;
-  /** Begins every key and channel. Default `parley:`. */
+  /** Prefix of every key and channel. Default: `parley:`. */
   readonly prefix?: string | undefined;
-  /** After this every call ends with a `StorageFailure`. Default 2,000. */
+  /** Time after which a call rejects with a `StorageFailure`, in milliseconds. Default: 2,000. */
   readonly timeoutMs?: number | undefined;
-  /** How long one attempt to connect may take. Default 5,000. */
+  /** Maximum time of one connection attempt, in milliseconds. Default: 5,000. */
   readonly connectMs?: number | undefined;
-  /** Calls that may wait for Redis at a time; more are refused at once. Default 10,000. */
+  /** Maximum number of calls that wait for Redis. Further calls are rejected at once. Default: 10,000. */
   readonly maxPending?: number | undefined;
 }
 
-/** Options that were checked, with their defaults. */
+/** Validated options with defaults applied. */
 export interface CheckedOptions {
   readonly servers: readonly ServerAddress[];
   readonly isCluster: boolean;
-  /** Set if `client` is one of `createSentinel`. */
+  /** Set if `client` was made by `createSentinel`. */
   readonly sentinel: SentinelSettings | undefined;
   readonly client: ConfiguredClient | undefined;
   readonly prefix: string;
@@ -40,7 +43,7 @@ export interface CheckedOptions {
   readonly maxPending: number;
 }
 
-/** One server in the words of the client: its URLs are taken apart here, because it repeats them in errors. */
+/** One server in the form that the client expects. URLs are parsed here, because the client repeats them in errors. */
 export interface ServerAddress {
   readonly socket: { readonly host: string; readonly port: number };
   readonly username?: string;
@@ -48,29 +51,30 @@ export interface ServerAddress {
   readonly database?: number;
 }
 
-const NAMES = "url nodes client username password tls prefix timeoutMs connectMs maxPending";
+const OPTION_NAMES = "url nodes client username password tls prefix timeoutMs connectMs maxPending";
 
 export function checkRedisOptions(options: RedisStorageOptions): CheckedOptions {
-  if (typeof options !== "object" || options === null) refuse("the options are no object", "Give at least a `url`.");
+  if (typeof options !== "object" || options === null)
+    refuse("the options must be an object", "Pass at least a `url`.");
   for (const name of Object.keys(options)) {
-    if (!NAMES.split(" ").includes(name))
-      refuse(`"${name}" is no option`, `Use one of: ${NAMES.replaceAll(" ", ", ")}.`);
+    if (!OPTION_NAMES.split(" ").includes(name))
+      refuse(`"${name}" is not an option`, `Use one of: ${OPTION_NAMES.replaceAll(" ", ", ")}.`);
   }
   const { url, nodes, client } = options;
   if ([url, nodes, client].filter((one) => one !== undefined).length !== 1) {
     refuse(
-      "it needs exactly one of `url`, `nodes` and `client`",
-      'Give `url: "redis://127.0.0.1:6379"` for one server.',
+      "exactly one of `url`, `nodes` and `client` is required",
+      'Pass `url: "redis://127.0.0.1:6379"` for one server.',
     );
   }
   if (nodes !== undefined && (!Array.isArray(nodes) || nodes.length === 0)) {
-    refuse("`nodes` is no list of URLs", "Give the URLs of some servers of the cluster.");
+    refuse("`nodes` is not a list of URLs", "Pass the URLs of some servers of the cluster.");
   }
   const isClient = typeof client?.duplicate === "function" && typeof client.sendCommand === "function";
   if (client !== undefined && !isClient) {
     refuse(
-      "`client` is no client of Redis",
-      "Give what `createClient`, `createCluster` or `createSentinel` of `@redis/client` returns.",
+      "`client` is not a Redis client",
+      "Pass the result of `createClient`, `createCluster` or `createSentinel` of `@redis/client`.",
     );
   }
   return {
@@ -89,8 +93,8 @@ function checkedSentinel(client: ConfiguredClient): SentinelSettings {
   return (
     sentinelSettings(client) ??
     refuse(
-      "`client` is one of Sentinel that does not give its settings",
-      "Use `createSentinel` of `@redis/client` 5 or later, or give the `url` of an address that leads to the primary.",
+      "the settings of this Sentinel `client` cannot be read",
+      "Use `createSentinel` of `@redis/client` 5 or later, or pass the `url` of an address that leads to the primary.",
     )
   );
 }
@@ -99,11 +103,11 @@ function serverAddress(url: unknown, { username, password, tls }: RedisStorageOp
   const isUrl = typeof url === "string" && URL.canParse(url) && !/%(?![0-9a-f]{2})/i.test(url);
   const parsed = isUrl ? new URL(url) : undefined;
   if (parsed === undefined || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === "") {
-    return refuse("a URL of it is not one of Redis", "Write it as redis://host:port, or rediss://host:port with TLS.");
+    return refuse("the URL is not a Redis URL", "Use redis://host:port, or rediss://host:port with TLS.");
   }
   const database = parsed.pathname.slice(1);
   if (!/^\d*$/.test(database))
-    refuse("the path of its URL is no number", "Write the number of the database, or nothing.");
+    refuse("the path of the URL is not the number of a database", "Use a number as path, or leave it out.");
   const user = username ?? decodeURIComponent(parsed.username);
   const secret = password ?? decodeURIComponent(parsed.password);
   const secure = typeof tls === "object" ? { ...tls, tls: true } : { tls: tls ?? parsed.protocol === "rediss:" };
@@ -119,8 +123,8 @@ function serverAddress(url: unknown, { username, password, tls }: RedisStorageOp
 function checkedPrefix(prefix: string): string {
   if (typeof prefix === "string" && !/[{}]/.test(prefix)) return prefix;
   return refuse(
-    "`prefix` is no text without braces",
-    "Braces say which keys of a cluster belong together; leave them out.",
+    "`prefix` must be a string without braces",
+    "Remove the braces: in a cluster they decide which keys belong together.",
   );
 }
 

@@ -1,23 +1,23 @@
 import { type PubSub, StorageFailure, type Unsubscribe } from "@parley/mcp/storage";
 import type { Commands } from "./commands.js";
 import type { KeyNames } from "./key-names.js";
-import { timeOut, toFailure } from "./redis-failure.js";
+import { timeoutFailure, toFailure } from "./redis-failure.js";
 import type { Route } from "./route.js";
 import { Shard } from "./shard.js";
-import { Topic, type TopicEnd } from "./topic.js";
+import { Topic, type TopicSubscriber } from "./topic.js";
 
-/** The first wait before a topic that could not be subscribed is tried again, and the longest. */
+/** First and longest delay before another attempt to subscribe a topic, in milliseconds. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
-/** How often the place of topics in a cluster is compared with that of their subscriptions. */
-const LOOK_MS = 1_000;
+/** Interval for checking that each topic is subscribed on the cluster server that holds it, in milliseconds. */
+const PLACEMENT_CHECK_MS = 1_000;
 
 export interface RedisPubSubOptions {
   readonly timeoutMs: number;
   readonly connectMs: number;
 }
 
-/** Topics as channels of Redis: each is subscribed once for all that listen in this process. */
+/** Topics as channels of Redis. Each channel is subscribed once for all subscribers of this process. */
 export class RedisPubSub implements PubSub {
   readonly #commands: Commands;
   readonly #names: KeyNames;
@@ -25,7 +25,7 @@ export class RedisPubSub implements PubSub {
   readonly #options: RedisPubSubOptions;
   readonly #topics = new Map<string, Topic>();
   readonly #shards = new Map<string, Shard>();
-  #look: ReturnType<typeof setInterval> | undefined;
+  #placementTimer: ReturnType<typeof setInterval> | undefined;
   #closed = false;
 
   constructor(commands: Commands, names: KeyNames, route: Route, options: RedisPubSubOptions) {
@@ -33,7 +33,7 @@ export class RedisPubSub implements PubSub {
     this.#names = names;
     this.#route = route;
     this.#options = options;
-    // A server that is no longer the primary gets messages late, or none.
+    // A server that is no longer the primary receives messages late, or not at all.
     route.onMoved?.((before) => {
       for (const shard of this.#shards.values()) shard.reconnect(before);
     });
@@ -46,16 +46,16 @@ export class RedisPubSub implements PubSub {
 
   async subscribe(topicName: string, deliver: (message: string) => void, onGap?: () => void): Promise<Unsubscribe> {
     if (this.#closed) {
-      throw closed();
+      throw closedFailure();
     }
     const topic = this.#topicOf(this.#names.topic(topicName));
-    const end: TopicEnd = { deliver, onGap, isBehind: false };
-    topic.ends.add(end);
+    const subscriber: TopicSubscriber = { deliver, onGap, hasGap: false };
+    topic.subscribers.add(subscriber);
     const stop = () => {
-      if (topic.ends.delete(end) && topic.ends.size === 0) this.#leave(topic);
+      if (topic.subscribers.delete(subscriber) && topic.subscribers.size === 0) this.#removeTopic(topic);
     };
     try {
-      await this.#untilLive(topic);
+      await this.#waitUntilLive(topic);
     } catch (error) {
       stop();
       throw error;
@@ -65,8 +65,8 @@ export class RedisPubSub implements PubSub {
 
   close(): void {
     this.#closed = true;
-    clearInterval(this.#look);
-    for (const topic of this.#topics.values()) topic.refuse(closed());
+    clearInterval(this.#placementTimer);
+    for (const topic of this.#topics.values()) topic.rejectWaiting(closedFailure());
     this.#topics.clear();
     for (const shard of this.#shards.values()) shard.close();
     this.#shards.clear();
@@ -77,16 +77,16 @@ export class RedisPubSub implements PubSub {
     if (known !== undefined) return known;
     const topic = new Topic(channel);
     this.#topics.set(channel, topic);
-    void this.#place(topic);
+    void this.#subscribeTopic(topic);
     return topic;
   }
 
-  #leave(topic: Topic): void {
+  #removeTopic(topic: Topic): void {
     if (this.#topics.get(topic.channel) === topic) this.#topics.delete(topic.channel);
-    topic.place?.remove(topic);
+    topic.connection?.remove(topic);
   }
 
-  #untilLive(topic: Topic): Promise<void> {
+  #waitUntilLive(topic: Topic): Promise<void> {
     if (topic.isLive) return Promise.resolve();
     const { timeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
@@ -96,8 +96,8 @@ export class RedisPubSub implements PubSub {
         reject(error instanceof StorageFailure ? error : toFailure(error, this.#route.place));
       };
       const timer = setTimeout(() => {
-        const cause = topic.lastError ?? topic.place?.lastError ?? this.#route.lastError;
-        fail(timeOut(timeoutMs, this.#route.place, topic.place?.isConnected ?? false, cause));
+        const cause = topic.lastError ?? topic.connection?.lastError ?? this.#route.lastError;
+        fail(timeoutFailure(timeoutMs, this.#route.place, topic.connection?.isConnected ?? false, cause));
       }, timeoutMs);
       const waiter = {
         resolve: () => {
@@ -110,29 +110,29 @@ export class RedisPubSub implements PubSub {
     });
   }
 
-  /** Brings a topic to the connection of the server that holds it; tries again until nobody listens any more. */
-  async #place(topic: Topic): Promise<void> {
+  /** Subscribes a topic on the server that holds it. Retries until the topic has no subscribers. */
+  async #subscribeTopic(topic: Topic): Promise<void> {
     while (!this.#closed && this.#topics.get(topic.channel) === topic) {
       try {
         await this.#shardOf(topic.channel).then((shard) => shard.add(topic));
         return;
       } catch (error) {
-        // Connections reject with errors only.
+        // Connections reject only with errors.
         topic.lastError = error as Error;
-        await retryTime(topic);
+        await retryDelay(topic);
       }
     }
   }
 
-  /** Those who listened before must hear again, whatever the server has said this time. */
-  async #placeAgain(topic: Topic): Promise<void> {
-    await retryTime(topic);
-    await this.#place(topic);
+  /** Retries after a refusal, because earlier subscribers still need the messages. */
+  async #subscribeLater(topic: Topic): Promise<void> {
+    await retryDelay(topic);
+    await this.#subscribeTopic(topic);
   }
 
   async #shardOf(channel: string): Promise<Shard> {
-    // Until the cluster is known, it has no addresses.
-    if (this.#route.follow !== undefined) await this.#commands.sendAgain(channel, ["PTTL", channel]);
+    // A cluster has no addresses until its topology is known.
+    if (this.#route.follow !== undefined) await this.#commands.sendIdempotent(channel, ["PTTL", channel]);
     const address = this.#route.addressOf(channel);
     let shard = this.#shards.get(address);
     if (shard === undefined) {
@@ -141,37 +141,37 @@ export class RedisPubSub implements PubSub {
         isSharded: this.#route.isSharded && this.#route.follow !== undefined,
         make: () => this.#route.subscriber(address),
         deliver: (message, from) => this.#topics.get(from)?.deliver(message),
-        onMoved: (topic) => void this.#place(topic),
-        onRefused: (topic) => void this.#placeAgain(topic),
+        onMoved: (topic) => void this.#subscribeTopic(topic),
+        onRefused: (topic) => void this.#subscribeLater(topic),
         connectMs,
         timeoutMs,
       });
       this.#shards.set(address, shard);
-      if (this.#route.follow !== undefined) this.#look ??= this.#watchPlaces();
+      if (this.#route.follow !== undefined) this.#placementTimer ??= this.#watchPlacement();
     }
     return shard;
   }
 
-  #watchPlaces(): ReturnType<typeof setInterval> {
+  #watchPlacement(): ReturnType<typeof setInterval> {
     const timer = setInterval(() => {
       for (const [address, shard] of this.#shards) {
-        for (const topic of shard.topics) if (this.#route.addressOf(topic.channel) !== address) shard.expel(topic);
+        for (const topic of shard.topics) if (this.#route.addressOf(topic.channel) !== address) shard.moveAway(topic);
         if (shard.topics.size > 0) continue;
         this.#shards.delete(address);
         shard.close();
       }
-    }, LOOK_MS);
+    }, PLACEMENT_CHECK_MS);
     timer.unref();
     return timer;
   }
 }
 
-function retryTime(topic: Topic): Promise<void> {
+function retryDelay(topic: Topic): Promise<void> {
   const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), MAX_RETRY_MS);
-  // What waits for a subscription has a timer of its own, which keeps the process.
+  // The promise of a subscriber has its own timer, which keeps the process alive.
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
 
-function closed(): StorageFailure {
-  return new StorageFailure("unavailable", "This storage was closed.", "Make a new one with redisStorage.");
+function closedFailure(): StorageFailure {
+  return new StorageFailure("unavailable", "This storage was closed.", "Create a new one with redisStorage.");
 }

@@ -9,38 +9,41 @@ import { RedisKeyValue } from "./redis-key-value.js";
 import { type CheckedOptions, checkRedisOptions, type RedisStorageOptions } from "./redis-options.js";
 import { RedisPubSub } from "./redis-pub-sub.js";
 import type { Route } from "./route.js";
-import { FreeNumber } from "./script-numbers.js";
+import { MonotonicNumber } from "./script-numbers.js";
 import { ALL_SCRIPTS } from "./scripts.js";
 import { sentinelRoute } from "./sentinel-route.js";
 import { serverRoute } from "./server-route.js";
 
-/** A storage on Redis or Valkey. It has to be closed, or its connections keep the process alive. */
+/** A storage on Redis or Valkey. Close it, or its connections keep the process alive. */
 export interface RedisStorage extends Storage {
-  /** Ends subscriptions at once, and connections when the open calls are settled: at the latest after `timeoutMs`. */
+  /** Ends subscriptions at once, then waits for pending calls, at most `timeoutMs`, and closes the connections. */
   close(): Promise<void>;
 }
 
-/** Connections end with their first error; the storage makes new ones. Nothing waits in the client for a connection. */
-const OF_EVERY_CONNECTION = {
+/**
+ * Options of every connection. A connection ends with its first error, and the storage opens a new one. The client does
+ * not queue commands while disconnected.
+ */
+const CONNECTION_OPTIONS = {
   disableOfflineQueue: true,
   maintNotifications: "disabled",
-  // A timer for each command would cost more than the command; the storage has one for all.
+  // A timer per command would cost more than the command. The storage uses one timer for all.
   commandOptions: { timeout: 0 },
 } as const;
-/** How soon a cluster looks for another server after one was lost. */
+/** Delay after which a cluster client refreshes its topology when a server is lost, in milliseconds. */
 const REFRESH_MS = 1_000;
 
 /**
- * Makes a storage on one Redis or Valkey, or on a cluster, for servers of several processes. It connects when it is first used,
- * and again after every interruption. A call that Redis does not answer in time ends with a `StorageFailure`, and a Redis whose
- * memory is full answers with a `StorageError`.
+ * Creates a storage on a Redis or Valkey server, or on a cluster, that several processes can share. Connects on first
+ * use and reconnects after every interruption. A call that Redis does not answer in time rejects with a
+ * `StorageFailure`. If the memory of Redis is full, writes reject with a `StorageError`.
  */
 export function redisStorage(options: RedisStorageOptions): RedisStorage {
   const checked = checkRedisOptions(options);
   const route = checked.isCluster ? routeToCluster(checked) : routeToServer(checked);
   const commands = new Commands(route, checked);
   const names = new KeyNames(checked.prefix);
-  const numbers = new FreeNumber();
+  const numbers = new MonotonicNumber();
   const pubsub = new RedisPubSub(commands, names, route, checked);
   return {
     kv: new RedisKeyValue(commands, names, numbers),
@@ -57,11 +60,12 @@ export function redisStorage(options: RedisStorageOptions): RedisStorage {
 function routeToServer({ servers, client, connectMs, sentinel }: CheckedOptions): Route {
   const [server] = servers;
   const own = (socket: object | undefined) => ({
-    ...OF_EVERY_CONNECTION,
+    ...CONNECTION_OPTIONS,
     socket: { ...socket, connectTimeout: connectMs, reconnectStrategy: false as const },
   });
   if (sentinel !== undefined) return sentinelRoute({ settings: sentinel, connectMs, own, prepare });
-  // Both are clients of `@redis/client`, of which the storage uses a part; its own types differ by modules and versions.
+  // Both are clients of `@redis/client`, of which the storage uses a part. The types of the package differ between
+  // modules and versions.
   const given = client as unknown as RedisNode | undefined;
   const make = () =>
     given?.duplicate(own(given.options.socket)) ??
@@ -76,7 +80,7 @@ function routeToCluster({ servers, client, connectMs }: CheckedOptions): Route {
     Math.min(50 * 2 ** Math.min(retries, 6), 2_000) * (0.5 + Math.random() / 2);
   const defaults = {
     ...server,
-    ...OF_EVERY_CONNECTION,
+    ...CONNECTION_OPTIONS,
     socket: { ...secure, connectTimeout: connectMs, reconnectStrategy },
   };
   // As above.
@@ -86,13 +90,13 @@ function routeToCluster({ servers, client, connectMs }: CheckedOptions): Route {
     (createCluster({
       rootNodes: servers.map(({ socket }) => ({ socket })),
       defaults,
-      // Otherwise one server that is down would keep the whole cluster from being used.
+      // Otherwise one server that is down would make the whole cluster unusable.
       minimizeConnections: true,
       topologyRefreshOnReconnectionAttemptStrategy: REFRESH_MS,
     }) as unknown as RedisClusterClient);
   const subscriber = (node: RedisNode) =>
     node.duplicate({
-      ...OF_EVERY_CONNECTION,
+      ...CONNECTION_OPTIONS,
       socket: { ...node.options.socket, connectTimeout: connectMs, reconnectStrategy: false },
     });
   const place = servers.length === 0 ? "a cluster" : servers.map(({ socket }) => placeOf(socket)).join(", ");
@@ -104,7 +108,7 @@ function placeOf(socket: object | undefined): string {
   return path ?? `${host}:${port}`;
 }
 
-/** Loads the scripts, so that no command has to bring one, and looks whether this Redis may lose what it was given. */
+/** Loads the scripts, so that commands can refer to them by digest, and warns if this Redis may evict data. */
 async function prepare(node: RedisNode): Promise<void> {
   const [info] = await Promise.all([
     node.sendCommand(["INFO", "memory"]).catch(() => ""),

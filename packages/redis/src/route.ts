@@ -1,30 +1,33 @@
 import type { RedisNode } from "./redis-client.js";
 
-/** The way to the server that holds a key. */
+/** Finds the server that holds a key, and the connection to it. */
 export interface Route {
-  /** Host and port, without any secret. */
+  /** Host and port for messages, without credentials. */
   readonly place: string;
+  /** The last connection error. */
   readonly lastError: Error | undefined;
-  /** How long nothing could be reached. */
+  /** Time for which no server has been reachable, in milliseconds. 0 while connected. */
   readonly downMs: number;
-  /** Whether messages go to the server that holds the topic, and not to all of a cluster. */
+  /** True if a message goes only to the server that holds its topic, false if a cluster broadcasts it. */
   readonly isSharded: boolean;
-  /** Calls `send` at once, or as soon as the server can be reached; calls for one server keep their order. */
+  /** Calls `send` now or as soon as the server is reachable. Calls for the same server stay in order. */
   use(key: string, send: (node: RedisNode) => void, fail: (error: Error) => void): void;
-  /** Sends a command to the new place of a key. Only a cluster has it. */
+  /** Sends a command to the server that a key has moved to. Only for clusters. */
   readonly follow?: (key: string, args: readonly string[]) => Promise<unknown>;
-  /** The address of the server that holds a key, as far as it is known. */
+  /** Address of the server that holds a key. Falls back to `place` if it is not known yet. */
   addressOf(key: string): string;
-  /** Makes a connection to the server at an address, for subscriptions; it is not connected yet. */
+  /** Creates a connection for subscriptions to the server at an address. The caller connects it. */
   subscriber(address: string): Promise<RedisNode>;
-  /** Gives a connection up that does not answer. */
+  /** Drops a connection that does not respond. */
   reset(node: RedisNode, cause: Error): void;
-  /** Makes a new connection in place of one to a server that is not the primary. A cluster redirects instead. */
+  /** Replaces a connection to a server that is not the primary. Absent for clusters, which redirect instead. */
   readonly retire?: (node: RedisNode, cause: Error) => void;
   /**
-   * Calls `act` when the address has come to lead to another server, with the time until which connections were made to the former
-   * one, in milliseconds of `performance.now()`. A cluster redirects instead.
+   * Registers a callback for the case that the address now leads to another server. `act` receives a time in
+   * milliseconds of `performance.now()`: connections made before it lead to the former server. Absent for clusters,
+   * which redirect instead.
    */
   readonly onMoved?: (act: (before: number) => void) => void;
+  /** Closes all connections. */
   close(): void;
 }

@@ -1,24 +1,25 @@
 /**
- * Numbers that this process has not seen used. The scripts take the clock of Redis or this number, whichever is greater: if the
- * clock goes back, or a replica with a slower one takes over, versions and ids still grow.
+ * A number greater than any that this process has seen. Scripts use the maximum of it and the clock of Redis, so that
+ * versions and ids grow even if the clock is set back or a replica with a slower clock takes over.
  */
-export class FreeNumber {
+export class MonotonicNumber {
   #last = 0;
 
-  seen(used: number): void {
+  /** Records a number that is in use. */
+  observe(used: number): void {
     if (used > this.#last) this.#last = used;
   }
 
-  /** Another one for each call, so that calls in flight do not share one. */
+  /** Returns a different number for each call, so that concurrent calls do not share one. */
   next(): number {
     return ++this.#last;
   }
 }
 
-/** 100 years: Redis refuses times that do not fit its own counter. */
+/** 100 years. Redis rejects times that overflow its counter. */
 const MAX_MS = 100 * 366 * 24 * 3_600_000;
 
-/** A lifetime as an argument: whole milliseconds, or nothing for one without an end. */
+/** Formats a lifetime as a script argument: whole milliseconds, or an empty string for no expiry. */
 export function lifetime(ms: number | undefined): string {
   return ms === undefined ? "" : `${Math.max(0, Math.min(Math.ceil(ms), MAX_MS))}`;
 }

@@ -1,26 +1,29 @@
 import { createHash } from "node:crypto";
 
-/** A Lua script with the digest by which Redis knows it once it was loaded. */
+/** A Lua script, with the digest under which Redis caches it. */
 export interface Script {
+  /** The Lua source. */
   readonly source: string;
+  /** SHA-1 of the source, in hexadecimal. */
   readonly digest: string;
+  /** Number of keys the script receives. */
   readonly keys: number;
-  /** Whether running it twice does no more than running it once. */
-  readonly repeats: boolean;
+  /** True if running the script twice has the same effect as running it once. */
+  readonly idempotent: boolean;
 }
 
-function script(keys: number, source: string, repeats = false): Script {
-  return { source, digest: createHash("sha1").update(source).digest("hex"), keys, repeats };
+function script(keys: number, source: string, idempotent = false): Script {
+  return { source, digest: createHash("sha1").update(source).digest("hex"), keys, idempotent };
 }
 
-/** Microseconds of the server's clock fit a double until the year 2255; `%.0f` writes them in full. */
+/** The server's clock in microseconds. Fits a double until the year 2255; `%.0f` formats it in full. */
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]`;
 
 /**
- * A value is its version in 16 digits and its text. ARGV: text, lifetime in ms or '', expected version or '', lowest version
- * that is free as far as the caller knows. The first write is the one that a full Redis refuses.
+ * Stores a value: its version in 16 digits, followed by its text. ARGV: text, lifetime in ms or '', expected version or
+ * '', lowest version that the caller knows to be unused. A full Redis rejects the first write.
  */
 export const setValue: Script = script(
   1,
@@ -39,7 +42,7 @@ end
 return version`,
 );
 
-/** ARGV: expected version. */
+/** Deletes a value if its version matches. ARGV: expected version. */
 export const deleteValue: Script = script(
   1,
   `if tonumber(redis.call('GETRANGE', KEYS[1], 0, 15)) ~= tonumber(ARGV[1]) then return 0 end
@@ -47,9 +50,10 @@ return redis.call('DEL', KEYS[1])`,
 );
 
 /**
- * Figures of a stream, as eight doubles in one string: `first` id, last id that is `lost` (0: none), `newest` id, entries
- * `kept`, their `bytes`, when the `oldest` and the newest (`ends`) are too old, and whether ages were ever not in the order of
- * the entries (`mixed`). `forget` loses what is too old, and what exceeds the bounds.
+ * State of a stream, as eight doubles in one string: id of the `first` entry, id of the last `lost` entry (0: none), id
+ * of the `newest` entry, number of entries `kept`, their `bytes`, expiry of the `oldest` and of the newest entry
+ * (`ends`), and a flag that entries have not always expired in order (`mixed`). `forget` drops expired entries and
+ * those beyond the limits.
  */
 const FIGURES = `
 local first, lost, newest, kept, bytes, oldest, ends, mixed
@@ -90,7 +94,10 @@ local function forget(most_entries, most_bytes)
   if last then redis.call('XTRIM', KEYS[1], 'MAXLEN', 0) end
 end`;
 
-/** ARGV: entry, most entries, most bytes, greatest age in ms, lifetime in ms or '', lowest id that is free. */
+/**
+ * Appends an entry. ARGV: entry, maximum entries, maximum bytes, maximum age in ms, lifetime in ms or '', lowest unused
+ * id.
+ */
 export const appendEntry: Script = script(
   2,
   `${NOW}${FIGURES}
@@ -114,7 +121,10 @@ end
 return id`,
 );
 
-/** ARGV: the id to read after, most entries. Returns ids and entries in turn, or nothing when entries are missing. */
+/**
+ * Reads entries. ARGV: the id to read after, maximum entries. Returns alternating ids and entries, or nil if entries
+ * after that id are gone.
+ */
 export const readEntries: Script = script(
   2,
   `${NOW}${FIGURES}
@@ -141,7 +151,7 @@ return reply`,
   true,
 );
 
-/** ARGV: lifetime in ms. */
+/** Renews the lifetime of a stream. ARGV: lifetime in ms. */
 export const touchStream: Script = script(
   2,
   `redis.call('PEXPIRE', KEYS[1], ARGV[1])

@@ -8,12 +8,12 @@ interface Address {
   readonly port: number;
 }
 
-/** The part of the settings of a client that concerns its socket. */
+/** The socket options of a client. */
 interface ClientSettings {
   readonly socket?: object | undefined;
 }
 
-/** The settings of `createSentinel`, as far as the storage uses them. */
+/** The options of `createSentinel` that the storage uses. */
 export interface SentinelSettings {
   readonly name: string;
   readonly sentinelRootNodes: readonly Address[];
@@ -23,21 +23,22 @@ export interface SentinelSettings {
 }
 
 /**
- * The settings of a client that `createSentinel` has made; undefined if it does not give them. It has no member for them, but
- * `duplicate` passes them to the constructor of its object: here one that only notes them.
+ * Returns the options of a client made by `createSentinel`, or undefined if they cannot be read. The client has no
+ * property for them, but `duplicate` passes them to the constructor of its object. This calls it with a constructor
+ * that only records them.
  */
 export function sentinelSettings(client: ConfiguredClient): SentinelSettings | undefined {
-  let noted: unknown;
-  function Note(settings: unknown): void {
-    noted = settings;
+  let captured: unknown;
+  function Capture(settings: unknown): void {
+    captured = settings;
   }
   try {
-    client.duplicate.call(Object.create(Object.create(client, { constructor: { value: Note } })));
+    client.duplicate.call(Object.create(Object.create(client, { constructor: { value: Capture } })));
   } catch {
     return undefined;
   }
-  // Checked in the next line, as far as it is used.
-  const settings = noted as Partial<SentinelSettings> | undefined;
+  // The next line checks the members that are used.
+  const settings = captured as Partial<SentinelSettings> | undefined;
   const { name, sentinelRootNodes } = settings ?? {};
   return typeof name === "string" && Array.isArray(sentinelRootNodes) ? (settings as SentinelSettings) : undefined;
 }
@@ -45,12 +46,12 @@ export function sentinelSettings(client: ConfiguredClient): SentinelSettings | u
 export interface SentinelRouteOptions {
   readonly settings: SentinelSettings;
   readonly connectMs: number;
-  /** The settings of every connection of the storage, given those of its socket. */
+  /** Adds the options that every connection of the storage has to the given socket options. */
   readonly own: (socket: object) => { readonly socket: object };
   readonly prepare: (node: RedisNode) => Promise<unknown>;
 }
 
-/** The way to the primary that Redis Sentinel names; it is asked again for every connection. */
+/** Routes to the primary that Redis Sentinel reports. Queries a Sentinel for every new connection. */
 export function sentinelRoute({ settings, connectMs, own, prepare }: SentinelRouteOptions): Route {
   const { name, nodeClientOptions } = settings;
   return serverRoute({
@@ -62,15 +63,15 @@ export function sentinelRoute({ settings, connectMs, own, prepare }: SentinelRou
       return createClient({ ...nodeClientOptions, ...socket }) as unknown as RedisNode;
     },
     async prepare(node) {
-      // Sentinels may name a server that has just been demoted, or is not promoted yet.
+      // A Sentinel may report a server that was just demoted, or that is not promoted yet.
       const info = String(await node.sendCommand(["INFO", "replication"]).catch(() => ""));
-      if (/^role:slave/m.test(info)) throw new Error("READONLY the server that Sentinel names is a replica");
+      if (/^role:slave/m.test(info)) throw new Error("READONLY the server that Sentinel reports is a replica");
       await prepare(node);
     },
   });
 }
 
-/** Asks one Sentinel after the other. Rejects if none knows the primary. */
+/** Queries one Sentinel after the other. Rejects if none knows the primary. */
 async function findPrimary(
   settings: SentinelSettings,
   connectMs: number,
@@ -88,7 +89,7 @@ async function findPrimary(
       const found = { host: String(reply[0]), port: Number(reply[1]) };
       return mapped(`${found.host}:${found.port}`, settings) ?? found;
     } catch (error) {
-      // Clients reject with errors only.
+      // The client rejects only with errors.
       failure = error as Error;
     } finally {
       sentinel.destroy();
@@ -105,10 +106,10 @@ async function answerWithin(ms: number, client: RedisNode, command: readonly str
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     client.on("error", (error: Error) => reject(error));
-    timer = setTimeout(() => reject(new Error(`a Sentinel has not answered within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`a Sentinel did not answer within ${ms} ms`)), ms);
   });
   const answer = client.connect().then(() => client.sendCommand(command));
-  // The one that loses the race may still reject.
+  // The promise that loses the race may still reject.
   answer.catch(() => {});
   late.catch(() => {});
   try {

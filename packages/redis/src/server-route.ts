@@ -1,4 +1,4 @@
-import { LastingConnection } from "./lasting-connection.js";
+import { ReconnectingConnection } from "./reconnecting-connection.js";
 import type { RedisNode } from "./redis-client.js";
 import type { Route } from "./route.js";
 
@@ -9,21 +9,21 @@ export interface ServerRouteOptions {
   readonly prepare: (node: RedisNode) => Promise<unknown>;
 }
 
-/** The way to one server, or to the primary among several behind one address. */
+/** Routes to one server, or to the primary of several servers behind one address. */
 export function serverRoute({ place, connectMs, make, prepare }: ServerRouteOptions): Route {
   let server: string | undefined;
-  let isOther = false;
+  let isNewServer = false;
   let lostAt = 0;
   let moved: ((before: number) => void) | undefined;
-  const connection = new LastingConnection<RedisNode>({
+  const connection = new ReconnectingConnection<RedisNode>({
     make,
     async prepare(node) {
       const [info] = await Promise.all([node.sendCommand(["INFO", "server"]).catch(() => ""), prepare(node)]);
       const id = /^run_id:(\w+)/m.exec(String(info))?.[1];
-      isOther = id !== undefined && server !== undefined && id !== server;
+      isNewServer = id !== undefined && server !== undefined && id !== server;
       server = id ?? server;
     },
-    onReady: () => isOther && moved?.(lostAt),
+    onReady: () => isNewServer && moved?.(lostAt),
     onLost() {
       lostAt = performance.now();
     },

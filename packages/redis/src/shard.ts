@@ -1,46 +1,46 @@
-import { LastingConnection } from "./lasting-connection.js";
+import { ReconnectingConnection } from "./reconnecting-connection.js";
 import type { MessageListener, RedisNode } from "./redis-client.js";
 import { isReply, isTransient } from "./redis-failure.js";
-import type { Topic, TopicPlace } from "./topic.js";
+import type { Topic, TopicConnection } from "./topic.js";
 
-/** How often a connection that only listens is asked whether it still lives. */
+/** Interval of pings on a connection that only receives messages, in milliseconds. */
 const PING_MS = 5_000;
-/** The most channels of one SUBSCRIBE, so that thousands do not hold the server up. */
-const CHANNELS_AT_ONCE = 500;
+/** Maximum number of channels in one SUBSCRIBE, so that thousands of channels do not block the server. */
+const MAX_CHANNELS_PER_COMMAND = 500;
 
 export interface ShardOptions {
   readonly isSharded: boolean;
   readonly make: () => Promise<RedisNode>;
   readonly deliver: MessageListener;
-  /** The server no longer holds this topic. */
+  /** Called when another server now holds the topic. */
   readonly onMoved: (topic: Topic) => void;
-  /** The server does not subscribe this topic, at least not now. */
+  /** Called when the server refuses to subscribe the topic, at least for now. */
   readonly onRefused: (topic: Topic) => void;
   readonly connectMs: number;
   readonly timeoutMs: number;
 }
 
-/** The connection that listens to one server, and the topics on it. */
-export class Shard implements TopicPlace {
+/** The connection that receives messages from one server, and the topics subscribed on it. */
+export class Shard implements TopicConnection {
   readonly topics = new Set<Topic>();
   readonly #options: ShardOptions;
-  readonly #connection: LastingConnection<RedisNode>;
-  /** By channel, the end of an UNSUBSCRIBE on the way: a new subscription waits for it. */
-  readonly #leaving = new Map<string, Promise<unknown>>();
-  /** What the connection that is being made was asked to subscribe; some may leave before it is ready. */
+  readonly #connection: ReconnectingConnection<RedisNode>;
+  /** By channel, a pending UNSUBSCRIBE. A new subscription waits for it. */
+  readonly #unsubscribing = new Map<string, Promise<unknown>>();
+  /** Topics that the connection in preparation subscribes. Some may be removed before it is ready. */
   #preparing: readonly Topic[] = [];
   #ping: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: ShardOptions) {
     this.#options = options;
-    this.#connection = new LastingConnection<RedisNode>({
+    this.#connection = new ReconnectingConnection<RedisNode>({
       make: options.make,
       prepare: (node) => this.#subscribeAll(node),
       onReady: (node) => {
-        this.#unsubscribeLeft(node);
+        this.#unsubscribeRemoved(node);
         this.#watch(node);
       },
-      onLost: () => this.#lost(),
+      onLost: () => this.#onLost(),
       endsOnError: true,
       connectMs: options.connectMs,
     });
@@ -54,19 +54,21 @@ export class Shard implements TopicPlace {
     return this.#connection.client !== undefined;
   }
 
-  /** Subscribes a topic; later interruptions are the shard's own business. Rejects if this connection cannot. */
+  /**
+   * Subscribes a topic. The shard handles later interruptions itself. Rejects if this connection cannot subscribe it.
+   */
   async add(topic: Topic): Promise<void> {
-    topic.place = this;
+    topic.connection = this;
     this.topics.add(topic);
     const node = await new Promise<RedisNode>((resolve) => this.#connection.whenReady(resolve));
-    await this.#leaving.get(topic.channel);
+    await this.#unsubscribing.get(topic.channel);
     if (topic.isLive || !this.topics.has(topic)) return;
     try {
       await this.#subscribe(node, [topic.channel]);
-      if (this.#connection.client === node) this.#live(topic);
+      if (this.#connection.client === node) this.#setLive(topic);
     } catch (error) {
-      if (this.#refused(topic, error)) return;
-      // If the connection was lost, the next one subscribes all of its topics.
+      if (this.#handleRefusal(topic, error)) return;
+      // If the connection was lost, the next one subscribes all topics.
       if (this.#connection.client === node) throw error;
     }
   }
@@ -80,21 +82,23 @@ export class Shard implements TopicPlace {
   #unsubscribe(node: RedisNode, { channel }: Topic): void {
     const { isSharded, deliver } = this.#options;
     const left = (isSharded ? node.sUnsubscribe(channel, deliver) : node.unsubscribe(channel, deliver)).catch(() => {});
-    this.#leaving.set(channel, left);
+    this.#unsubscribing.set(channel, left);
     void left.then(() => {
-      if (this.#leaving.get(channel) === left) this.#leaving.delete(channel);
+      if (this.#unsubscribing.get(channel) === left) this.#unsubscribing.delete(channel);
     });
   }
 
-  /** Hands a topic on that another server holds now. */
-  expel(topic: Topic): void {
+  /** Hands a topic over to the server that now holds it. */
+  moveAway(topic: Topic): void {
     if (!this.topics.has(topic)) return;
     topic.setLost();
     this.remove(topic);
     this.#options.onMoved(topic);
   }
 
-  /** Subscribes all topics again on a new connection, if this one was made before a time of `performance.now()`. */
+  /**
+   * Reconnects and resubscribes all topics if the connection was made before the given time of `performance.now()`.
+   */
   reconnect(before: number): void {
     const node = this.#connection.client;
     if (node !== undefined && this.#connection.readyAt < before)
@@ -109,12 +113,12 @@ export class Shard implements TopicPlace {
 
   async #subscribeAll(node: RedisNode): Promise<void> {
     node.on("sharded-channel-moved", (channel: string) => {
-      for (const topic of this.topics) if (topic.channel === channel) this.expel(topic);
+      for (const topic of this.topics) if (topic.channel === channel) this.moveAway(topic);
     });
     const topics = [...this.topics];
     this.#preparing = topics;
     // Channels of different slots cannot share one SSUBSCRIBE.
-    const size = this.#options.isSharded ? 1 : CHANNELS_AT_ONCE;
+    const size = this.#options.isSharded ? 1 : MAX_CHANNELS_PER_COMMAND;
     const groups = Array.from({ length: Math.ceil(topics.length / size) }, (_, at) =>
       topics.slice(at * size, (at + 1) * size),
     );
@@ -127,9 +131,9 @@ export class Shard implements TopicPlace {
         node,
         group.map(({ channel }) => channel),
       );
-      for (const topic of group) this.#live(topic);
+      for (const topic of group) this.#setLive(topic);
     } catch (error) {
-      const refused = group.filter((topic) => this.#refused(topic, error));
+      const refused = group.filter((topic) => this.#handleRefusal(topic, error));
       if (refused.length < group.length) throw error;
     }
   }
@@ -139,7 +143,7 @@ export class Shard implements TopicPlace {
     return isSharded ? node.sSubscribe(channels, deliver) : node.subscribe(channels, deliver);
   }
 
-  #unsubscribeLeft(node: RedisNode): void {
+  #unsubscribeRemoved(node: RedisNode): void {
     const left = this.#preparing.filter((topic) => !this.topics.has(topic));
     this.#preparing = [];
     if (left.length === 0) return;
@@ -147,29 +151,32 @@ export class Shard implements TopicPlace {
     for (const topic of left) if (!wanted.has(topic.channel)) this.#unsubscribe(node, topic);
   }
 
-  #live(topic: Topic): void {
+  #setLive(topic: Topic): void {
     if (this.topics.has(topic)) topic.setLive();
   }
 
-  /** Whether the server itself has said no: for another server to hear, or for those who wait. */
-  #refused(topic: Topic, error: unknown): boolean {
+  /**
+   * Handles a refusal by the server: moves the topic to another server, or rejects its pending subscribers. Returns
+   * false for other errors.
+   */
+  #handleRefusal(topic: Topic, error: unknown): boolean {
     if (!(error instanceof Error && isReply(error))) return false;
-    if (error.message.startsWith("MOVED")) this.expel(topic);
+    if (error.message.startsWith("MOVED")) this.moveAway(topic);
     else if (this.topics.delete(topic)) {
       if (isTransient(error)) topic.lastError = error;
-      else topic.refuse(error);
+      else topic.rejectWaiting(error);
       this.#options.onRefused(topic);
     }
     return true;
   }
 
-  #lost(): void {
+  #onLost(): void {
     clearInterval(this.#ping);
-    this.#leaving.clear();
+    this.#unsubscribing.clear();
     for (const topic of this.topics) topic.setLost();
   }
 
-  /** A listener that hears nothing cannot tell silence from a cut; the answer to a PING can. */
+  /** Pings the server at intervals, because a silent connection may be a broken one. */
   #watch(node: RedisNode): void {
     clearInterval(this.#ping);
     this.#ping = setInterval(() => {

@@ -1,9 +1,9 @@
-/** One subscription of this process. */
-export interface TopicEnd {
+/** One subscriber in this process. */
+export interface TopicSubscriber {
   readonly deliver: (message: string) => void;
   readonly onGap: (() => void) | undefined;
-  /** Whether messages may have been lost since it last heard of it. */
-  isBehind: boolean;
+  /** True if messages may have been lost since the last notification of a gap. */
+  hasGap: boolean;
 }
 
 interface Waiter {
@@ -11,21 +11,21 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** The connection that a topic is, or is to be, subscribed on. */
-export interface TopicPlace {
+/** The connection on which a topic is, or will be, subscribed. */
+export interface TopicConnection {
   readonly lastError: Error | undefined;
   readonly isConnected: boolean;
   remove(topic: Topic): void;
 }
 
-/** A channel with those who listen to it in this process. */
+/** A channel and its subscribers in this process. */
 export class Topic {
   readonly channel: string;
-  readonly ends = new Set<TopicEnd>();
+  readonly subscribers = new Set<TopicSubscriber>();
   readonly waiting = new Set<Waiter>();
-  place: TopicPlace | undefined;
+  connection: TopicConnection | undefined;
   lastError: Error | undefined;
-  /** Attempts to subscribe that failed since it was last live. */
+  /** Failed attempts to subscribe since the topic was last live. */
   failures = 0;
   #isLive = false;
 
@@ -33,53 +33,53 @@ export class Topic {
     this.channel = channel;
   }
 
-  /** Whether the server has acknowledged the subscription, on a connection that still exists. */
+  /** True if the server has acknowledged the subscription on the current connection. */
   get isLive(): boolean {
     return this.#isLive;
   }
 
   deliver(message: string): void {
-    for (const end of [...this.ends]) {
-      if (!this.ends.has(end)) continue;
-      tellOfGap(end);
-      attempt(() => end.deliver(message));
+    for (const subscriber of [...this.subscribers]) {
+      if (!this.subscribers.has(subscriber)) continue;
+      notifyGap(subscriber);
+      attempt(() => subscriber.deliver(message));
     }
   }
 
-  /** The server has acknowledged the subscription. */
+  /** Called when the server has acknowledged the subscription. */
   setLive(): void {
     if (this.#isLive) return;
     this.#isLive = true;
     this.lastError = undefined;
     this.failures = 0;
-    for (const end of [...this.ends]) tellOfGap(end);
+    for (const subscriber of [...this.subscribers]) notifyGap(subscriber);
     for (const waiter of [...this.waiting]) waiter.resolve();
     this.waiting.clear();
   }
 
-  /** The subscription was interrupted. */
+  /** Called when the subscription is interrupted. */
   setLost(): void {
     if (!this.#isLive) return;
     this.#isLive = false;
-    for (const end of this.ends) end.isBehind = true;
+    for (const subscriber of this.subscribers) subscriber.hasGap = true;
   }
 
-  /** Those who wait for the subscription do so in vain. */
-  refuse(error: Error): void {
+  /** Rejects pending subscribers. */
+  rejectWaiting(error: Error): void {
     this.lastError = error;
     for (const waiter of [...this.waiting]) waiter.reject(error);
   }
 }
 
-function tellOfGap(end: TopicEnd): void {
-  if (!end.isBehind) return;
-  end.isBehind = false;
-  attempt(() => end.onGap?.());
+function notifyGap(subscriber: TopicSubscriber): void {
+  if (!subscriber.hasGap) return;
+  subscriber.hasGap = false;
+  attempt(() => subscriber.onGap?.());
 }
 
-/** A listener's own fault must reach neither the others nor the connection. */
-function attempt(tell: () => void): void {
+/** Ignores errors of a subscriber, which must not affect other subscribers or the connection. */
+function attempt(notify: () => void): void {
   try {
-    tell();
+    notify();
   } catch {}
 }

@@ -1,80 +1,86 @@
-/** What is connected: a client of one server, or of a cluster. */
+/** A client of one server or of a cluster. */
 export interface Connectable {
   connect(): Promise<unknown>;
-  /** Ends the connection when its open commands are answered. */
+  /** Closes the connection once its pending commands are answered. */
   close(): Promise<unknown>;
   destroy(): void;
   on(event: string, listener: (error: Error) => void): unknown;
 }
 
-export interface LastingConnectionOptions<C> {
-  /** Makes a client that does not connect again by itself. */
+export interface ReconnectingConnectionOptions<C> {
+  /** Creates a client that does not reconnect by itself. */
   readonly make: () => C | Promise<C>;
-  /** What a new connection needs before it can be used. */
+  /** Prepares a new connection before its first use. */
   readonly prepare?: (client: C) => Promise<unknown>;
+  /** Called when a connection is ready. */
   readonly onReady?: (client: C) => unknown;
+  /** Called when the connection is lost. */
   readonly onLost?: () => void;
-  /** Whether an error ends the connection. A cluster looks after its own. */
+  /** True if an error ends the connection. A cluster client repairs its own connections. */
   readonly endsOnError: boolean;
+  /** Maximum time for connecting and preparing, in milliseconds. */
   readonly connectMs: number;
 }
 
-/** The first wait before a new attempt, and the longest; up to half is random, so that processes do not come together. */
+/**
+ * First and longest delay before a new attempt. Up to half of it is random, so that processes do not reconnect at the
+ * same time.
+ */
 const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 2_000;
-/** The least time between two connections of which the first was retired: a server may be a replica for long. */
-const RETIRE_MS = 1_000;
+/** Minimum time between a connection and its retirement, because a server may stay a replica for long. */
+const MIN_RETIRE_INTERVAL_MS = 1_000;
 
-/** One connection that is made when it is first needed, and made again when it is lost, until it is closed. */
-export class LastingConnection<C extends Connectable> {
-  readonly #options: LastingConnectionOptions<C>;
+/** A connection that opens on first use and reconnects after every loss until it is closed. */
+export class ReconnectingConnection<C extends Connectable> {
+  readonly #options: ReconnectingConnectionOptions<C>;
   #client: C | undefined;
   #attempt: C | undefined;
-  #running = false;
+  #connecting = false;
   #closed = false;
   #waiting: ((client: C) => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Retired connections whose open commands are being answered. */
+  /** Retired connections that still have pending commands. */
   readonly #retired = new Set<C>();
-  /** When the connection was made, in milliseconds of `performance.now()`. */
+  /** Time at which the connection became ready, in milliseconds of `performance.now()`. */
   readyAt = 0;
-  /** Since when there is no connection, in milliseconds of `performance.now()`. */
+  /** Time since which there has been no connection, in milliseconds of `performance.now()`. */
   #downSince: number | undefined;
-  /** Why the last attempt failed, or the connection was lost. */
+  /** The error of the last failed attempt or lost connection. */
   lastError: Error | undefined;
 
-  constructor(options: LastingConnectionOptions<C>) {
+  constructor(options: ReconnectingConnectionOptions<C>) {
     this.#options = options;
   }
 
-  /** The connection, if there is one now. Otherwise one is made. */
+  /** The current connection. If there is none, starts to connect and returns undefined. */
   get client(): C | undefined {
     if (this.#client === undefined) this.#start();
     return this.#client;
   }
 
-  /** How long there has been no connection. */
+  /** Time without a connection, in milliseconds. 0 while connected and before the first use. */
   get downMs(): number {
     return this.#downSince === undefined ? 0 : performance.now() - this.#downSince;
   }
 
-  /** Calls `use` at once or as soon as there is a connection, in the order of the calls. */
+  /** Calls `use` now or as soon as a connection is ready, in the order of the calls. */
   whenReady(use: (client: C) => void): void {
     const { client } = this;
     if (client === undefined) this.#waiting.push(use);
     else use(client);
   }
 
-  /** Gives a connection up that does not answer. */
+  /** Drops a connection that does not respond. */
   reset(client: C, cause: Error): void {
     if (this.#client !== client) return;
     this.lastError = cause;
     this.#lose(client);
   }
 
-  /** Makes a new connection in place of this one, whose open commands are still answered. At most once a second. */
+  /** Replaces this connection and lets its pending commands finish. At most once a second. */
   retire(client: C, cause: Error): void {
-    if (this.#client !== client || performance.now() - this.readyAt < RETIRE_MS) return;
+    if (this.#client !== client || performance.now() - this.readyAt < MIN_RETIRE_INTERVAL_MS) return;
     this.lastError = cause;
     this.#retired.add(client);
     const timer = setTimeout(() => client.destroy(), this.#options.connectMs);
@@ -98,8 +104,8 @@ export class LastingConnection<C extends Connectable> {
   }
 
   #start(): void {
-    if (this.#running || this.#closed) return;
-    this.#running = true;
+    if (this.#connecting || this.#closed) return;
+    this.#connecting = true;
     this.#downSince ??= performance.now();
     void this.#connect(0);
   }
@@ -108,30 +114,33 @@ export class LastingConnection<C extends Connectable> {
     try {
       const client = await this.#options.make();
       if (this.#closed) return;
-      await this.#within(client);
+      await this.#connectInTime(client);
       if (this.#closed) return client.destroy();
       this.#attempt = undefined;
       this.#client = client;
-      this.#running = false;
+      this.#connecting = false;
       this.#downSince = undefined;
       this.readyAt = performance.now();
-      this.#serve(client);
+      this.#onConnected(client);
     } catch (error) {
       this.lastError = error instanceof Error ? error : new Error(String(error));
       this.#attempt?.destroy();
       this.#attempt = undefined;
-      this.#again(attempts);
+      this.#retryLater(attempts);
     }
   }
 
-  #again(attempts: number): void {
+  #retryLater(attempts: number): void {
     if (this.#closed) return;
     const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts, 10), MAX_WAIT_MS);
     this.#timer = setTimeout(() => void this.#connect(attempts + 1), wait * (0.5 + Math.random() / 2));
   }
 
-  /** Connects and prepares within `connectMs`; a server that accepts and says nothing would hold it for ever. */
-  async #within(client: C): Promise<void> {
+  /**
+   * Connects and prepares within `connectMs`. Otherwise a server that accepts and never responds would block the
+   * attempt.
+   */
+  async #connectInTime(client: C): Promise<void> {
     this.#attempt = client;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const failed = new Promise<never>((_resolve, reject) => {
@@ -142,10 +151,10 @@ export class LastingConnection<C extends Connectable> {
         this.#lose(client);
       });
       const { connectMs } = this.#options;
-      timer = setTimeout(() => reject(new Error(`no answer to the greeting within ${connectMs} ms`)), connectMs);
+      timer = setTimeout(() => reject(new Error(`no answer to the handshake within ${connectMs} ms`)), connectMs);
     });
     const connected = client.connect().then(() => this.#options.prepare?.(client));
-    // The one that loses the race may still reject.
+    // The promise that loses the race may still reject.
     connected.catch(() => {});
     failed.catch(() => {});
     try {
@@ -155,7 +164,7 @@ export class LastingConnection<C extends Connectable> {
     }
   }
 
-  #serve(client: C): void {
+  #onConnected(client: C): void {
     this.#options.onReady?.(client);
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -164,7 +173,7 @@ export class LastingConnection<C extends Connectable> {
 
   #lose(client: C): void {
     if (this.#client !== client) return;
-    // Later, because the client first tells its open commands why it was cut.
+    // Deferred, because the client first rejects its pending commands with the cause.
     queueMicrotask(() => client.destroy());
     this.#replace(client);
   }
@@ -173,9 +182,9 @@ export class LastingConnection<C extends Connectable> {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#options.onLost?.();
-    if (this.#closed || this.#running) return;
-    this.#running = true;
+    if (this.#closed || this.#connecting) return;
+    this.#connecting = true;
     this.#downSince = performance.now();
-    this.#again(0);
+    this.#retryLater(0);
   }
 }
