@@ -1,15 +1,15 @@
 import { McpError } from "../protocol/error.js";
 
-/** The versions that were found new enough, so that they are compared once. */
+/** The versions object that passed the check, so that each is checked once. */
 let accepted: Versions | undefined;
 
 type Versions = Readonly<Record<string, string | undefined>>;
 
 /**
- * A built-in module of Node. An `import` reads all of its exports, which on Node 22 and later makes `node:http` load a
- * whole HTTP client: over 20 ms at the start of every program. This loads only what is used.
+ * Returns a built-in module of Node. An `import` would read all exports, which on Node 22 and later makes `node:http`
+ * load a whole HTTP client: over 20 ms at the start of every program. This loads only the parts that are used.
  *
- * Throws an `McpError` that names what is required if the runtime has no such modules or is too old.
+ * Throws an `McpError` that names the required version if the runtime has no such modules or is too old.
  */
 export const builtin: typeof process.getBuiltinModule = (id: string) => {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };
@@ -23,8 +23,8 @@ export const builtin: typeof process.getBuiltinModule = (id: string) => {
 };
 
 /**
- * Whether this is a Node below 20.19. Nodes from 20.16 on have `getBuiltinModule` and would fail later, at something that
- * says less. Bun and Deno report a version of Node too, which is only what they are compatible with.
+ * True for Node below 20.19. Node 20.16 and later have `getBuiltinModule`, but would fail later with a less clear
+ * error. Bun and Deno also report a Node version, which only states compatibility.
  */
 function isTooOld(versions: Versions | undefined): boolean {
   if (versions?.["node"] === undefined || versions["bun"] !== undefined || versions["deno"] !== undefined) return false;

@@ -1,28 +1,30 @@
 import { McpError } from "../protocol/error.js";
 import { builtin } from "./builtin.js";
 
-/** The longest file that is read. */
+/** Maximum size of a file that is read, in bytes. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-/** A text in a file; the option `catalogue` of a host takes it. */
+/** Storage of a host's catalogue in a file, for the option `catalogue` of a host. */
 export interface CatalogueFile {
+  /** Reads the text. Resolves to undefined if the file does not exist. */
   load(): Promise<string | undefined>;
+  /** Replaces the text. Creates the folder if it is absent. */
   save(text: string): Promise<void>;
 }
 
 /**
- * Keeps the catalogue of a host in a file, for its option `catalogue`. The file is replaced as a whole, so that it is never half
- * written, and only its owner can read it. A file that does not exist yet counts as empty.
+ * Stores the catalogue of a host in a file, for its option `catalogue`. Replaces the file as a whole, so that it is
+ * never partially written. Only its owner can read it. A file that does not exist yet counts as empty.
  */
 export function catalogueFile(path: string): CatalogueFile {
   if (typeof path !== "string" || path === "") {
-    throw new McpError("invalid_definition", "`catalogueFile` was given no path", { fix: "Pass the path of a file." });
+    throw new McpError("invalid_definition", "`catalogueFile` needs a path", { fix: "Pass the path of a file." });
   }
   const { promises: fs, constants } = builtin("node:fs");
   const { dirname } = builtin("node:path");
   return {
     async load() {
-      // A pipe would keep the host waiting for a writer.
+      // Opening a pipe would otherwise wait for a writer.
       const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(unlessMissing);
       if (file === undefined) return undefined;
       try {
@@ -35,7 +37,7 @@ export function catalogueFile(path: string): CatalogueFile {
     },
     async save(text) {
       await fs.mkdir(dirname(path), { recursive: true });
-      // A name of its own for each: others may save to the same path, or wait in its folder with a link.
+      // A unique name, because others may save to the same path, or prepare a link in its folder.
       const draft = `${path}.${builtin("node:crypto").randomUUID()}.draft`;
       try {
         await fs.writeFile(draft, text, { mode: 0o600, flag: "wx" });

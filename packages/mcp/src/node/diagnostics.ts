@@ -12,8 +12,8 @@ interface Observable {
 
 /**
  * Publishes a server's calls on channels of `node:diagnostics_channel`: `parley:call:start`, `parley:call:end` and
- * `parley:call:refused`, each with the event that observers receive. A channel without subscribers costs nothing. Returns
- * a function that stops publishing.
+ * `parley:call:refused`, each with the event that observers receive. A channel without subscribers costs nothing.
+ * Returns a function that stops publishing.
  */
 export function publishDiagnostics(server: Observable): () => void {
   const { channel } = builtin("node:diagnostics_channel");

@@ -4,44 +4,45 @@ import type { Platform } from "../platform/platform.js";
 import type { Endpoint } from "../transport/transport.js";
 import { builtin } from "./builtin.js";
 
-/** How long the end of a process waits for a server's `terminate`. */
+/** Maximum time that the exit of a process waits for a server's `terminate`, in milliseconds. */
 const END_MS = 5000;
-/** How long the program may clean up afterwards; clients send SIGTERM after 1.5 s or more. */
+/** Time that the program has for its own cleanup afterwards. Clients send SIGTERM after 1.5 s or more. */
 const EXIT_GRACE_MS = 500;
 
-/** The signals that ask a process to end. */
+/** Signals that ask a process to end. */
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-interface Ending {
+/** Work to do when a signal arrives. */
+interface ShutdownHook {
   readonly end: (handled: boolean) => Promise<void>;
   readonly always: boolean;
   readonly platform: Platform;
 }
 
-const endings = new Set<Ending>();
+const shutdownHooks = new Set<ShutdownHook>();
 
 /**
- * Calls `end` when SIGINT or SIGTERM arrives, and exits afterwards, because the signal would otherwise end the process at once. A
- * program with listeners of its own for the signal decides itself how and when it exits; `end` is then called only with `always`, and
- * with true. A second signal ends the process. Returns a function that stops it.
+ * Calls `end` when SIGINT or SIGTERM arrives and exits afterwards. Without this, the signal would end the process at
+ * once. A program with its own listeners for the signal decides itself when it exits: `end` is then called only with
+ * `always`, and receives true. A second signal ends the process. Returns a function that removes the listeners.
  */
 export function endOnSignals(end: (handled: boolean) => Promise<void>, platform: Platform, always = false): () => void {
-  // Before the program's own listeners: those added by `once` are no longer counted after they ran.
-  if (endings.size === 0) for (const signal of SIGNALS) process.prependListener(signal, received);
-  const ending = { end, always, platform };
-  endings.add(ending);
+  // Runs before the program's own listeners, because those added by `once` are no longer counted after they ran.
+  if (shutdownHooks.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+  const hook = { end, always, platform };
+  shutdownHooks.add(hook);
   return () => {
-    if (endings.delete(ending) && endings.size === 0) stopListening();
+    if (shutdownHooks.delete(hook) && shutdownHooks.size === 0) stopListening();
   };
 }
 
-function received(signal: NodeJS.Signals): void {
+function onSignal(signal: NodeJS.Signals): void {
   const handled = process.listenerCount(signal) > 1;
-  const due = [...endings].filter(({ always }) => always || !handled);
+  const due = [...shutdownHooks].filter(({ always }) => always || !handled);
   if (due.length === 0) return;
-  endings.clear();
+  shutdownHooks.clear();
   stopListening();
-  // As shells write it: 128 and the number of the signal.
+  // The convention of shells: 128 plus the number of the signal.
   if (!handled) process.exitCode = 128 + builtin("node:os").constants.signals[signal];
   void Promise.all(due.map(({ end }) => end(handled))).then(() => {
     if (!handled) exitSoon(due[0]?.platform);
@@ -49,7 +50,7 @@ function received(signal: NodeJS.Signals): void {
 }
 
 function stopListening(): void {
-  for (const signal of SIGNALS) process.removeListener(signal, received);
+  for (const signal of SIGNALS) process.removeListener(signal, onSignal);
 }
 
 /** Exits when nothing else keeps the process alive, and after half a second in any case. */
@@ -57,7 +58,7 @@ export function exitSoon(platform: Platform | undefined): void {
   platform?.timer(EXIT_GRACE_MS, () => process.exit());
 }
 
-/** Closes a server whose handler has something to end, before its process exits. Never rejects; waits for 5 s at most. */
+/** Closes a server before its process exits, if its handler needs cleanup. Never rejects. Waits at most 5 s. */
 export async function endServer(endpoint: Endpoint, platform: Platform): Promise<void> {
   if (endpoint.endsObjects !== true) return;
   const closing = endpoint.close?.() ?? Promise.resolve();
@@ -65,7 +66,7 @@ export async function endServer(endpoint: Endpoint, platform: Platform): Promise
   await atMost(platform, END_MS, ended, true);
 }
 
-/** Ends a server and its handle when the process is asked to end, if the server's handler has something to end. */
+/** Closes a server and its handle when the process is asked to end, if the server's handler needs cleanup. */
 export function endedOnSignals<H extends { readonly closed: Promise<void>; close(): Promise<void> }>(
   handle: H,
   endpoint: Endpoint,

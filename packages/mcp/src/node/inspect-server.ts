@@ -5,17 +5,20 @@ import { McpError } from "../protocol/error.js";
 export const inspectServer: Inspect = async (server, options = {}) => {
   if (process.env["NODE_ENV"] === "production") {
     const fix = "Call `server.inspect` only in development.";
-    const why = "whoever has its address can use everything that the server offers";
-    throw new McpError("misuse", `the inspector does not open where NODE_ENV is "production": ${why}`, { fix });
+    const why = "anyone with its address can use everything that the server offers";
+    throw new McpError("misuse", `the inspector is disabled while NODE_ENV is "production": ${why}`, { fix });
   }
   const { inspect } = await loadInspector("@parley/inspector");
   return inspect(server, options);
 };
 
-/** The name is an argument, so that no bundler follows it: one would pack a tool of development into a server, or demand it. */
+/**
+ * Loads the package. The name is an argument, so that bundlers do not follow it: they would bundle a development tool,
+ * or require it.
+ */
 async function loadInspector(name: string): Promise<{ inspect: Inspect }> {
   try {
-    // Typed here, because that package is built with this one.
+    // Typed here, because that package depends on this one.
     return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { inspect: Inspect };
   } catch (cause) {
     const fix = `Run \`npm install --save-dev ${name}\`; it is an optional peer dependency.`;

@@ -6,19 +6,19 @@ import { builtin } from "./builtin.js";
 import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./spawn.js";
 
-/** Kept when the module loads, so that a test's fake timers do not stop the delivery of messages. */
+/** Captured when the module loads, so that a test's fake timers do not stop the delivery of messages. */
 const { setImmediate: immediate } = globalThis;
 
 /** The platform for Node: synchronous ciphers, timers that do not keep the process alive, child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
+  timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startTimer : startUnrefTimer),
   defer: (run) => void immediate(run),
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
   sha256: (data) => crypto().createHash("sha256").update(data).digest(),
   cipher: nodeCipher,
-  // Read on each call, so that instrumentation that replaces the global sees the library's requests.
+  // Read on each call, so that instrumentation which replaces the global sees the requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
   files: () => builtin("node:fs"),
@@ -27,19 +27,19 @@ export const platform: Platform = {
   guardRejections,
 };
 
-function startHolding(ms: number, run: () => void): Timer {
+function startTimer(ms: number, run: () => void): Timer {
   const handle = setTimeout(run, ms);
   return { cancel: () => clearTimeout(handle) };
 }
 
-function startFree(ms: number, run: () => void): Timer {
+function startUnrefTimer(ms: number, run: () => void): Timer {
   const handle = setTimeout(run, ms).unref();
   return { cancel: () => clearTimeout(handle) };
 }
 
 let loaded: typeof NodeCrypto | undefined;
 
-/** Loaded on first use, because OpenSSL's bindings take milliseconds to load and most servers seal nothing. */
+/** Loaded on first use: OpenSSL's bindings take milliseconds to load, and most servers encrypt nothing. */
 function crypto(): typeof NodeCrypto {
   loaded ??= builtin("node:crypto");
   return loaded;

@@ -1,11 +1,11 @@
 const MARK = Symbol.for("@parley/mcp/rejection-guard");
 
-/** A listener for unhandled rejections; the mark identifies the guard's own. */
+/** A listener for unhandled rejections. The mark identifies the guard's own. */
 type Listener = ((reason: unknown) => void) & { [MARK]?: true };
 
 /**
- * Keeps the library's own rejections from ending the process. The library handles its promises, but a handler may derive
- * one and drop it, and a question that has no answer yet rejects by design.
+ * Keeps the library's own rejections from ending the process. The library handles its promises, but a handler may
+ * derive one and drop it, and a question that has no answer yet rejects by design.
  *
  * Installed once per process, even if several copies of the package are loaded.
  */
@@ -26,8 +26,9 @@ function isGuard(listener: unknown): boolean {
 }
 
 /**
- * Lets Node treat a rejection as if there were no listener, with its usual message, exit code, `--unhandled-rejections`
- * flag and `uncaughtException` listeners. Node processes a rejection made here before the next turn.
+ * Lets Node treat a rejection as if this guard did not exist, with its usual message, exit code,
+ * `--unhandled-rejections` flag and `uncaughtException` listeners. Node processes a rejection made here before the next
+ * turn.
  */
 function raise(reason: unknown, guard: Listener): void {
   process.off("unhandledRejection", guard);

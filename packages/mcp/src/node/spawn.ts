@@ -8,7 +8,7 @@ type Child = ChildProcess.ChildProcessByStdio<
   import("node:stream").Readable
 >;
 
-/** A function, because this file is also loaded where `process` does not exist. */
+/** A function, because this file is also loaded on runtimes without `process`. */
 const isWindows = () => process.platform === "win32";
 
 /**
@@ -22,7 +22,7 @@ export function spawn(options: SpawnOptions): ChildHandle {
   try {
     child = start(options);
   } catch (error) {
-    // Invalid arguments (a NUL byte, a `cwd` of the wrong type) throw; callers get all failures through `exited`.
+    // Invalid arguments (a NUL byte, a `cwd` of the wrong type) throw. Callers receive every failure through `exited`.
     return failedChild(error instanceof Error ? error : new Error(String(error)));
   }
   return new NodeChild(child);
@@ -36,7 +36,7 @@ function start({ command, args, env, cwd }: SpawnOptions): Child {
     windowsHide: true,
     stdio: ["pipe", "pipe", "pipe"] satisfies ChildProcess.StdioOptions,
   };
-  // Windows starts `.cmd` files only through cmd.exe; cross-spawn handles its quoting.
+  // Windows starts `.cmd` files only through cmd.exe. cross-spawn handles the quoting.
   if (isWindows()) return crossSpawn()(command, [...args], settings) as Child;
   return builtin("node:child_process").spawn(command, [...args], settings) as Child;
 }
@@ -56,7 +56,7 @@ class NodeChild implements ChildHandle {
     this.#child = child;
     this.pid = child.pid;
     if (child.pid !== undefined) this.#release = endWithThisProcess(() => this.kill("SIGKILL"));
-    // Writes fail with EPIPE after the child closed stdin or exited; `on` reports that.
+    // Writes fail with EPIPE after the child closed stdin or exited. `on` reports that.
     child.stdin.on("error", () => {});
     child.stdout.on("error", () => {});
     child.stderr.on("error", () => {});
@@ -76,7 +76,7 @@ class NodeChild implements ChildHandle {
       events.exited(end);
     };
     child.once("error", (error) => {
-      // Also emitted if a signal could not be sent to a running child; only a child without a pid never started.
+      // Also emitted if a signal could not be sent to a running child. Only a child without a pid never started.
       if (child.pid === undefined) ended({ error });
     });
     child.once("exit", (code, signal) =>
@@ -97,7 +97,7 @@ class NodeChild implements ChildHandle {
     if (this.pid === undefined) return;
     if (isWindows()) killTree(this.pid);
     else signalGroup(this.pid, signal);
-    if (signal === "SIGKILL") this.#letGo();
+    if (signal === "SIGKILL") this.#closePipes();
   }
 
   treeAlive(): boolean {
@@ -119,7 +119,7 @@ class NodeChild implements ChildHandle {
   }
 
   /** Closes our ends of the pipes, even if a descendant still holds the others. */
-  #letGo(): void {
+  #closePipes(): void {
     this.#release();
     this.#child.stdin.destroy();
     this.#child.stdout.destroy();
@@ -127,7 +127,10 @@ class NodeChild implements ChildHandle {
   }
 }
 
-/** A process group outlives its leader while it has members, and the kernel does not reuse its id until then. */
+/**
+ * Signals a process group. A group outlives its leader while it has members, and the kernel does not reuse its id until
+ * then.
+ */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(isWindows() ? pid : -pid, signal);
@@ -159,33 +162,33 @@ function failedChild(error: Error): ChildHandle {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-const endings = new Set<() => void>();
+const exitHooks = new Set<() => void>();
 
 /**
  * Calls `end` when this process exits or receives a signal that the program does not handle. Returns a function that
  * removes the listeners.
  *
- * A child in its own process group does not receive the terminal's Ctrl-C; without this it would outlive its parent.
+ * A child in its own process group does not receive the terminal's Ctrl-C. Without this it would outlive its parent.
  */
 export function endWithThisProcess(end: () => void): () => void {
-  if (endings.size === 0) {
+  if (exitHooks.size === 0) {
     process.on("exit", endAll);
     for (const signal of SIGNALS) process.on(signal, onSignal);
   }
-  endings.add(end);
+  exitHooks.add(end);
   return () => {
-    if (!endings.delete(end) || endings.size > 0) return;
+    if (!exitHooks.delete(end) || exitHooks.size > 0) return;
     process.off("exit", endAll);
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
 }
 
 function endAll(): void {
-  for (const end of [...endings]) end();
+  for (const end of [...exitHooks]) end();
 }
 
 function onSignal(signal: NodeJS.Signals): void {
-  // The program handles the signal itself; our `exit` listener still runs later.
+  // The program handles the signal itself. Our `exit` listener still runs later.
   if (process.listenerCount(signal) > 1) return;
   endAll();
   for (const name of SIGNALS) process.off(name, onSignal);

@@ -130,7 +130,7 @@ describe("AUTHC-15: the listener of a login", () => {
     const { done } = await waiting({ timeoutMs: 20 });
     await expect(done).rejects.toMatchObject({
       kind: "authorization_failed",
-      message: "nobody logged in within 0.02 s",
+      message: "the user did not log in within 0.02 s",
     });
   });
 

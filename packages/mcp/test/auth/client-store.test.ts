@@ -84,8 +84,8 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
   ])("that is %s is refused and not overwritten", async (_name, text) => {
     const path = join(await folder(), "tokens.json");
     await writeFile(path, text, { mode: 0o600 });
-    await expect(fileTokenStore(path).get("a")).rejects.toThrow("it does not hold what was written");
-    await expect(fileTokenStore(path).set("a", "1")).rejects.toThrow("it does not hold what was written");
+    await expect(fileTokenStore(path).get("a")).rejects.toThrow("its content is damaged");
+    await expect(fileTokenStore(path).set("a", "1")).rejects.toThrow("its content is damaged");
     expect(await readFile(path, "utf8")).toBe(text);
   });
 

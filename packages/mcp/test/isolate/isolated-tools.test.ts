@@ -48,8 +48,8 @@ describe.each(kinds)("in a %s", (kind) => {
     expect(await called("failsForTheModel")).toMatchObject({ isError: true, content: [{}, { text: "or none" }] });
     expect(await called("failsForThePeer")).toMatchObject({ kind: "invalid_params", data: { city: "x" } });
     expect(await called("fails")).toMatchObject({ isError: true, content: [{ text: "a plain failure" }] });
-    expect(String(await called("notPortable"))).toContain("cannot hand over its result");
-    expect(String(await called("map"))).toContain("JSON does not have");
+    expect(String(await called("notPortable"))).toContain("cannot be sent to the serving thread");
+    expect(String(await called("map"))).toContain("which JSON cannot represent");
   });
 
   it("names what it cannot load, without the path", async () => {

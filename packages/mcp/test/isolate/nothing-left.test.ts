@@ -98,7 +98,7 @@ it("a server closes whose bundle left out the program of the workers, and its ca
   const where = bundle.isolated(bundle.url("tools"), { export: "where" });
   const server = new Server({ name: "s", version: "1" }, { maskErrors: false, onError: () => {} });
   const client = await connect(server.tool("where", {}, where));
-  expect(String(await client.callTool("where", {}).catch((error: unknown) => error))).toContain("not in this bundle");
+  expect(String(await client.callTool("where", {}).catch((error: unknown) => error))).toContain("this bundle does not contain");
   await client.close();
   await server.close();
 });
@@ -139,9 +139,9 @@ it("a ping is answered while an isolated tool computes, and not while another do
 
 describe("at registration", () => {
   it.each([
-    ["a file that does not exist", () => isolation.isolated(isolation.url("no-such")), "there is no module at"],
-    ["a path", () => isolation.isolated("./tools.js"), "is no file URL"],
-    ["another address", () => isolation.isolated("https://example.com/x.js"), "is no file URL"],
+    ["a file that does not exist", () => isolation.isolated(isolation.url("no-such")), "does not exist"],
+    ["a path", () => isolation.isolated("./tools.js"), "is not a file URL"],
+    ["another address", () => isolation.isolated("https://example.com/x.js"), "is not a file URL"],
     ["an unknown option", () => isolation.isolated(isolation.url("tools"), { pool: 1 } as never), '"pool" is not'],
     ["an unknown kind", () => isolation.isolatedPool({ kind: "thread" as never }), "`kind` of an isolated tool"],
     ["no workers", () => isolation.isolatedPool({ size: 0 }), "`size` of an isolated tool is 0"],

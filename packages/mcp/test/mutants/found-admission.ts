@@ -14,7 +14,7 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     name: "reply-write-throws",
     recreates: "a reply that cannot be written ends the process, and those of its turn are lost",
     file: "node/http/handler.ts",
-    search: "        if (item instanceof NodeIncoming) item.failed();",
+    search: "        if (item instanceof NodeIncoming) item.sendFailure();",
     replace: "        throw error;",
     tests: ["test/http/hooks.test.ts"],
   },

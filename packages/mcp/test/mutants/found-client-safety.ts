@@ -103,7 +103,7 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     name: "host-header-twice",
     recreates: "a `host` header of the program is sent beside the sender's own",
     file: "node/http/sender.ts",
-    search: 'if (!isNamed(headers, "host")) ',
+    search: 'if (!hasHeader(headers, "host")) ',
     replace: "",
     tests: ["test/http-client/flood.test.ts"],
   },

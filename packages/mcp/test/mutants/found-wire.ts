@@ -54,8 +54,8 @@ export const FOUND_WIRE: readonly Mutant[] = [
     name: "socket-screened-by-first-byte",
     recreates: "a page that DNS rebinding made same-origin runs tools on a TCP socket by the method COPY",
     file: "node/socket/socket-stream.ts",
-    search: 'const BEGINNINGS = ["{", "[", "content-length:", "content-type:"];',
-    replace: 'const BEGINNINGS = ["{", "[", "c"];',
+    search: 'const MESSAGE_STARTS = ["{", "[", "content-length:", "content-type:"];',
+    replace: 'const MESSAGE_STARTS = ["{", "[", "c"];',
     tests: ["test/stdio/sockets.test.ts"],
   },
   {

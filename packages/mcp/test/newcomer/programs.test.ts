@@ -44,7 +44,7 @@ describe("a server over stdio", () => {
     const { stdout, stderr } = await run(program, "prints before");
     expect(stdout).toBe("Starting the shop\n");
     expect(stderr).toBe(
-      "[parley] 18 bytes were printed to stdout before `serveStdio` was called, where clients expect messages alone. " +
+      "[parley] 18 bytes were printed to stdout before `serveStdio` was called, where clients expect only messages. " +
         "Call `serveStdio` first, or log with console.error.\n",
     );
     const { client } = await started("prints before");

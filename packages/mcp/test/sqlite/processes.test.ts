@@ -95,6 +95,6 @@ describe.each(NEWER_NODES)("processes on one SQLite file, $name", ({ binary, ins
     const onFullDisk = 'mount -t tmpfs -o size=256k tmpfs "$1"; head -c 999999 /dev/zero >"$1/all"; shift; exec "$@"';
     const words = [binary, "--disable-warning=ExperimentalWarning", program, "sum", join(folder, "new.db")];
     const opened = promisify(execFile)("unshare", ["-rm", "bash", "-c", onFullDisk, "bash", folder, ...words]);
-    await expect(opened).rejects.toThrow(/its limit diskSpace.*Make room on the disk of .*new\.db/);
+    await expect(opened).rejects.toThrow(/its limit diskSpace.*Free space on the disk of .*new\.db/);
   });
 });

@@ -41,7 +41,7 @@ describe("SQLite storage where there is none", () => {
     } catch (error) {
       expect(error).toBeInstanceOf(StorageFailure);
       expect(error).toMatchObject({ reason: "unsupported", fix: expect.stringContaining("Node 22.13") });
-      expect(String(error)).toContain(`Node ${process.versions.node} has none`);
+      expect(String(error)).toContain(`which Node ${process.versions.node} does not have`);
     }
   });
 });

@@ -9,21 +9,24 @@ import { builtin } from "../builtin.js";
 
 /** Options for `browserLogin`. */
 export interface BrowserLoginOptions {
-  /** Shows the address to the user, or opens it: `openInBrowser` does. The library never opens one by itself. */
+  /**
+   * Shows the login address to the user or opens it, for example with `openInBrowser`. The library never opens a
+   * browser itself.
+   */
   open(url: string): void | Promise<void>;
-  /** The port on this machine that the browser comes back to; 0 takes a free one. Default: 0. */
+  /** Loopback port of the redirect address. 0 picks a free port. Default: 0. */
   port?: number | undefined;
-  /** The path of the redirect address. Default: `/callback`. */
+  /** Path of the redirect address. Default: `/callback`. */
   path?: string | undefined;
-  /** How long the user may take, in milliseconds. Default: 5 min. */
+  /** Time that the user has to log in, in milliseconds. Default: 5 minutes. */
   timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 300_000;
 
 /**
- * Logs in with the user's browser, which comes back to a listener on this machine. The listener is there only during the login, and
- * accepts nothing but the redirect that belongs to it.
+ * Logs in with the user's browser, which is redirected to a listener on this machine. The listener runs only during the
+ * login and accepts only the redirect of this login.
  */
 export function browserLogin(options: BrowserLoginOptions): Login {
   const { open, port = 0, path = "/callback", timeoutMs = TIMEOUT_MS } = options;
@@ -45,10 +48,13 @@ export function browserLogin(options: BrowserLoginOptions): Login {
   };
 }
 
-/** One login by a listener; `also` may find the parameters in another way, or only show the address, until its signal aborts. */
+/**
+ * Creates a login attempt that waits for the redirect. `showOrAsk` shows the address and may obtain the parameters in
+ * another way. Its signal aborts when the login ends.
+ */
 export function attemptWith(
   listener: CallbackListener,
-  also: (url: string, ended: AbortSignal) => Promise<URLSearchParams | undefined>,
+  showOrAsk: (url: string, ended: AbortSignal) => Promise<URLSearchParams | undefined>,
   timeoutMs: number,
   signal: AbortSignal,
 ): LoginAttempt {
@@ -59,13 +65,13 @@ export function attemptWith(
       signal.throwIfAborted();
       const ended = new AbortController();
       const unwatch = onAbort(signal, () => ended.abort(signal.reason));
-      // Keeps the process alive during the login, which the listener does not.
-      const timer = setTimeout(() => ended.abort(tooLate(timeoutMs)), timeoutMs);
+      // Keeps the process alive during the login. The listener does not.
+      const timer = setTimeout(() => ended.abort(loginTimeout(timeoutMs)), timeoutMs);
       try {
         return await new Promise((resolve, reject) => {
           onAbort(ended.signal, () => reject(ended.signal.reason));
           listener.wait(state).then(resolve);
-          also(url.href, ended.signal).then((parameters) => {
+          showOrAsk(url.href, ended.signal).then((parameters) => {
             if (parameters !== undefined) resolve(parameters);
           }, reject);
         });
@@ -78,13 +84,13 @@ export function attemptWith(
   };
 }
 
-function tooLate(timeoutMs: number): McpError {
-  return new McpError("authorization_failed", `nobody logged in within ${timeoutMs / 1_000} s`, {
+function loginTimeout(timeoutMs: number): McpError {
+  return new McpError("authorization_failed", `the user did not log in within ${timeoutMs / 1_000} s`, {
     fix: "Log in again, or raise `timeoutMs`.",
   });
 }
 
-/** What the browser shows at the end of a login: static, without scripts, and without anything of the request. */
+/** Headers of the page at the end of a login. It is static, has no scripts and contains nothing of the request. */
 const CALLBACK_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -96,18 +102,18 @@ const CALLBACK_HEADERS = {
 const CALLBACK_PAGE =
   "<!doctype html><meta charset=utf-8><title>Login</title><p>You can close this page and go back to the program.</p>\n";
 
-/** Waits on this machine for the one redirect that ends a login. */
+/** Waits on this machine for the redirect that ends a login. */
 export class CallbackListener {
   readonly redirectUri: string;
   readonly port: number;
   readonly #server: Server;
   readonly #path: string;
-  #expected: { state: string; found: (parameters: URLSearchParams) => void } | undefined;
+  #expected: { state: string; resolve: (parameters: URLSearchParams) => void } | undefined;
 
   private constructor(server: Server, path: string) {
     this.#server = server;
     this.#path = path;
-    // An open TCP server has an address of this form.
+    // An open TCP server has an address of this type.
     this.port = (server.address() as AddressInfo).port;
     this.redirectUri = `http://127.0.0.1:${this.port}${path}`;
     server.on("request", (request: IncomingMessage, response) => {
@@ -117,17 +123,17 @@ export class CallbackListener {
         response.writeHead(404, { connection: "close" }).end();
         return;
       }
-      // One redirect ends a login; a second one with the same state is a copy of it.
+      // One redirect ends a login. A second one with the same state is a copy.
       this.#expected = undefined;
       response.writeHead(200, CALLBACK_HEADERS).end(CALLBACK_PAGE);
-      expected.found(parameters);
+      expected.resolve(parameters);
     });
   }
 
-  /** Listens on loopback; port 0 takes a free one. */
+  /** Listens on loopback. Port 0 picks a free port. */
   static open(port: number, path: string): Promise<CallbackListener> {
     const server = builtin("node:http").createServer();
-    // A program that is closed during a login must not wait for it.
+    // Closing the program must not wait for a pending login.
     server.unref();
     return new Promise((resolve, reject) => {
       server.once("error", (error) => reject(busy(port, error)));
@@ -135,10 +141,13 @@ export class CallbackListener {
     });
   }
 
-  /** The parameters of the redirect with this `state`. Others are ignored: any page can send the browser here. */
+  /**
+   * Resolves with the parameters of the redirect that has this `state`. Ignores others, because any page can redirect
+   * the browser here.
+   */
   wait(state: string): Promise<URLSearchParams> {
     return new Promise((resolve) => {
-      this.#expected = { state, found: resolve };
+      this.#expected = { state, resolve };
     });
   }
 
@@ -152,7 +161,7 @@ export class CallbackListener {
     const isOurs = host === `127.0.0.1:${this.port}` || host === `localhost:${this.port}`;
     if (request.method !== "GET" || !isOurs || origin !== undefined) return undefined;
     const target = request.url ?? "";
-    // Any page can send the browser here, with a target that is no URL.
+    // Any page can redirect the browser here, even with an invalid URL.
     if (!URL.canParse(target, this.redirectUri)) return undefined;
     const url = new URL(target, this.redirectUri);
     if (url.pathname !== this.#path || url.searchParams.get("state") !== this.#expected?.state) return undefined;
@@ -167,19 +176,19 @@ function busy(port: number, cause: Error): McpError {
   });
 }
 
-/** The program that opens an address, and what it is told before it. */
+/** By operating system, the program that opens an address and its first arguments. */
 const OPENERS: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
   linux: ["xdg-open"],
 };
 
-/** Starts a program; replaced in tests. */
+/** Starts a program. Tests replace it. */
 export type StartProgram = (command: string, args: readonly string[]) => void;
 
 /**
- * Opens an address in the user's browser. Only `https`, and `http` on this machine, and never through a shell: the address is one
- * argument, whatever it contains. Throws an `McpError` for other addresses and where no opener is known.
+ * Opens an address in the user's browser. Accepts only `https`, and `http` on this machine. Passes the address as one
+ * argument without a shell. Throws an `McpError` for other addresses, and if this system has no known opener.
  */
 export function openInBrowser(address: string, start: StartProgram = startDetached): void {
   if (!isWebAddress(address)) {
@@ -189,12 +198,12 @@ export function openInBrowser(address: string, start: StartProgram = startDetach
   }
   const opener = OPENERS[process.platform];
   if (opener === undefined) {
-    throw new McpError("unsupported", `no program is known that opens addresses on ${process.platform}`, {
+    throw new McpError("unsupported", `no program to open addresses is known on ${process.platform}`, {
       fix: "Print the address for the user instead.",
     });
   }
   const [command, ...args] = opener;
-  // Spelled by the parser, so that nothing is left that another program might read differently.
+  // Normalized by the URL parser, so that no other program can parse the address differently.
   start(command, [...args, new URL(address).href]);
 }
 
@@ -204,7 +213,7 @@ function startDetached(command: string, args: readonly string[]): void {
     stdio: "ignore",
     shell: false,
   });
-  // Without an opener the user still has the address.
+  // If no opener is installed, the user still has the address.
   child.on("error", () => {});
   child.unref();
 }

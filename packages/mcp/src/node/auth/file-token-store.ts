@@ -5,16 +5,17 @@ import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** How often a change is written whose lock another process took over meanwhile. */
+/** Maximum attempts to write a change whose lock another process took over. */
 const MAX_WRITES = 3;
-/** The ending of temporary copies of the token file. */
+/** Matches the suffix of temporary copies of the token file. */
 const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Keeps credentials in one file that only its owner can read, so that users log in once. Several processes may share it.
+ * Stores credentials in one file that only its owner can read, so that users log in once. Several processes can share
+ * the file.
  *
- * The folder is made with mode 0700 and the file with 0600; a file that others can read, or that is a symbolic link, is refused. Each change
- * is written beside the file and then takes its place, so that a crash leaves either the old or the new one.
+ * Creates the folder with mode 0700 and the file with mode 0600. Rejects a file that is a symbolic link or that others can read.
+ * Writes each change to a temporary file and renames it, so that a crash leaves either the old or the new version.
  */
 export function fileTokenStore(path: string): TokenStore {
   return new FileTokenStore(path);
@@ -22,7 +23,7 @@ export function fileTokenStore(path: string): TokenStore {
 
 class FileTokenStore implements TokenStore {
   readonly #path: string;
-  /** Changes of this process, one after the other. */
+  /** The last change of this process. Changes run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string) {
@@ -43,10 +44,13 @@ class FileTokenStore implements TokenStore {
     return this.#change(({ [key]: _gone, ...values }) => values);
   }
 
-  /** Each key has a lock file of its own: a login at one server must not hold up the others. */
+  /**
+   * Runs `work` while holding the lock file of the key. Each key has its own, so that a login at one server does not
+   * block others.
+   */
   async lock<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const digest = builtin("node:crypto").createHash("sha256").update(key).digest("hex").slice(0, 32);
-    const lock = await this.#take(`${digest}.lock`, signal);
+    const lock = await this.#acquire(`${digest}.lock`, signal);
     try {
       return await work();
     } finally {
@@ -57,26 +61,27 @@ class FileTokenStore implements TokenStore {
   #change(update: (values: Record<string, string>) => Record<string, string>): Promise<void> {
     const done = this.#last.then(async () => {
       for (let attempt = 1; ; attempt++) {
-        const lock = await this.#take("write");
+        const lock = await this.#acquire("write");
         try {
           if (await this.#write(update(await this.#read()), lock)) return;
         } finally {
           await lock.release();
         }
-        if (attempt === MAX_WRITES) throw refused(this.#path, "other processes take its lock away", "try again");
+        if (attempt === MAX_WRITES)
+          throw unusableFile(this.#path, "other processes keep taking over its lock", "Try again");
       }
     });
-    // The next change must not fail for this one.
+    // A failed change must not fail the next one.
     this.#last = done.catch(() => {});
     return done;
   }
 
-  async #take(suffix: string, signal?: AbortSignal): Promise<HeldLock> {
+  async #acquire(suffix: string, signal?: AbortSignal): Promise<HeldLock> {
     await this.#prepareFolder();
     const file = `${this.#path}.${suffix}`;
-    const lock = await takeLock(file, signal);
+    const lock = await acquireLock(file, signal);
     if (lock !== undefined) return lock;
-    throw refused(this.#path, "another process holds its lock", `delete ${file} if no other program uses it`);
+    throw unusableFile(this.#path, "another process holds its lock", `Delete ${file} if no other program uses it`);
   }
 
   async #prepareFolder(): Promise<void> {
@@ -84,12 +89,12 @@ class FileTokenStore implements TokenStore {
     await files().mkdir(folder, { recursive: true, mode: 0o700 });
     if (process.platform === "win32") return;
     const { mode } = await files().stat(folder);
-    // Who can write to the folder can exchange the file, unless the folder keeps each owner's files apart.
+    // A user who can write to the folder could replace the file, unless the sticky bit protects each owner's files.
     if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) {
-      throw refused(
+      throw unusableFile(
         this.#path,
         `others can write to its folder (mode ${(mode & 0o777).toString(8)})`,
-        `chmod 700 ${folder}`,
+        `Run chmod 700 ${folder}`,
       );
     }
   }
@@ -98,30 +103,35 @@ class FileTokenStore implements TokenStore {
     const { constants } = builtin("node:fs");
     let file: FileHandle;
     try {
-      // Opened once and looked at while it is open, so that nobody can exchange it in between. A pipe must not make it wait.
+      // Opens the file first and checks the open file, so that it cannot be replaced in between. O_NONBLOCK: a pipe
+      // must not block.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       file = await files().open(this.#path, flags);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return {};
-      throw codeOf(error) === "ELOOP" ? refused(this.#path, "it is a symbolic link") : error;
+      throw codeOf(error) === "ELOOP" ? unusableFile(this.#path, "it is a symbolic link") : error;
     }
     try {
       const found = await file.stat();
       const { mode, size, uid } = found;
-      if (!found.isFile()) throw refused(this.#path, "it is not a file");
+      if (!found.isFile()) throw unusableFile(this.#path, "it is not a file");
       if (process.getuid !== undefined && uid !== process.getuid())
-        throw refused(this.#path, "it belongs to another user");
+        throw unusableFile(this.#path, "it belongs to another user");
       if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-        throw refused(this.#path, `others can read it (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${this.#path}`);
+        throw unusableFile(
+          this.#path,
+          `others can read it (mode ${(mode & 0o777).toString(8)})`,
+          `Run chmod 600 ${this.#path}`,
+        );
       }
-      if (size > MAX_BYTES) throw refused(this.#path, "it is too large");
+      if (size > MAX_BYTES) throw unusableFile(this.#path, "it is too large");
       return readValues(await file.readFile("utf8"), this.#path);
     } finally {
       await file.close();
     }
   }
 
-  /** Writes the file, or gives false if the lock was lost meanwhile: another process may have written since. */
+  /** Writes the file. Returns false if the lock was lost, because another process may have written since. */
   async #write(values: Record<string, string>, lock: HeldLock): Promise<boolean> {
     await this.#removeLeftovers();
     const fresh = `${this.#path}.${process.pid}.${globalThis.crypto.randomUUID()}`;
@@ -137,7 +147,7 @@ class FileTokenStore implements TokenStore {
       await files().rename(fresh, this.#path);
       return true;
     } catch (error) {
-      // A process that took the lock over has removed the copy.
+      // A process that took over the lock has removed the copy.
       if (codeOf(error) === "ENOENT") return false;
       throw error;
     } finally {
@@ -145,7 +155,7 @@ class FileTokenStore implements TokenStore {
     }
   }
 
-  /** Removes what writers left behind that were killed. Only the owner of the lock writes, so no other one is at work. */
+  /** Removes temporary copies of killed writers. Only the lock owner writes, so no other copy is in use. */
   async #removeLeftovers(): Promise<void> {
     const { basename, dirname, join } = builtin("node:path");
     const [folder, name] = [dirname(this.#path), basename(this.#path)];
@@ -163,9 +173,9 @@ function readValues(text: string, path: string): Record<string, string> {
       return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === "string"));
     }
   } catch {
-    // Falls through to the one error below.
+    // Throws the error below.
   }
-  throw refused(path, "it does not hold what was written");
+  throw unusableFile(path, "its content is damaged");
 }
 
 function files(): typeof Files {
@@ -176,37 +186,38 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function refused(path: string, reason: string, fix = "delete it and log in again"): McpError {
-  return new McpError("misuse", `the token file ${path} is not used: ${reason}`, { fix: `Correct it: ${fix}.` });
+function unusableFile(path: string, reason: string, fix = "Delete it and log in again"): McpError {
+  return new McpError("misuse", `the token file ${path} cannot be used: ${reason}`, { fix: `${fix}.` });
 }
 
-const WAIT_MS = 25;
-/** Longer than a user may take to log in, because others wait for that. */
+const RETRY_MS = 25;
+/** Longer than a user may take to log in, because other processes wait for that login. */
 const MAX_WAIT_MS = 330_000;
-/** How often the owner shows that it lives. */
-const BEAT_MS = 5_000;
-/** A lock without a beat for so long belongs to a process that died. */
+/** Interval at which the owner renews the lock, in milliseconds. */
+const HEARTBEAT_MS = 5_000;
+/** Age after which a lock that was not renewed belongs to a dead process, in milliseconds. */
 const STALE_MS = 30_000;
 
 /** A lock file that this process holds. */
 export interface HeldLock {
-  /** Whether no other process has taken it over, as happens to an owner that slept. */
+  /** True if no other process has taken over the lock, which happens after this process was suspended. */
   isHeld(): Promise<boolean>;
+  /** Removes the lock file if this process still holds it. */
   release(): Promise<void>;
 }
 
 /**
- * Takes a lock file, or waits for it. Undefined if its owner lives and keeps it too long. Rejects with the reason of `signal` when
- * that aborts first.
+ * Acquires a lock file, waiting if necessary. Returns undefined if a live owner holds it for too long. Rejects with the
+ * reason of `signal` if that aborts first.
  */
-export async function takeLock(path: string, signal?: AbortSignal): Promise<HeldLock | undefined> {
+export async function acquireLock(path: string, signal?: AbortSignal): Promise<HeldLock | undefined> {
   const watch = new StaleWatch(path);
-  for (let waited = 0; waited < MAX_WAIT_MS; waited += WAIT_MS) {
+  for (let waited = 0; waited < MAX_WAIT_MS; waited += RETRY_MS) {
     signal?.throwIfAborted();
     const owner = globalThis.crypto.randomUUID();
-    if (await create(path, owner)) return ownerOf(path, owner);
+    if (await create(path, owner)) return heldLock(path, owner);
     await watch.removeIfStale();
-    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
   return undefined;
 }
@@ -221,38 +232,38 @@ async function create(path: string, owner: string): Promise<boolean> {
   }
 }
 
-function ownerOf(path: string, owner: string): HeldLock {
+function heldLock(path: string, owner: string): HeldLock {
   const isHeld = async () => (await contentOf(path)) === owner;
-  const beat = setInterval(() => {
+  const heartbeat = setInterval(() => {
     isHeld()
       .then((held) => {
         const now = new Date();
-        // A process that took the lock over shows by itself that it lives.
-        return held ? files().utimes(path, now, now) : clearInterval(beat);
+        // The process that took over the lock renews it itself.
+        return held ? files().utimes(path, now, now) : clearInterval(heartbeat);
       })
-      .catch(() => clearInterval(beat));
-  }, BEAT_MS);
-  beat.unref();
+      .catch(() => clearInterval(heartbeat));
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
   return {
     isHeld,
     async release() {
-      clearInterval(beat);
+      clearInterval(heartbeat);
       if (await isHeld()) await files().rm(path, { force: true });
     },
   };
 }
 
-/** Removes a lock file that has been dead for long enough, as one waiting process sees it. */
+/** Detects and removes a stale lock file on behalf of one waiting process. */
 class StaleWatch {
   readonly #path: string;
-  /** The state of the file that was seen last, and since when. */
+  /** Last observed modification time of the file, and when it was first observed. */
   #seen: { readonly mtimeMs: number; readonly since: number } | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Moves a dead lock away, which only one process can do; one that turns out to be alive is put back. */
+  /** Renames a stale lock, which only one process can do. Restores it if it turns out to be renewed. */
   async removeIfStale(): Promise<void> {
     const path = this.#path;
     if (!(await this.#isStale(path))) return;
@@ -266,7 +277,10 @@ class StaleWatch {
     await files().rm(aside, { force: true });
   }
 
-  /** Old by its date, or unchanged for as long as this process watches it: its date may be in the future. */
+  /**
+   * True if the file is old by its modification time, or unchanged for as long as this process watches it. The
+   * modification time may be in the future.
+   */
   async #isStale(path: string): Promise<boolean> {
     const found = await files()
       .stat(path)

@@ -5,13 +5,13 @@ import { attemptWith, CallbackListener } from "./browser-login.js";
 
 /** Options for `terminalLogin`. */
 export interface TerminalLoginOptions {
-  /** The port on this machine that the browser comes back to; fixed, so that it can be forwarded. Default: 33418. */
+  /** Loopback port of the redirect address. Fixed, so that the user can forward it. Default: 33418. */
   port?: number | undefined;
-  /** Where the user is asked. Default: stderr, because stdout may belong to a protocol. */
+  /** Stream that receives the instructions. Default: stderr, because stdout may carry a protocol. */
   output?: { write(text: string): unknown } | undefined;
-  /** Reads the line that the user pastes; `signal` aborts when it is no longer needed. Default: stdin. */
+  /** Reads the line that the user pastes. `signal` aborts when the line is no longer needed. Default: reads stdin. */
   ask?: ((prompt: string, signal: AbortSignal) => Promise<string>) | undefined;
-  /** How long the user may take, in milliseconds. Default: 5 min. */
+  /** Time that the user has to log in, in milliseconds. Default: 5 minutes. */
   timeoutMs?: number | undefined;
 }
 
@@ -19,8 +19,8 @@ const PORT = 33_418;
 const TIMEOUT_MS = 300_000;
 
 /**
- * Logs in from a machine without a browser: prints the address, and the line that forwards the port of the redirect over SSH. Where that
- * is not possible, the user pastes the address that the browser ended at.
+ * Logs in from a machine without a browser. Prints the login address, and the SSH command that forwards the port of the
+ * redirect. If forwarding is not possible, the user pastes the address at which the browser ended.
  */
 export function terminalLogin(options: TerminalLoginOptions = {}): Login {
   const { port = PORT, output = process.stderr, timeoutMs = TIMEOUT_MS, ask = readLine } = options;
@@ -29,16 +29,18 @@ export function terminalLogin(options: TerminalLoginOptions = {}): Login {
     applicationType: "native",
     begin: async (signal) => {
       const listener = await CallbackListener.open(port, "/callback");
-      const also = async (url: string, ended: AbortSignal) => {
+      const showOrAsk = async (url: string, ended: AbortSignal) => {
         await hookResult("output.write", () => output.write(instructions(url, listener.port)));
         return parametersOf(await hookResult("ask", () => ask("Address: ", ended)));
       };
-      return attemptWith(listener, also, timeoutMs, signal);
+      return attemptWith(listener, showOrAsk, timeoutMs, signal);
     },
   };
 }
 
-/** What the user reads. The address was made by `URL`, so that nothing in it can control a terminal. */
+/**
+ * The instructions for the user. The address was serialized by `URL`, so it contains no terminal control characters.
+ */
 function instructions(url: string, port: number): string {
   const os = builtin("node:os");
   const forward = `ssh -L ${port}:127.0.0.1:${port} ${os.userInfo().username}@${os.hostname()}`;

@@ -4,31 +4,36 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 
-/** Where to look for the configuration file. */
+/** Location of the configuration file. */
 export interface ReadConfigFileOptions {
-  /** The file, relative to `folder`. Default: the variable `PARLEY_CONFIG`, or else the first of the usual names that exists. */
+  /**
+   * Path of the file, relative to `folder`. Default: the environment variable `PARLEY_CONFIG`, otherwise the first of
+   * the standard names that exists.
+   */
   readonly file?: string | undefined;
-  /** The folder to look in. Default: the current one. */
+  /** Folder to search. Default: the current folder. */
   readonly folder?: string | undefined;
 }
 
 /** A configuration file, for `loadConfig` of `@parley/mcp/config`. */
 export interface ConfigFile {
+  /** Absolute path of the file. */
   readonly path: string;
+  /** Folder that contains the file. Relative paths in the configuration start from here. */
   readonly folder: string;
-  /** The text of a JSON file; what a module exports by default. */
+  /** Text of a JSON file, or the default export of a module. */
   readonly content: unknown;
 }
 
-/** Looked for in this order. */
+/** Names of configuration files, in the order of the search. */
 const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
-/** Longest file of JSON, in bytes. */
+/** Maximum size of a JSON file, in bytes. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**
- * Reads `parley.config.json`, or the `.jsonc`, `.js`, `.mjs`, `.ts` or `.mts` file of that name, which is imported: only use files
- * that you trust as much as the program. Resolves to undefined if there is none; rejects with `invalid_definition` if a file that
- * was asked for by name cannot be read.
+ * Reads `parley.config.json`, or the `.jsonc`, `.js`, `.mjs`, `.ts` or `.mts` file of that name. Modules are imported
+ * and executed, so use only files that you trust as much as the program. Resolves to undefined if no file exists.
+ * Rejects with `invalid_definition` if a file that was named explicitly cannot be read.
  */
 export async function readConfigFile(options: ReadConfigFileOptions = {}): Promise<ConfigFile | undefined> {
   checkOptions("readConfigFile", options, "file folder");
@@ -51,7 +56,7 @@ function jsonText(fs: typeof Fs, path: string): string {
     throw unreadable(path, error);
   }
   throw new McpError("invalid_definition", `${path} is longer than ${MAX_CONFIG_BYTES} bytes (MAX_CONFIG_BYTES)`, {
-    fix: "Name a configuration file.",
+    fix: "Check that the path is that of a configuration file.",
   });
 }
 

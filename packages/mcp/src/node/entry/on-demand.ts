@@ -10,7 +10,7 @@ import type { SocketAddress } from "../socket/socket-client.js";
 import type { ServeSocketOptions, SocketHandle } from "../socket/socket-server.js";
 import type { ServeWebSocketOptions } from "../socket/websocket-server.js";
 
-/** What a handler can do once its code is loaded. */
+/** The handler after its code is loaded. */
 interface LoadedHandler {
   (...args: Parameters<NodeHandler>): void;
   drain(graceMs?: number): Promise<void>;
@@ -20,8 +20,9 @@ interface LoadedHandler {
 // Each function loads its code when it is called, so that a stdio server starts without the rest.
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects if the address
- * is unavailable, or if the options would serve anyone on the network without saying so.
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the
+ * address is not available, or if other machines could call the server and the options do not state who may. `drain` of
+ * the handle takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const http = await import("../http/serve-http.js");
@@ -30,7 +31,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
 
 /**
  * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
- * `allowedHosts` is set; then `authenticate` is required too.
+ * `allowedHosts` is set. Then `authenticate` is required too.
  *
  * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
  */
@@ -53,8 +54,9 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
 }
 
 /**
- * Serves TCP clients, or the users of a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1
- * unless another `host` is given; a Unix socket is readable for its owner only.
+ * Serves clients over TCP or a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1 unless
+ * `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless it is
+ * called with another time.
  */
 export async function serveSocket(
   server: Servable,
@@ -65,7 +67,10 @@ export async function serveSocket(
   return sockets.serveSocket(server, address, options);
 }
 
-/** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
+/**
+ * Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. Rejects if the
+ * address is not available, or if other machines could call the server and the options do not state who may.
+ */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const sockets = await import("../socket/websocket-server.js");
   return sockets.serveWebSocket(server, options);

@@ -6,31 +6,34 @@ import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
 
 /** One or two listening servers that share a port. */
-export interface Bound {
-  /** In the form of a URL. */
+export interface BoundServer {
+  /** Host in the form used in URLs, with brackets around IPv6 addresses. */
   readonly host: string;
+  /** The actual port. */
   readonly port: number;
+  /** Resolves when all servers are closed. */
   readonly closed: Promise<void>;
+  /** Stops accepting connections. Existing connections stay open. */
   stopListening(): void;
-  /** Closes connections without a request from now on. */
+  /** Closes connections that have no request, and the others after their current reply. */
   closeIdle(): void;
-  /** Closes all connections; those whose replies are still being read, after `graceMs` at the latest. */
+  /** Closes all connections. Waits up to `graceMs` for connections whose replies are not fully sent. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Attempts to find a port that is free in both address families. */
-const ATTEMPTS = 8;
+/** Maximum attempts to find a port that is free in both address families. */
+const MAX_ATTEMPTS = 8;
 
 /**
- * Listens on `host`, or on both loopback addresses if it is undefined, because some clients resolve `localhost` to `::1`
- * first. On a machine without IPv6 it listens on IPv4 only.
+ * Listens on `host`. If it is undefined, listens on both loopback addresses, because some clients resolve `localhost`
+ * to `::1` first. Without IPv6, listens on IPv4 only.
  */
-export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<Bound> {
+export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<BoundServer> {
   checkPort(port);
   if (host !== undefined) {
     const server = make();
     const actual = await listen(server, host, port);
-    return bound([server], nameOf(host), actual);
+    return boundServer([server], urlHost(host), actual);
   }
   for (let attempt = 1; ; attempt++) {
     const first = make();
@@ -38,17 +41,17 @@ export async function bind(make: () => NodeServer, host: string | undefined, por
     const second = make();
     try {
       await listen(second, "::1", actual);
-      return bound([first, second], "127.0.0.1", actual);
+      return boundServer([first, second], "127.0.0.1", actual);
     } catch (error) {
-      if (!isInUse(error)) return bound([first], "127.0.0.1", actual);
-      await shut(first);
-      // A random port may be in use in the other family, so try another; a fixed port would still be in use.
-      if (port !== 0 || attempt === ATTEMPTS) throw error;
+      if (!isInUse(error)) return boundServer([first], "127.0.0.1", actual);
+      await closeServer(first);
+      // A random port may be in use in the other family, so try another. A fixed port would still be in use.
+      if (port !== 0 || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }
 
-/** Throws for what is not a port; programs without types pass texts, which Node reads as numbers. */
+/** Throws if `port` is not a valid port. Untyped programs may pass a string, which Node accepts. */
 export function checkPort(port: number): void {
   const number = Number(port);
   if (Number.isInteger(number) && number >= 0 && number < 65_536) return;
@@ -57,16 +60,16 @@ export function checkPort(port: number): void {
   });
 }
 
-/** A numeric address is an allowed Host, because DNS cannot rebind it. */
+/** Adds a numeric address to the allowed hosts. It is safe, because DNS cannot rebind it. */
 export function withBoundHost<O extends { host?: string | undefined; allowedHosts?: readonly string[] | undefined }>(
   options: O,
 ): O {
   const { host } = options;
   if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
-  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), nameOf(host)] };
+  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), urlHost(host)] };
 }
 
-function nameOf(host: string): string {
+function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return host.includes(":") ? `[${host}]` : host;
 }
@@ -90,31 +93,31 @@ function listen(server: NodeServer, host: string, port: number): Promise<number>
   });
 }
 
-function shut(server: NodeServer): Promise<void> {
+function closeServer(server: NodeServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
   });
 }
 
-/** A connection with the reply that is being written on it, as Node notes it for its own use. */
+/** A connection with Node's internal reference to the reply that is being written. */
 type HttpSocket = Socket & { readonly _httpMessage?: { once(event: "close", run: () => void): unknown } | null };
 
-/** Closes a connection when it has no request, and what was written on it is sent: Node takes one for idle before that. */
+/** Closes a connection once it has no request and all written data is sent. Node considers it idle before that. */
 function closeWhenIdle(socket: HttpSocket): void {
   const reply = socket._httpMessage;
   if (reply === undefined || reply === null) socket.destroySoon();
   else reply.once("close", () => socket.destroySoon());
 }
 
-function bound(servers: NodeServer[], host: string, port: number): Bound {
+function boundServer(servers: NodeServer[], host: string, port: number): BoundServer {
   let finish: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
     finish = resolve;
   });
   let left = servers.length;
   const sockets = new Set<Socket>();
-  /** The connections as requests have them: with TLS another object than the socket. */
+  /** Connections as requests see them. With TLS this is a different object than the socket. */
   const served = new Set<Socket>();
   const dead = new DeadConnections(nodePlatform, sockets);
   for (const server of servers) {
@@ -131,7 +134,7 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
       left -= 1;
       if (left === 0) finish();
     });
-    // After listening, errors concern single connections; they must not end the process.
+    // After listening, errors concern single connections. They must not end the process.
     server.on("error", () => {});
   }
   return {
@@ -141,7 +144,8 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
     stopListening() {
       const { Server } = builtin("node:net");
       for (const server of servers) {
-        // That of HTTP would also close connections whose replies are written but not sent. Not all runtimes have both.
+        // `close` of HTTP would also close connections whose replies are written but not sent. Not all runtimes have
+        // both.
         if (server instanceof Server) Server.prototype.close.call(server);
         else (server as NodeServer).close();
       }
@@ -154,7 +158,7 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
       dead.close();
       const deadline = nodePlatform.monotonic() + graceMs;
       const isUnsent = (socket: Socket) => socket.writableLength > 0;
-      // At least one turn, because replies just written still have to be sent.
+      // Wait at least one turn, because replies just written still have to be sent.
       do await new Promise((resolve) => (graceMs === 0 ? setImmediate(resolve) : setTimeout(resolve, 5)));
       while ([...sockets].some(isUnsent) && nodePlatform.monotonic() < deadline);
       for (const server of servers) {
@@ -166,16 +170,22 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
   };
 }
 
-/** How often the connections are checked. */
+/** Interval of the checks, in milliseconds. */
 const CHECK_MS = 15_000;
-/** Retransmissions or probes in a row that nothing answers; on most networks the seventh follows about 25 s after the first. */
+/**
+ * Maximum consecutive retransmissions or probes without a reply. On most networks the seventh follows about 25 s after
+ * the first.
+ */
 const MAX_UNANSWERED = 7;
-/** The kernel's tables of connections; only Linux has them, and only Linux sends again for 15 minutes before it gives up. */
+/**
+ * The kernel's connection tables. Only Linux has them, and only Linux retransmits for 15 minutes before it gives up.
+ */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /**
- * Closes connections whose peer has vanished without closing them. Keep-alive probes of TCP find those that are silent. They are
- * not sent while written data is not acknowledged, and event streams write comments: these are found in the kernel's tables.
+ * Closes connections whose peer has vanished without closing them. TCP keep-alive probes detect silent connections. The
+ * kernel does not send probes while written data is unacknowledged, which is the case for event streams with their
+ * comments. This class finds those in the kernel's tables.
  */
 export class DeadConnections {
   readonly #platform: Platform;
@@ -194,7 +204,7 @@ export class DeadConnections {
     this.#read = read;
   }
 
-  /** Checks at intervals from now on, for as long as there are connections. */
+  /** Checks at intervals for as long as there are connections. */
   watch(): void {
     if (this.#timer !== undefined || this.#closed) return;
     this.#timer = this.#platform.timer(CHECK_MS, () => {
@@ -208,7 +218,7 @@ export class DeadConnections {
     this.#timer?.cancel();
   }
 
-  /** False if the system has no such tables. */
+  /** Destroys dead connections. Resolves to false if the system has no such tables. */
   async #check(): Promise<boolean> {
     const texts = await Promise.all(TABLES.map((table) => this.#read(table).catch(() => undefined)));
     const dead = new Set(texts.flatMap((text) => (text === undefined ? [] : unacknowledged(text))));
@@ -217,18 +227,21 @@ export class DeadConnections {
   }
 }
 
-/** A line with seven or more retransmissions or probes. The counters decide first, so that other lines cost no objects. */
+/**
+ * Matches a line with seven or more retransmissions or probes. Checks the counters first, so that other lines allocate
+ * nothing.
+ */
 const DEAD = new RegExp(
   String.raw`^ *\d+: (\S+ \S+) \S+ \S+ \S+ (?!0000000[0-${MAX_UNANSWERED - 1}] +\d+ +[0-${MAX_UNANSWERED - 1}] )`,
   "gm",
 );
 
-/** The connections of a table whose peers acknowledge nothing, as `connectionName` names them. */
+/** The connections of a table whose peers acknowledge nothing, in the format of `connectionName`. */
 function unacknowledged(table: string): string[] {
   return Array.from(table.matchAll(DEAD), ([, name = ""]) => name);
 }
 
-/** A connection in the words of the kernel: both addresses as hexadecimal words in the order of the processor. */
+/** Formats a connection like the kernel does: both addresses as hexadecimal words in native byte order. */
 export function connectionName({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
   return `${endName(localAddress, localPort)} ${endName(remoteAddress, remotePort)}`;
 }
@@ -240,7 +253,7 @@ function endName(address = "", port = 0): string {
   return `${words.map((word) => hex(word, 8)).join("")}:${hex(port, 4)}`;
 }
 
-/** The 16 bytes of an IPv6 address, whose end may be written as IPv4. */
+/** The 16 bytes of an IPv6 address. It may end in IPv4 notation. */
 function bytesOf6(address: string): Uint8Array<ArrayBuffer> {
   const [plain = ""] = address.split("%");
   const groups = (part: string) =>

@@ -9,11 +9,11 @@ import {
   type Body,
   type BodyLimits,
   bodyOfValue,
+  bodyTooLong,
   type HeaderList,
   type Incoming,
-  longBody,
   type OutgoingStream,
-  TOO_MUCH,
+  UNFINISHED_LIMIT_REACHED,
 } from "../../transport/http/server/incoming.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { createHttpServer, type HttpCore } from "../../transport/http/server.js";
@@ -28,23 +28,23 @@ const MAX_HEADERS = 256;
 const TOO_MANY_HEADERS = errorText(undefined, INVALID_REQUEST, `the request has more than ${MAX_HEADERS} headers`);
 
 /**
- * Answers requests of `node:http` and of frameworks built on it: Express, Fastify, Koa, Nest. `parsedBody` is for frameworks
- * that do not leave the body on the request; a function (`next`) is ignored. It is also a handle: `drain` (default 5 s) and
- * `close` end its streams and sessions.
+ * Answers requests of `node:http` and of frameworks built on it: Express, Fastify, Koa, Nest. Pass `parsedBody` if the
+ * framework does not leave the body on the request. A function (`next`) in its place is ignored. It is also a handle:
+ * `drain` (default 5 s) and `close` end its streams and sessions.
  */
 export interface NodeHandler extends ServeHandle {
   (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void;
 }
 
 /**
- * Serves a server inside an existing Node HTTP server. Serves loopback host names only, unless `publicUrl` or `allowedHosts`
- * is set; then `authenticate` is required.
+ * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
+ * `allowedHosts` is set. Then `authenticate` is required too.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   return handlerAndCore(servable, options).handler;
 }
 
-/** The handler with what it is made of. */
+/** Creates the handler, and returns it together with its core. */
 export function handlerAndCore(
   servable: Servable,
   options: HttpServerOptions,
@@ -62,24 +62,25 @@ export function handlerAndCore(
   return { handler: Object.assign(handler, ends), core };
 }
 
-/** Serves requests of these paths by the handler, and others by `elsewhere`. */
+/** Passes requests for these paths to the handler and others to `fallback`. */
 export function listenerOf(
   handler: NodeHandler,
   { state }: HttpCore,
   paths: ReadonlySet<string>,
-  elsewhere: (request: IncomingMessage, response: ServerResponse) => void,
+  fallback: (request: IncomingMessage, response: ServerResponse) => void,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     if (state.closesConnections) response.shouldKeepAlive = false;
     // Nearly all requests have the plain path and need no parsing.
     if (paths.has(request.url ?? "")) handler(request, response);
-    else elsewhere(request, response);
+    else fallback(request, response);
   };
 }
 
 /**
- * Writes the replies of one turn of the event loop together, after all its requests were read. Under load this gives about a
- * third more throughput: reads and writes do not alternate, so caches stay warm and clients wake up once for many replies.
+ * Writes the replies of one turn of the event loop together, after all its requests were read. Under load this gives
+ * about a third more throughput: reads and writes do not alternate, so caches stay warm and clients wake up once for
+ * many replies.
  */
 class TurnQueue {
   readonly #platform: Platform;
@@ -93,9 +94,9 @@ class TurnQueue {
       try {
         if (!item.settled) item.turnEnded();
       } catch (error) {
-        // One reply that cannot be written must not take those behind it, or the process, with it.
+        // A reply that cannot be written must not affect the replies after it, or the process.
         this.#platform.warn(`a reply could not be written: ${String(error)}`);
-        if (item instanceof NodeIncoming) item.failed();
+        if (item instanceof NodeIncoming) item.sendFailure();
       }
     }
   };
@@ -106,7 +107,7 @@ class TurnQueue {
     let warned = false;
     this.unsent = new UnsentReplies(state.limits.maxUnsentBytes, () => {
       if (!warned)
-        platform.warn("a client that did not read its reply was cut off: the limit `maxUnsentBytes` is reached");
+        platform.warn("a client that did not read its reply was disconnected: the limit `maxUnsentBytes` is reached");
       warned = true;
     });
   }
@@ -146,7 +147,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     this.#parsedBody = parsedBody;
     this.#queue = queue;
     this.method = request.method ?? "";
-    // Frameworks remove the mount path from `url` and keep the full one in `originalUrl`.
+    // Frameworks remove the mount path from `url` and store the full one in `originalUrl`.
     const { originalUrl, url = "/" }: MaybeParsed = request;
     this.path = typeof originalUrl === "string" ? originalUrl : url;
     this.protocolHeaders = protocolHeaders(request.headers);
@@ -163,7 +164,7 @@ class NodeIncoming implements Incoming, AfterTurn {
   }
 
   headerCount(name: string): number {
-    // Node keeps only the first of several `Host` headers in `headers`.
+    // Node stores only the first of several `Host` headers in `headers`.
     const raw = this.native.rawHeaders;
     let count = 0;
     for (let at = 0; at < raw.length; at += 2) {
@@ -191,8 +192,8 @@ class NodeIncoming implements Incoming, AfterTurn {
       return done(bodyOfValue(parsed, maxBytes, request.headers["content-type"]));
     }
     if (request.readableEnded) return done(BODY_USED);
-    // Refused before reading any of it.
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(longBody(maxBytes));
+    // Rejected before reading any of it.
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(bodyTooLong(maxBytes));
     readBytes(request, limits, done);
   }
 
@@ -225,7 +226,7 @@ class NodeIncoming implements Incoming, AfterTurn {
   }
 
   /** Replaces a reply that Node refused to write. */
-  failed(): void {
+  sendFailure(): void {
     if (!this.#response.headersSent) this.#response.writeHead(500, FAILED);
     this.#response.end();
   }
@@ -278,7 +279,7 @@ const BODY_USED: Body = {
   reason: "the body has already been read; pass it as the third argument, or mount the handler before the body parser",
 };
 
-/** The text of a body that was received completely. */
+/** Decodes a complete body. */
 function bodyOfBytes(bytes: Buffer): Body {
   // `toString` would replace invalid bytes with U+FFFD, and a filter in front may have read something else.
   if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
@@ -294,14 +295,14 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
   let size = 0;
   let refused = false;
   request.on("data", (chunk: Buffer) => {
-    // Refused only once; later chunks are dropped until the connection closes.
+    // Rejected only once. Later chunks are dropped until the connection closes.
     if (refused) return;
     size += chunk.length;
     if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {
       refused = true;
       first = undefined;
       rest = undefined;
-      return done(size > maxBytes ? longBody(maxBytes) : TOO_MUCH);
+      return done(size > maxBytes ? bodyTooLong(maxBytes) : UNFINISHED_LIMIT_REACHED);
     }
     limits.bodyBytes += chunk.length;
     state.unfinishedBytes += chunk.length;
@@ -315,13 +316,13 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
   });
 }
 
-/** How much of a refused body is read and dropped, so that the client can read the refusal. */
+/** Maximum bytes of a rejected body that are read and dropped, so that the client can read the error. */
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1000;
 
 /**
- * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would reset it
- * and the client would never see the answer; without a bound, the client could send forever.
+ * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would
+ * reset it and the client would never see the answer. Without a limit, the client could send forever.
  */
 function endAfterBody(
   request: IncomingMessage,
@@ -353,12 +354,12 @@ function endAfterBody(
   request.resume();
 }
 
-/** Replies that are shorter than this are not watched: the kernel takes them. */
+/** Shorter replies are not watched: they fit into the kernel's buffer. */
 const WATCHED_BYTES = 16 * 1024;
 
 /**
- * Complete replies that clients have not read. When they hold more than `maxBytes`, the connection that has waited longest is
- * closed: one client that does not read must not cost the memory of all.
+ * Complete replies that clients have not read. If they exceed `maxBytes` in total, closes the connection that has
+ * waited longest, so that clients which do not read cannot exhaust the memory.
  */
 class UnsentReplies {
   readonly #maxBytes: number;
@@ -367,13 +368,13 @@ class UnsentReplies {
   readonly #bytes = new Map<ServerResponse, number>();
   #total = 0;
 
-  /** `cut` is called for each connection that is closed. */
+  /** `cut` is called for each closed connection. */
   constructor(maxBytes: number, cut: () => void) {
     this.#maxBytes = maxBytes;
     this.#cut = cut;
   }
 
-  /** Watches a reply after its end was written; `bytes` is the length of its body. */
+  /** Watches a reply after its end was written. `bytes` is the length of its body. */
   watch(response: ServerResponse, bytes: number): void {
     if (response.writableLength === 0) return;
     this.#bytes.set(response, bytes);
@@ -394,7 +395,7 @@ class UnsentReplies {
   }
 }
 
-/** A request of Node in the one shape that `authenticate` has everywhere. */
+/** Converts a Node request to the form that `authenticate` receives on every transport. */
 export function authenticationRequest(request: IncomingMessage): AuthenticationRequest {
   const { method, url, socket } = request;
   const header = (name: string) => {

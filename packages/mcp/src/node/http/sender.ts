@@ -12,9 +12,12 @@ import { builtin } from "../builtin.js";
 
 /** Options for `nodeSender`. */
 export interface NodeSenderOptions {
-  /** Agents to use instead of the sender's own: for proxies, client certificates, Unix sockets. */
+  /** Agents to use instead of the sender's own, for proxies, client certificates or Unix sockets. */
   agents?: { http?: NodeHttp.Agent | undefined; https?: NodeHttps.Agent | undefined } | undefined;
-  /** The `accept-encoding` header. Default `identity`: for small messages, decompression costs more than it saves. */
+  /**
+   * The `accept-encoding` header. Default: `identity`, because for small messages decompression costs more than it
+   * saves.
+   */
   acceptEncoding?: string | undefined;
 }
 
@@ -22,15 +25,15 @@ export interface NodeSenderOptions {
 const IDLE_MS = 4_000;
 /** Far above any sensible number of streams, but below the usual descriptor limit of a process. */
 const MAX_SOCKETS = 512;
-/** How long the rest of an unwanted body may arrive before its connection is closed. */
+/** Time that the rest of an unwanted body may take to arrive before its connection is closed, in milliseconds. */
 const DRAIN_MS = 100;
 const MAX_TARGETS = 64;
 
 /**
- * Sends with `node:http` and `node:https` over persistent connections, several times faster than `fetch`.
+ * Sends requests with `node:http` and `node:https` over persistent connections, several times faster than `fetch`.
  *
- * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. A failed
- * request is never repeated, even on a connection that the server just closed, because it may have run.
+ * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. Never repeats a
+ * failed request, even on a connection that the server just closed, because the server may have processed it.
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
   checkOptions("nodeSender", options, "agents acceptEncoding");
@@ -81,11 +84,11 @@ class Pool {
     const { protocol, host, hostname, port, path, agent } = this.#target(request.url);
     const { method } = request;
     if (request.newConnection === true) closeIdle(agent);
-    // A flat list costs Node half as much as an object; Node then adds no `host`.
+    // A flat list costs Node half as much as an object. Node then adds no `host`.
     const headers = [...request.headers];
-    // A header of the program takes the place of the sender's own.
-    if (!isNamed(headers, "host")) headers.push("host", host);
-    if (!isNamed(headers, "accept-encoding")) headers.push("accept-encoding", this.#acceptEncoding);
+    // A header of the program replaces the sender's own.
+    if (!hasHeader(headers, "host")) headers.push("host", host);
+    if (!hasHeader(headers, "accept-encoding")) headers.push("accept-encoding", this.#acceptEncoding);
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = protocol === "https:" ? https().request : http().request;
     const options: NodeHttp.RequestOptions = { protocol, hostname, port, path, agent, method, headers };
@@ -121,13 +124,16 @@ class Pool {
   }
 }
 
-/** A server or proxy that closes one idle connection often closes them all. Agents of other makes may keep none. */
+/**
+ * Closes idle connections: a server or proxy that closes one often closes them all. Third-party agents may have no list
+ * of them.
+ */
 function closeIdle(agent: NodeHttp.Agent): void {
   for (const sockets of Object.values(agent.freeSockets ?? {})) for (const socket of sockets ?? []) socket.destroy();
 }
 
-/** Whether a flat list of headers, whose names are in lower case, has this one. */
-function isNamed(headers: readonly string[], name: string): boolean {
+/** True if a flat list of headers, with lower-case names, contains this one. */
+function hasHeader(headers: readonly string[], name: string): boolean {
   for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return true;
   return false;
 }
@@ -136,8 +142,8 @@ function isNamed(headers: readonly string[], name: string): boolean {
 const AGENT_OPTIONS = { keepAlive: true, scheduling: "lifo", timeout: IDLE_MS, maxSockets: MAX_SOCKETS } as const;
 
 /**
- * Resolves names, and fails if one of the addresses is not admitted. The connection is made to what was checked, so that a name
- * that resolves differently a moment later gains nothing.
+ * Resolves names, and fails if one of the addresses is not allowed. The connection uses the checked addresses, so a
+ * name that resolves differently a moment later has no effect.
  */
 function checkedLookup(admits: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -224,7 +230,7 @@ function textOf(parts: Buffer[]): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** The decoded body; some servers compress although `accept-encoding` forbids it. */
+/** Returns the decoded body. Some servers compress although `accept-encoding` forbids it. */
 function decoded(incoming: NodeHttp.IncomingMessage): Readable {
   const encoding = incoming.headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return incoming;

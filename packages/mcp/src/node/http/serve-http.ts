@@ -25,45 +25,51 @@ import { authenticationRequest, handlerAndCore, listenerOf, type NodeHandler } f
 
 /** Options for `serveHttp`. */
 export interface ServeHttpOptions extends HttpServerOptions {
-  /** Default 3000; 0 picks a free one. */
+  /** Port to listen on. 0 picks a free port. Default: 3000. */
   port?: number | undefined;
-  /** Default loopback, in both address families where present. */
+  /** Address to listen on. Default: loopback, in both address families if available. */
   host?: string | undefined;
-  /** Default `/mcp`. */
+  /** Path of the MCP endpoint. Default: `/mcp`. */
   path?: string | undefined;
-  /** The same as `readyPath`, under the name that it had first. Default `/health`. */
+  /** Older name of `readyPath`. Both paths work. False: no such path. Default: `/health`. */
   healthPath?: string | false | undefined;
   /**
-   * Shows these metrics at `metricsPath` to whom `authenticate` admits, or without it to programs on this machine. Streams and the
-   * delay of the event loop are added to them. Default: none.
+   * Serves these metrics at `metricsPath` to callers that `authenticate` accepts. Without `authenticate`, serves them
+   * only to programs on this machine. Adds gauges for open streams, running requests and the event loop delay. Default:
+   * no metrics.
    */
   metrics?: MetricsSource | undefined;
-  /** Default `/metrics`. */
+  /** Path of the metrics. Default: `/metrics`. */
   metricsPath?: string | undefined;
   /**
-   * For how long `drain` still takes requests while `readyPath` answers 503 already, so that a load balancer learns in time to
-   * send no more; choose more than two of its intervals. Part of the time that `drain` has. Default 0.
+   * Time during which `drain` still accepts requests while `readyPath` answers 503, in milliseconds. Gives a load
+   * balancer time to stop sending requests; choose more than two of its check intervals. Counts towards the time of
+   * `drain`. Default: 0.
    */
   drainDelayMs?: number | undefined;
-  /** Default 16,384. */
+  /** Maximum number of open connections. Default: 16,384. */
   maxConnections?: number | undefined;
-  /** Time for all headers of a request; default 15 s. */
+  /** Maximum time for receiving all headers of a request, in milliseconds. Default: 15 s. */
   headersTimeoutMs?: number | undefined;
-  /** Time for a whole request with its body; default 30 s. */
+  /** Maximum time for receiving a whole request with its body, in milliseconds. Default: 30 s. */
   requestTimeoutMs?: number | undefined;
-  /** How long an idle connection stays open; default 65 s, longer than common load balancers, so that they close first. */
+  /**
+   * Time after which an idle connection is closed, in milliseconds. Default: 65 s, longer than common load balancers,
+   * so that they close first.
+   */
   keepAliveTimeoutMs?: number | undefined;
   /**
-   * Certificate and key, as for `node:https`: serves HTTPS. With `requestCert` and `ca`, clients need a certificate, which
-   * `authenticate` finds at `native.socket`. Default: HTTP, for use behind a proxy that ends TLS.
+   * Certificate and key, as for `node:https`. Serves HTTPS if set. With `requestCert` and `ca`, clients need a
+   * certificate, which `authenticate` can read from `native.socket`. Default: HTTP, for use behind a proxy that
+   * terminates TLS.
    */
   tls?: TlsOptions | undefined;
 }
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the address is
- * not available, or if other machines could call the server and the options do not state who may. `drain` of the handle
- * takes at most 10 s by default.
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the
+ * address is not available, or if other machines could call the server and the options do not state who may. `drain` of
+ * the handle takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   checkOptions(
@@ -130,10 +136,10 @@ function serverOptions(options: ServeHttpOptions) {
     headersTimeout: options.headersTimeoutMs ?? 15_000,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
-    // The interval of checks for slow requests.
+    // Interval of the checks for slow requests.
     connectionsCheckingInterval: 2000,
     keepAlive: true,
-    // Ends a connection whose client has vanished, unless written data waits for it; see `DeadConnections`.
+    // Detects clients that have vanished, unless written data is unacknowledged. See `DeadConnections`.
     keepAliveInitialDelay: 30_000,
     noDelay: true,
   };
@@ -155,15 +161,15 @@ function servedPaths(path: string, options: ServeHttpOptions): ReadonlySet<strin
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Adds what the server knows to the metrics, and shows them. */
+/** Adds gauges of this server to the metrics and creates the route that serves them. */
 function watchedMetrics(options: ServeHttpOptions, { state }: HttpCore): { route: Listener; stop(): void } | undefined {
   const { metrics } = options;
   if (metrics === undefined) return undefined;
   watchEventLoop(metrics);
-  const streams = metrics.gauge("mcp_http_streams", "Event streams that are open.", () => state.connections.size);
+  const streams = metrics.gauge("mcp_http_streams", "Number of open event streams.", () => state.connections.size);
   const running = metrics.gauge(
     "mcp_http_requests_running",
-    "HTTP requests without an answer.",
+    "Number of HTTP requests in progress.",
     () => state.unfinished,
   );
   const stop = () => {
@@ -173,7 +179,7 @@ function watchedMetrics(options: ServeHttpOptions, { state }: HttpCore): { route
   return { route: metricsRoute(metrics, options, options.platform ?? platform), stop };
 }
 
-/** Serves requests whose address is not exactly one of `paths`. */
+/** Serves requests whose URL is not exactly one of `paths`. */
 function router(
   handler: NodeHandler,
   paths: ReadonlySet<string>,
@@ -208,8 +214,8 @@ function reply(response: ServerResponse, status: number, body: string, type = "a
 }
 
 /**
- * Shows metrics to those who may call the server: whom `authenticate` admits, or without it programs on this machine that do
- * not come through a proxy.
+ * Serves metrics to callers that `authenticate` accepts. Without `authenticate`, serves them to programs on this
+ * machine that do not connect through a proxy.
  */
 function metricsRoute(source: MetricsSource, options: HttpServerOptions, platform: Platform): Listener {
   const authenticate = authenticationOf(options, platform);
@@ -217,30 +223,33 @@ function metricsRoute(source: MetricsSource, options: HttpServerOptions, platfor
     if (authenticate !== undefined) {
       const identity = readAuthentication(await authenticate(authenticationRequest(request), request));
       if (!isPrincipal(identity)) return reply(response, identity.status, error("the sender is not authorized"));
-    } else if (!isLocal(request)) return reply(response, 403, error(ONLY_HERE));
+    } else if (!isLocal(request)) return reply(response, 403, error(LOCAL_ONLY));
     const format = /application\/openmetrics-text/.test(request.headers.accept ?? "") ? "openmetrics" : "prometheus";
     reply(response, 200, source.text(format), METRICS_TYPES[format]);
   };
   return (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return reply(response, 405, error("use GET"));
     serve(request, response).catch((failure: unknown) => {
-      platform.warn(`the metrics could not be shown: ${thrownMessage(failure)}`);
-      reply(response, 500, error("the metrics could not be shown"));
+      platform.warn(`the metrics could not be served: ${thrownMessage(failure)}`);
+      reply(response, 500, error("the metrics could not be served"));
     });
   };
 }
 
-const ONLY_HERE =
-  "metrics are shown to programs on this machine only; set `authenticate`, or serve `metrics.text()` on a port of its own";
-const OF_PROXIES = /^(x-forwarded-.*|forwarded|via|x-real-ip)$/;
-const LOOPBACK = originGuard({});
+const LOCAL_ONLY =
+  "metrics are available only to programs on this machine; set `authenticate`, or serve `metrics.text()` on a separate port";
+const PROXY_HEADERS = /^(x-forwarded-.*|forwarded|via|x-real-ip)$/;
+const LOOPBACK_GUARD = originGuard({});
 
-/** Pages of other sites that were pointed here by their name servers are no programs of this machine. */
+/**
+ * True if the request comes from a program on this machine. Checks the Host, because a web page with a rebound DNS name
+ * also connects from here.
+ */
 function isLocal({ headers, headersDistinct, httpVersion, socket }: IncomingMessage): boolean {
-  // Proxies whose configuration adds no header often speak HTTP/1.0, which programs of today do not.
-  const isProxied = httpVersion === "1.0" || Object.keys(headers).some((name) => OF_PROXIES.test(name));
+  // Proxies that add no header often use HTTP/1.0, which current programs do not.
+  const isProxied = httpVersion === "1.0" || Object.keys(headers).some((name) => PROXY_HEADERS.test(name));
   const isHere = /^::1$|^(::ffff:)?127\./.test(socket.remoteAddress ?? "");
-  return isHere && !isProxied && headersDistinct["host"]?.length === 1 && LOOPBACK.host(headers.host ?? "");
+  return isHere && !isProxied && headersDistinct["host"]?.length === 1 && LOOPBACK_GUARD.host(headers.host ?? "");
 }
 
 function error(message: string): string {

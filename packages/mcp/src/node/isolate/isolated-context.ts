@@ -19,59 +19,59 @@ import type {
 import { outcomeOf, type PortableError, type PortableOutcome, revivedError, unwrapped } from "./portable-outcome.js";
 import {
   type AskName,
-  type CallFacts,
   type ContextUse,
   type FromWorker,
+  type IsolatedCallInfo,
   MAX_UNREAD_NOTICES,
   type NoticeName,
 } from "./worker-messages.js";
 
-/** Uses of the context without an answer yet. */
-const MAX_OPEN_ASKS = 1000;
+/** Maximum number of context uses that wait for a result. */
+const MAX_PENDING_USES = 1000;
 
-interface OpenAsk {
+interface PendingUse {
   readonly settle: (outcome: PortableOutcome) => void;
   readonly work: (() => unknown) | undefined;
 }
 
-/** The context of a call inside a worker. What it does happens on the serving side, which gets a message for each use. */
+/** The context of a call inside a worker. Sends a message to the serving thread for each use of a method. */
 export class IsolatedContext implements HandlerContext {
   readonly #call: number;
   readonly #post: (message: FromWorker) => void;
   readonly #abort = new AbortController();
-  readonly #open = new Map<number, OpenAsk>();
-  #asked: ContextUse[] = [];
+  readonly #pendingUses = new Map<number, PendingUse>();
+  #unsentUses: ContextUse[] = [];
   #asks = 0;
   #unread = 0;
-  /** The newest progress that waits until the notices before it are read. */
-  #held: readonly unknown[] | undefined;
+  /** The latest progress, held back until earlier notices are acknowledged. */
+  #latestProgress: readonly unknown[] | undefined;
   #ended = false;
   readonly client: ContextClient;
   readonly session: HandlerContext["session"];
   readonly http = undefined;
-  readonly requestId: CallFacts["requestId"];
-  readonly method: CallFacts["method"];
-  readonly protocolVersion: CallFacts["protocolVersion"];
-  readonly auth: CallFacts["auth"];
-  readonly meta: CallFacts["meta"];
-  readonly coercions: CallFacts["coercions"];
-  readonly trace: CallFacts["trace"];
-  readonly data: CallFacts["data"];
-  readonly callId: CallFacts["callId"];
+  readonly requestId: IsolatedCallInfo["requestId"];
+  readonly method: IsolatedCallInfo["method"];
+  readonly protocolVersion: IsolatedCallInfo["protocolVersion"];
+  readonly auth: IsolatedCallInfo["auth"];
+  readonly meta: IsolatedCallInfo["meta"];
+  readonly coercions: IsolatedCallInfo["coercions"];
+  readonly trace: IsolatedCallInfo["trace"];
+  readonly data: IsolatedCallInfo["data"];
+  readonly callId: IsolatedCallInfo["callId"];
 
-  constructor(call: number, facts: CallFacts, post: (message: FromWorker) => void) {
+  constructor(call: number, callInfo: IsolatedCallInfo, post: (message: FromWorker) => void) {
     this.#call = call;
-    this.requestId = facts.requestId;
-    this.method = facts.method;
-    this.protocolVersion = facts.protocolVersion;
-    this.auth = facts.auth;
-    this.meta = facts.meta;
-    this.coercions = facts.coercions;
-    this.trace = facts.trace;
-    this.data = facts.data;
-    this.callId = facts.callId;
+    this.requestId = callInfo.requestId;
+    this.method = callInfo.method;
+    this.protocolVersion = callInfo.protocolVersion;
+    this.auth = callInfo.auth;
+    this.meta = callInfo.meta;
+    this.coercions = callInfo.coercions;
+    this.trace = callInfo.trace;
+    this.data = callInfo.data;
+    this.callId = callInfo.callId;
     this.#post = post;
-    const { clientInfo: info, clientCapabilities: capabilities, can, initialized } = facts;
+    const { clientInfo: info, clientCapabilities: capabilities, can, initialized } = callInfo;
     this.client = { info, capabilities, can: (capability) => can.includes(capability) };
     this.session =
       initialized === undefined ? undefined : { initialized, end: (reason) => this.#notice("endSession", [reason]) };
@@ -86,7 +86,7 @@ export class IsolatedContext implements HandlerContext {
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    // As JSON, because that is what the client gets; the rest may not survive the way there.
+    // Sent as JSON, which is what the client receives. Other values may not survive the transfer.
     this.#notice("log", [level, data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null"), logger]);
   }
 
@@ -106,13 +106,15 @@ export class IsolatedContext implements HandlerContext {
   ): Promise<ElicitReply<InferOutput<S>>>;
   tryElicit(message: string, schema: AnySchema, options?: QuestionOptions): Promise<ElicitReply<unknown>> {
     return this.#elicit("tryElicit", message, schema, options, async (reply, parser) => {
-      // Safe: this is what the method of the same name resolves with on the serving side.
+      // Safe: the method of this name resolves to this type in the serving thread.
       const { action, content } = reply as { action: "accept"; content: unknown };
       return action === "accept" ? { action, content: await read(content, parser) } : { action };
     });
   }
 
-  /** Schemas of libraries are functions, so the client is asked with their JSON Schema, and the answer is parsed here. */
+  /**
+   * Asks the client with the JSON Schema and parses the answer here, because schemas of libraries contain functions.
+   */
   #elicit<T>(
     name: AskName,
     message: string,
@@ -120,7 +122,7 @@ export class IsolatedContext implements HandlerContext {
     options: QuestionOptions | undefined,
     readReply: (reply: unknown, parser: Parser | undefined) => Promise<T>,
   ): Promise<T> {
-    // ContextUse before the first `await`, so that questions asked together stay together.
+    // Runs before the first `await`, so that questions asked together are sent together.
     const asked = () => {
       const parser = isStandardSchema(schema)
         ? compileSchema(schema, { io: "input", what: "a question", formats: standardFormats })
@@ -132,7 +134,7 @@ export class IsolatedContext implements HandlerContext {
   }
 
   elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void> {
-    // Safe, as for the others below: what the method of the same name resolves with on the serving side.
+    // Safe, as in the methods below: the method of this name resolves to this type in the serving thread.
     return this.#ask("elicitUrl", [message, url, options]) as Promise<void>;
   }
 
@@ -152,42 +154,42 @@ export class IsolatedContext implements HandlerContext {
     return this.#ask("step", [key], work) as Promise<T>;
   }
 
-  /** The serving side wants the call to end. */
+  /** Aborts the signal of the call. */
   abort(reason: PortableError): void {
     this.#abort.abort(revivedError(reason));
   }
 
   answer(ask: number, outcome: PortableOutcome): void {
-    const open = this.#open.get(ask);
-    this.#open.delete(ask);
+    const open = this.#pendingUses.get(ask);
+    this.#pendingUses.delete(ask);
     open?.settle(outcome);
   }
 
-  /** Runs the work of a step. */
+  /** Runs the work of a step and sends its outcome. */
   async work(ask: number): Promise<void> {
-    const { work } = this.#open.get(ask) ?? {};
+    const { work } = this.#pendingUses.get(ask) ?? {};
     if (work === undefined) return;
     this.#post({ type: "worked", call: this.#call, ask, outcome: await outcomeOf(work) });
   }
 
-  /** The notices so far have been read. */
+  /** Handles the acknowledgement of all notices sent so far. */
   read(): void {
     this.#unread = 0;
-    this.#sendHeld();
+    this.#sendLatestProgress();
   }
 
-  /** The function has settled; what it left running can no longer use the context. */
+  /** Called when the function has settled. Work that it left running can no longer use the context. */
   end(): void {
-    this.#sendAsked();
-    this.#sendHeld();
+    this.#sendUses();
+    this.#sendLatestProgress();
     this.#ended = true;
   }
 
   #ask(name: AskName, params: readonly unknown[], work?: () => unknown): Promise<unknown> {
     const asked = new Promise((resolve, reject) => {
       if (this.#ended) throw new McpError("cancelled", "the call has ended");
-      if (this.#open.size >= MAX_OPEN_ASKS) {
-        throw new McpError("limit_exceeded", `a call waits for more than ${MAX_OPEN_ASKS} answers at once`);
+      if (this.#pendingUses.size >= MAX_PENDING_USES) {
+        throw new McpError("limit_exceeded", `a call waits for more than ${MAX_PENDING_USES} answers at once`);
       }
       const ask = ++this.#asks;
       const item = { ask, name, params: structuredClone(params) };
@@ -198,39 +200,42 @@ export class IsolatedContext implements HandlerContext {
           reject(error);
         }
       };
-      this.#open.set(ask, { settle, work });
-      if (this.#asked.push(item) === 1) setImmediate(() => this.#sendAsked());
+      this.#pendingUses.set(ask, { settle, work });
+      if (this.#unsentUses.push(item) === 1) setImmediate(() => this.#sendUses());
     });
     return neverUnhandled(asked);
   }
 
-  #sendAsked(): void {
-    const asked = this.#asked;
+  #sendUses(): void {
+    const asked = this.#unsentUses;
     if (asked.length === 0 || this.#ended) return;
-    this.#asked = [];
+    this.#unsentUses = [];
     this.#post({ type: "asked", call: this.#call, asked });
   }
 
-  /** A loop that never pauses must not fill the memory of the serving side: the newest progress waits, logs are dropped. */
+  /**
+   * Sends a notice. If too many are unacknowledged, holds back the latest progress and drops logs, so that a tight loop
+   * cannot fill the memory of the serving thread.
+   */
   #notice(name: NoticeName, params: readonly unknown[]): void {
     if (this.#ended) return;
-    const most = name === "progress" || name === "log" ? MAX_UNREAD_NOTICES : 2 * MAX_UNREAD_NOTICES;
-    if (this.#unread < most) {
+    const limit = name === "progress" || name === "log" ? MAX_UNREAD_NOTICES : 2 * MAX_UNREAD_NOTICES;
+    if (this.#unread < limit) {
       this.#unread++;
       this.#post({ type: "notice", call: this.#call, name, params });
-    } else if (name === "progress") this.#held = params;
+    } else if (name === "progress") this.#latestProgress = params;
   }
 
-  #sendHeld(): void {
-    const held = this.#held;
-    this.#held = undefined;
+  #sendLatestProgress(): void {
+    const held = this.#latestProgress;
+    this.#latestProgress = undefined;
     if (held !== undefined && !this.#ended) {
       this.#post({ type: "notice", call: this.#call, name: "progress", params: held });
     }
   }
 }
 
-/** Rejects where `start` throws. */
+/** Turns an exception of `start` into a rejection. */
 async function attempt<T>(start: () => Promise<T>): Promise<T> {
   return start();
 }

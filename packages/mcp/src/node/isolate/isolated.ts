@@ -4,71 +4,82 @@ import type { HandlerContext } from "../../server/contract/context.js";
 import { builtin } from "../builtin.js";
 import type { PoolSettings, WorkerPool } from "./worker-pool.js";
 
-/** The workers that isolated tools run in. */
+/** Settings of the workers that run isolated tools. */
 export interface IsolatedPoolOptions {
   /**
-   * A thread of this process, which starts in milliseconds, or a process of its own, which also survives what ends a whole
-   * process: a fault in native code, or memory outside of the heap. Default: `"worker"`.
+   * Runs tools in a thread of this process or in a child process. A thread starts in milliseconds. A process also
+   * contains failures that would end the whole process, such as a fault in native code or memory outside the heap.
+   * Default: `"worker"`.
    */
   kind?: "worker" | "process" | undefined;
   /**
-   * Largest heap of one worker, in megabytes; a tool that needs more is ended. A thread that fills it very fast can still end the
-   * whole process; another process cannot. Default: 256.
+   * Maximum heap of one worker, in megabytes. A worker that exceeds it is terminated. A thread that allocates very fast
+   * can still end the whole process; use `kind: "process"` to rule that out. Default: 256.
    */
   memoryMb?: number | undefined;
-  /** Workers at once, each with one call. They start when they are needed. Default: one less than the machine has cores. */
+  /**
+   * Maximum number of workers, each of which runs one call at a time. Workers start on demand. Default: the number of
+   * cores minus one.
+   */
   size?: number | undefined;
-  /** Calls that wait for a worker; more are refused with `limit_exceeded`. Default: 100. */
+  /**
+   * Maximum number of calls that wait for a worker. Further calls are rejected with `limit_exceeded`. Default: 100.
+   */
   queue?: number | undefined;
-  /** Milliseconds that a cancelled tool has to end by itself before its worker is ended. Default: 1000. */
+  /** Time that a cancelled tool has to return before its worker is terminated, in milliseconds. Default: 1000. */
   graceMs?: number | undefined;
-  /** Milliseconds after which a worker without a call ends. Default: 60 000. */
+  /** Time after which an idle worker ends, in milliseconds. Default: 60 000. */
   idleMs?: number | undefined;
-  /** Options of Node for the workers, for example `["--import", "tsx"]`. Default: those of this process. */
+  /** Node options of the workers, for example `["--import", "tsx"]`. Default: the options of this process. */
   execArgv?: readonly string[] | undefined;
-  /** The whole environment of the workers. Default: that of this process. */
+  /** The complete environment of the workers. Default: the environment of this process. */
   env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** One tool of a pool. */
+/** Options of one tool in a pool. */
 export interface PooledToolOptions<E extends string = string> {
-  /** The name of the function in the module. Default: its default export. */
+  /** Name of the exported function that implements the tool. Default: the default export. */
   export?: E | undefined;
-  /** Milliseconds that a call may run, not counting the time it waits for answers of the client. Default: 60 000. */
+  /**
+   * Maximum run time of a call in milliseconds, excluding the time spent waiting for answers of the client. Default: 60
+   * 000.
+   */
   timeoutMs?: number | undefined;
 }
 
-/** An isolated tool with workers of its own. */
+/** Options of an isolated tool that has its own workers. */
 export interface IsolatedOptions<E extends string = string> extends IsolatedPoolOptions, PooledToolOptions<E> {}
 
-/** The handler of an isolated tool, of the type of the module's function where that is given. */
+/** Handler of an isolated tool. Has the type of the module's function if `M` is given. */
 export type IsolatedTool<M, E extends string = "default"> = (M extends Readonly<Record<E, infer F>>
   ? F
   : (args: unknown, ctx: HandlerContext<unknown>) => Promise<never>) &
   AsyncDisposable;
 
-/** Workers that several tools share. */
+/** Workers that several isolated tools share. */
 export interface IsolatedPool extends AsyncDisposable {
-  /** The handler of a tool that runs in these workers. Throws if there is no such module. */
+  /** Returns a tool handler that runs in these workers. Throws if the module does not exist. */
   tool<M = unknown, const E extends string = "default">(
     module: URL | string,
     options?: PooledToolOptions<E>,
   ): IsolatedTool<M, E>;
   /**
-   * Ends workers without a call now, and the others after their call; a later call starts new ones. Resolves when those
-   * without a call are gone. `server.close` does the same.
+   * Ends idle workers now and busy workers after their current call. Resolves when the idle workers have ended. A later
+   * call starts new workers. `server.close` calls this too.
    */
   close(): Promise<void>;
 }
 
-/** More is no number of threads or processes that a program wants. */
+/** Upper bound of `size`, to catch mistakes such as passing megabytes. */
 const MAX_WORKERS = 1024;
 
 /**
- * A tool handler that runs the function of a module outside the thread that serves: an endless loop, a crash, `process.exit` or
- * a lack of memory ends the call as a tool error, and nothing else. The function gets the arguments and a context, as every
- * handler does. Give the module's type to have it checked: `isolated<typeof import("./crunch.js")>(new URL("./crunch.js",
- * import.meta.url))`. Throws if there is no such module.
+ * Creates a tool handler that runs a module's function outside the serving thread. An endless loop, a crash,
+ * `process.exit` or exhausted memory ends the call as a tool error and affects nothing else. The function receives the
+ * arguments and a context, like every handler. Throws if the module does not exist.
+ *
+ * Pass the module's type to have the handler typed:
+ * `isolated<typeof import("./crunch.js")>(new URL("./crunch.js", import.meta.url))`.
  */
 export function isolated<M = unknown, const E extends string = "default">(
   module: URL | string,
@@ -79,36 +90,39 @@ export function isolated<M = unknown, const E extends string = "default">(
   return isolatedPool(pool).tool<M, E>(module, { export: name, timeoutMs });
 }
 
-/** Workers for several isolated tools, which load the module of each when it is first called there. */
+/**
+ * Creates a pool of workers for several isolated tools. A worker loads the module of a tool on the first call of that
+ * tool.
+ */
 export function isolatedPool(options: IsolatedPoolOptions = {}): IsolatedPool {
   checkOptions("isolatedPool", options, "kind memoryMb size queue graceMs idleMs execArgv env");
   const settings = settingsOf(options);
   let loading: Promise<WorkerPool> | undefined;
-  // The code is loaded by the first call, so that a program which never calls one starts without it.
+  // Loaded by the first call, so that programs which never call an isolated tool start faster.
   const pool = (module: string) => {
     loading ??= import("./worker-pool.js").then((code) => new code.WorkerPool(code.workerProgram(module), settings));
     return loading;
   };
-  // What could not be loaded has failed its calls, and has nothing to close.
+  // If loading failed, its calls have failed already and there is nothing to close.
   const close = async () => (await loading?.catch(() => undefined))?.close();
-  const made: IsolatedPool = {
+  const isolatedTools: IsolatedPool = {
     tool(module: URL | string, options: PooledToolOptions = {}) {
       checkOptions("an isolated tool", options, "export timeoutMs");
       const { export: name = "default", timeoutMs = 60_000 } = options;
       const url = moduleUrl(module);
-      atLeast("timeoutMs", timeoutMs, 1);
+      checkRange("timeoutMs", timeoutMs, 1);
       const handler = async function (this: unknown, args: unknown, ctx: HandlerContext<unknown>) {
-        // A tool's handler is called as a member of the tool.
+        // The server calls the handler as a member of the tool, so `this` has the tool's name.
         const { name: tool = "isolated tool" } = (this ?? {}) as { name?: string };
         return (await pool(url)).run({ tool, module: url, name, timeoutMs, args, ctx });
       };
-      // Safe: only what the module returns leaves the handler, and `M` is the type of the module.
+      // Safe: the handler returns only what the module returns, and `M` is the type of the module.
       return Object.assign(handler, { [Symbol.asyncDispose]: close }) as never;
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-  return made;
+  return isolatedTools;
 }
 
 function settingsOf(options: IsolatedPoolOptions): PoolSettings {
@@ -116,20 +130,20 @@ function settingsOf(options: IsolatedPoolOptions): PoolSettings {
   const { size = Math.max(1, builtin("node:os").availableParallelism() - 1) } = options;
   if (kind !== "worker" && kind !== "process") {
     throw new McpError("invalid_definition", `\`kind\` of an isolated tool is ${JSON.stringify(kind)}`, {
-      fix: 'Write `"worker"` or `"process"`.',
+      fix: 'Use `"worker"` or `"process"`.',
     });
   }
-  atLeast("memoryMb", memoryMb, 1);
-  atLeast("size", size, 1, MAX_WORKERS);
-  atLeast("queue", queue, 0);
-  atLeast("graceMs", graceMs, 0);
-  atLeast("idleMs", idleMs, 0);
+  checkRange("memoryMb", memoryMb, 1);
+  checkRange("size", size, 1, MAX_WORKERS);
+  checkRange("queue", queue, 0);
+  checkRange("graceMs", graceMs, 0);
+  checkRange("idleMs", idleMs, 0);
   return { kind, memoryMb, size, queue, graceMs, idleMs, execArgv, env };
 }
 
-function atLeast(option: string, value: number, least: number, most = Number.POSITIVE_INFINITY): void {
-  if (typeof value === "number" && value >= least && value <= most) return;
-  const range = most === Number.POSITIVE_INFINITY ? `of at least ${least}` : `from ${least} to ${most}`;
+function checkRange(option: string, value: number, min: number, max = Number.POSITIVE_INFINITY): void {
+  if (typeof value === "number" && value >= min && value <= max) return;
+  const range = max === Number.POSITIVE_INFINITY ? `of at least ${min}` : `from ${min} to ${max}`;
   throw new McpError("invalid_definition", `\`${option}\` of an isolated tool is ${value}`, {
     fix: `Pass a number ${range}, or leave it out.`,
   });
@@ -137,10 +151,10 @@ function atLeast(option: string, value: number, least: number, most = Number.POS
 
 function moduleUrl(module: URL | string): string {
   const text = String(module);
-  const fix = 'Write `new URL("./tool.js", import.meta.url)`, with the path from the file that you write it in.';
+  const fix = 'Pass `new URL("./tool.js", import.meta.url)`, with a path relative to the file that contains this call.';
   if (!URL.canParse(text) || new URL(text).protocol !== "file:") {
-    throw new McpError("invalid_definition", `the module of an isolated tool is no file URL: "${text}"`, { fix });
+    throw new McpError("invalid_definition", `the module of an isolated tool is not a file URL: "${text}"`, { fix });
   }
   if (builtin("node:fs").existsSync(new URL(text))) return text;
-  throw new McpError("invalid_definition", `there is no module at ${text} for an isolated tool`, { fix });
+  throw new McpError("invalid_definition", `the module of an isolated tool does not exist: ${text}`, { fix });
 }

@@ -6,7 +6,7 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 import { InputRequired, isInputRequired } from "../../server/call/input-required.js";
 import { ToolError } from "../../server/contract/tool.js";
 
-/** An error in a form that survives the way between threads and processes. */
+/** An error in a form that can be sent between threads and processes. */
 export type PortableError =
   | { readonly type: "tool"; readonly message: string; readonly content: readonly ContentBlock[] | undefined }
   | {
@@ -18,7 +18,7 @@ export type PortableError =
       readonly fix: string;
       readonly remote: boolean;
     }
-  /** The call goes on in another round, with the answers to its questions. */
+  /** The call continues in another round, with the answers to its questions. */
   | { readonly type: "interrupted" }
   | {
       readonly type: "error";
@@ -34,7 +34,7 @@ export type PortableOutcome =
   | { readonly type: "value" | "block" | "blocks" | "result"; readonly value: unknown }
   | { readonly type: "failure"; readonly error: PortableError };
 
-/** The outcome of `work`, also where it throws or what it returns cannot be handed over. */
+/** Runs `work` and returns its outcome. An exception, or a value that cannot be sent, becomes a failure. */
 export async function outcomeOf(work: () => unknown): Promise<PortableOutcome> {
   try {
     return portableValue(await work());
@@ -58,17 +58,21 @@ function portableValue(value: unknown): PortableOutcome {
 }
 
 /**
- * What JSON keeps whole crosses as JSON, so that `toJSON` counts as it does for other tools. The rest crosses as it is: where
- * the result is checked, the part that JSON does not have is named.
+ * Copies a value for sending. A value that JSON represents fully is sent as JSON, so that `toJSON` applies as for other
+ * tools. Other values are cloned: the check of the result then names the part that JSON cannot represent.
  */
 function portable(value: unknown): unknown {
   if (value === undefined || isPlainJson(value)) return value;
   try {
     return lostInJson(value) === undefined ? JSON.parse(JSON.stringify(value)) : structuredClone(value);
   } catch (error) {
-    throw new McpError("misuse", `an isolated tool cannot hand over its result: ${thrownMessage(error)}`, {
-      fix: "Return plain data: no functions, sockets, streams or promises inside.",
-    });
+    throw new McpError(
+      "misuse",
+      `the result of an isolated tool cannot be sent to the serving thread: ${thrownMessage(error)}`,
+      {
+        fix: "Return plain data without functions, sockets, streams or promises.",
+      },
+    );
   }
 }
 
@@ -92,7 +96,7 @@ export function portableError(thrown: unknown): PortableError {
   };
 }
 
-/** A copy, or nothing where there can be none: the failure matters more than its details. */
+/** Returns a copy, or undefined if the value cannot be cloned: the failure matters more than its details. */
 function cloned<T>(value: T): T | undefined {
   try {
     return structuredClone(value);
@@ -101,13 +105,13 @@ function cloned<T>(value: T): T | undefined {
   }
 }
 
-/** The value of an outcome; throws its error. */
+/** Returns the value of an outcome, or throws its error. */
 export function unwrapped(outcome: PortableOutcome): unknown {
   switch (outcome.type) {
     case "failure":
       throw revivedError(outcome.error);
     case "block":
-      // Safe, as below: the other side took the members from what a builder had made.
+      // Safe, as below: the sender read these members from a builder's value.
       return markBlock(outcome.value as ContentBlock);
     case "blocks":
       return (outcome.value as ContentBlock[]).map(markBlock);
@@ -118,7 +122,7 @@ export function unwrapped(outcome: PortableOutcome): unknown {
   }
 }
 
-/** An error of the same kind, which has the same effect. */
+/** Recreates an error of the same kind. */
 export function revivedError(error: PortableError): unknown {
   switch (error.type) {
     case "tool":

@@ -6,7 +6,7 @@ import { builtin } from "../builtin.js";
 import { endWithThisProcess, signalGroup } from "../spawn.js";
 import { type FromWorker, isMarked, type ToWorker } from "./worker-messages.js";
 
-/** How workers are started. */
+/** How to start workers. */
 export interface WorkerSettings {
   readonly kind: "worker" | "process";
   readonly memoryMb: number;
@@ -18,43 +18,44 @@ export interface WorkerSettings {
 export interface WorkerEnd {
   readonly code?: number | undefined;
   readonly signal?: string | undefined;
-  /** What nothing caught, or why it did not start; a process prints it instead. */
+  /** The uncaught error, or the reason why the worker did not start. A process prints an uncaught error instead. */
   readonly error?: unknown;
 }
 
 /** A thread or a process that runs tools. */
 export interface ToolWorker {
   post(message: ToWorker): void;
-  /** Ends it, whatever it does. Resolves when it is gone. */
+  /** Terminates the worker. Resolves when it is gone. */
   end(): Promise<void>;
-  /** Whether it keeps this process alive. */
-  hold(busy: boolean): void;
+  /** Sets whether the worker keeps this process alive. */
+  keepProcessAlive(busy: boolean): void;
 }
 
-/** What happens to a worker; `ended` is called once, and nothing after it. */
+/** Callbacks for the events of a worker. `ended` is called once, as the last one. */
 export interface WorkerEvents {
   message(message: FromWorker): void;
   ended(end: WorkerEnd): void;
 }
 
-/** Starts a worker. A failure to start arrives through `ended`. */
+/** Starts a worker. Reports a failure to start through `ended`. */
 export function startWorker(program: URL, settings: WorkerSettings, events: WorkerEvents): ToolWorker {
   return settings.kind === "process" ? startProcess(program, settings, events) : startThread(program, settings, events);
 }
 
 /**
- * At its limit, a thread is given a few megabytes to end by itself. One collection must not promote more than that, or V8 ends
- * the whole process.
+ * Young generation of a thread, in megabytes. At its limit, a thread gets a few more megabytes to end by itself. If one
+ * collection promotes more than that, V8 ends the whole process.
  */
-const YOUNG_MB = 8;
+const MAX_YOUNG_MB = 8;
 
 function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, events: WorkerEvents): ToolWorker {
   const { Worker } = builtin("node:worker_threads");
   const thread: Thread = new Worker(program, {
     name: "isolated tools",
-    // Kept from the stdout of this process, which may belong to the protocol: what is printed before the program begins.
+    // Captured, because the stdout of this process may carry the protocol. Covers output before the worker's program
+    // starts.
     stdout: true,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
     ...(env === undefined ? {} : { env: { ...env } }),
   });
@@ -78,12 +79,13 @@ function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, 
   return {
     post: (message) => thread.postMessage(message),
     async end() {
-      // Who waits for the end must not lose it to an empty event loop; the same goes for a process.
+      // Keeps the event loop alive until the thread is gone, because the caller awaits that. The same applies to a
+      // process.
       thread.ref();
       void thread.terminate();
       await gone;
     },
-    hold: (busy) => (busy ? thread.ref() : thread.unref()),
+    keepProcessAlive: (busy) => (busy ? thread.ref() : thread.unref()),
   };
 }
 
@@ -92,9 +94,9 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   const child = fork(builtin("node:url").fileURLToPath(program), [String(process.pid)], {
     execArgv: [...(execArgv ?? withoutProgram(process.execArgv)), `--max-old-space-size=${memoryMb}`],
     serialization: "advanced",
-    // Stdout belongs to the protocol on a pipe, so what a tool prints goes to stderr.
+    // On a pipe, stdout carries the protocol, so the output of a tool goes to stderr.
     stdio: ["ignore", 2, 2, "ipc"],
-    // It leads a group of its own, so that one signal also ends what the tool has started.
+    // The child leads its own process group, so that one signal also ends the processes a tool has started.
     detached: process.platform !== "win32",
     ...(env === undefined ? {} : { env: { ...env } }),
   });
@@ -102,22 +104,22 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
   };
   const release = child.pid === undefined ? () => {} : endWithThisProcess(kill);
-  let over = false;
-  let left: () => void = () => {};
+  let hasEnded = false;
+  let resolveGone: () => void = () => {};
   const gone = new Promise<void>((resolve) => {
-    left = resolve;
+    resolveGone = resolve;
   });
   const ended = (end: WorkerEnd) => {
-    if (over) return;
-    over = true;
-    // The leader of the group may have left others behind.
+    if (hasEnded) return;
+    hasEnded = true;
+    // Other processes of the group may still run.
     kill();
     release();
     events.ended(end);
-    left();
+    resolveGone();
   };
   child.on("message", (message) => {
-    if (!over && isMarked(message)) events.message(message);
+    if (!hasEnded && isMarked(message)) events.message(message);
   });
   child.once("error", (error) => {
     if (child.pid === undefined) ended({ error });
@@ -125,7 +127,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   child.once("exit", (code, signal) => ended({ code: code ?? undefined, signal: signal ?? undefined }));
   return {
     post(message) {
-      // A process that has just ended is reported by its exit.
+      // The exit event reports a process that has just ended.
       if (child.connected) child.send(message, () => {});
     },
     end() {
@@ -133,7 +135,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
       kill();
       return gone;
     },
-    hold(busy) {
+    keepProcessAlive(busy) {
       if (busy) {
         child.ref();
         child.channel?.ref();
@@ -145,15 +147,15 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   };
 }
 
-/** The options of this process without a program that was given among them. */
+/** The options of this process without an inline program such as `--eval`. */
 function withoutProgram(execArgv: readonly string[]): string[] {
   const at = execArgv.findIndex((word) => /^(-e|-p|-pe|--eval|--print)$/.test(word));
   return at < 0 ? [...execArgv] : [...execArgv.slice(0, at), ...execArgv.slice(at + 2)];
 }
 
 /**
- * The program that workers run. It lies beside this file; where a bundler has moved this file, it is that of the installed
- * package, found from the module of the tool.
+ * The program that workers run: the file next to this one. If a bundler has moved this file, resolves the program of
+ * the installed package from the module of the tool.
  */
 export function workerProgram(module: string): URL {
   const { existsSync } = builtin("node:fs");
@@ -164,14 +166,17 @@ export function workerProgram(module: string): URL {
     const installed = new URL("./chunks/tool-worker.js", builtin("node:url").pathToFileURL(entry));
     if (existsSync(installed)) return installed;
   } catch {
-    // The package is not installed there, as the error says.
+    // Not installed there: throws the error below.
   }
-  throw new McpError("unsupported", "isolated tools need a file of `@parley/mcp` that is not in this bundle", {
-    fix: "Keep `@parley/mcp` out of the bundle: let the bundler treat it as external, and install it beside.",
+  throw new McpError("unsupported", "isolated tools need a file of `@parley/mcp` that this bundle does not contain", {
+    fix: "Mark `@parley/mcp` as external in the bundler, and install it next to the bundle.",
   });
 }
 
-/** The error of a call whose worker ended in the middle of it. The operator is told what the caller is not. */
+/**
+ * Creates the error of a call whose worker ended in the middle of it. Details go to the log, because the caller must
+ * not see them.
+ */
 export function workerFailure(platform: Platform, tool: string, end: WorkerEnd, memoryMb: number): McpError {
   const { code, signal, error } = end;
   const detail = error === undefined ? `exit code ${code ?? "none"}, signal ${signal ?? "none"}` : traceOf(error);
@@ -183,41 +188,40 @@ function whatHappened({ code, signal, error }: WorkerEnd, memoryMb: number): str
   if ((error as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY") {
     return `needed more memory than its limit of ${memoryMb} MB (memoryMb), and was stopped`;
   }
-  // What V8 does when the heap is full; native code does it too.
+  // V8 aborts when the heap is full. Native code may abort too.
   if (signal === "SIGABRT" || code === 134) {
     return `was aborted, most likely because it needed more memory than its limit of ${memoryMb} MB (memoryMb)`;
   }
-  if (error !== undefined) return "crashed with an error that nothing caught";
+  if (error !== undefined) return "crashed with an uncaught error";
   return signal === undefined ? `ended its process with exit code ${code}` : `was ended by the signal ${signal}`;
 }
 
-/** The error of a call whose worker never became ready. */
-export function cannotStart(platform: Platform, { code, signal, error }: WorkerEnd): McpError {
+/** Creates the error of a call whose worker never became ready. */
+export function startFailed(platform: Platform, { code, signal, error }: WorkerEnd): McpError {
   const detail = error === undefined ? `exit code ${code ?? "none"}, signal ${signal ?? "none"}` : traceOf(error);
-  const fix =
-    "Look at `execArgv`, `env` and `memoryMb` of the isolated tool: the worker ended before it loaded a tool.";
+  const fix = "Check `execArgv`, `env` and `memoryMb` of the isolated tool: the worker ended before it loaded a tool.";
   platform.warn(`a worker for isolated tools could not be started: ${detail}. ${fix}`);
   return new McpError("internal_error", "a worker for isolated tools could not be started", { cause: error, fix });
 }
 
-/** The error of a call that took too long. */
-export function lateError(tool: string, ms: number): McpError {
+/** Creates the error of a call that exceeded its time limit. */
+export function toolTimeout(tool: string, ms: number): McpError {
   return new McpError("timeout", `The tool "${tool}" did not finish within its limit of ${ms} ms, and was stopped.`, {
     data: { limit: "timeoutMs", ms },
     fix: "Ask for less, or raise `timeoutMs` of the isolated tool.",
   });
 }
 
-/** The error of a call whose module is still loading. */
-export function neverStarted(tool: string, ms: number): McpError {
+/** Creates the error of a call whose module did not load in time. */
+export function loadTimeout(tool: string, ms: number): McpError {
   return new McpError("timeout", `The tool "${tool}" did not start within ${ms} ms, and was stopped.`, {
     data: { phase: "loading", ms },
-    fix: "Do less at the top of the tool's module: it is loaded before the first call.",
+    fix: "Do less work at the top level of the tool's module, which is loaded before the first call.",
   });
 }
 
-/** The error of a call whose module cannot be loaded. */
-export function unloadable(platform: Platform, tool: string, error: unknown): McpError {
+/** Creates the error of a call whose module failed to load. */
+export function loadFailed(platform: Platform, tool: string, error: unknown): McpError {
   const { code, fix } = error as { code?: unknown; fix?: unknown };
   const advice =
     code === "ERR_UNKNOWN_FILE_EXTENSION"

@@ -31,8 +31,8 @@ function receive(message: ToWorker): void {
   else ctx.read();
 }
 
-async function run({ call, module, name, args, facts }: Extract<ToWorker, { type: "call" }>): Promise<void> {
-  const ctx = new IsolatedContext(call, facts, post);
+async function run({ call, module, name, args, callInfo }: Extract<ToWorker, { type: "call" }>): Promise<void> {
+  const ctx = new IsolatedContext(call, callInfo, post);
   current = { call, ctx };
   let tool: ToolFunction;
   try {
@@ -41,7 +41,7 @@ async function run({ call, module, name, args, facts }: Extract<ToWorker, { type
     post({ type: "unloadable", call, error: portableError(error) });
     return;
   }
-  // Whoever cancelled it meanwhile was told that it has not begun.
+  // The call was cancelled during loading and has been rejected, so the function must not start.
   if (ctx.signal.aborted) {
     post({ type: "ended", call, outcome: portableFailure(ctx.signal.reason) });
     return;
@@ -55,16 +55,19 @@ async function run({ call, module, name, args, facts }: Extract<ToWorker, { type
 async function load(module: string, name: string): Promise<ToolFunction> {
   const loaded = (await import(module)) as Record<string, unknown>;
   const found = loaded[name];
-  // Safe: the function's parameters are what the definition of the tool promises.
+  // Safe: the tool definition declares the parameters that this function receives.
   if (typeof found === "function") return found as ToolFunction;
   const functions = Object.keys(loaded).filter((key) => typeof loaded[key] === "function");
-  throw new McpError("invalid_definition", `the module has no function "${name}"`, {
+  throw new McpError("invalid_definition", `the module does not export a function "${name}"`, {
     fix:
-      functions.length === 0 ? "Export a function by default." : `Set \`export\` to one of: ${functions.join(", ")}.`,
+      functions.length === 0 ? "Export a function as default." : `Set \`export\` to one of: ${functions.join(", ")}.`,
   });
 }
 
-/** In a thread of its own, so that it also ends a process whose tool loops without a pause. */
+/**
+ * Kills the process once its parent is gone. Runs in a separate thread, so that it works even if a tool loops without
+ * yielding.
+ */
 const WATCH = `
   const { parent } = process.getBuiltinModule("node:worker_threads").workerData;
   const isGone = () => {
@@ -82,7 +85,7 @@ if (parentPort === null) {
   process.on("disconnect", () => process.exit());
   process.on("message", (message) => receive(message as ToWorker));
 } else {
-  // Stdout belongs to the protocol on a pipe. Reading it on the other side would keep the process alive.
+  // On a pipe, stdout carries the protocol. Reading the worker's stdout in the parent would keep the process alive.
   process.stdout.write = process.stderr.write.bind(process.stderr);
   parentPort.on("message", receive);
 }

@@ -13,43 +13,50 @@ import {
   revivedError,
   unwrapped,
 } from "./portable-outcome.js";
-import { lateError, neverStarted, type ToolWorker, unloadable, type WorkerEnd, workerFailure } from "./start-worker.js";
-import { type CallFacts, type ContextUse, type FromWorker, MAX_UNREAD_NOTICES } from "./worker-messages.js";
+import {
+  loadFailed,
+  loadTimeout,
+  type ToolWorker,
+  toolTimeout,
+  type WorkerEnd,
+  workerFailure,
+} from "./start-worker.js";
+import { type ContextUse, type FromWorker, type IsolatedCallInfo, MAX_UNREAD_NOTICES } from "./worker-messages.js";
 
 /** One call of an isolated tool. */
 export interface ToolTask {
-  /** The name of the tool, for messages. */
+  /** Name of the tool, for messages. */
   readonly tool: string;
   readonly module: string;
-  /** The name of the function in the module. */
+  /** Name of the function in the module. */
   readonly name: string;
   readonly timeoutMs: number;
   readonly args: unknown;
   readonly ctx: HandlerContext<unknown>;
 }
 
-/** The limits of calls that their pool sets. */
+/** Limits of a call that its pool sets. */
 export interface WorkerCallLimits {
   readonly graceMs: number;
   readonly memoryMb: number;
 }
 
-/** What a call tells the pool. */
+/** Callbacks by which a call informs its pool. */
 export interface CallEvents {
-  /** The worker can have another call. */
-  free(): void;
-  /** Runs the call once more, where its worker ended before the function began; absent where that would be no help. */
-  readonly again: (() => Promise<unknown>) | undefined;
+  /** Called when the worker can accept another call. */
+  release(): void;
+  /** Runs the call again if its worker ended before the function started. Undefined if a retry would not help. */
+  readonly retry: (() => Promise<unknown>) | undefined;
 }
 
-/** What a client may be asked for; the answer for each is fixed for the call. */
+/** Client features a tool can query with `ctx.client.can`. Their availability is constant during a call. */
 const CAPABILITIES =
   "elicitation elicitation.form elicitation.url sampling sampling.tools sampling.context roots".split(" ");
 
-/** Time for loading a module, which is no part of the tool's own. */
+/** Maximum time for loading a module, in milliseconds. Does not count towards the time limit of the tool. */
 const LOAD_MS = 30_000;
 
-/** Runs one call in a worker: passes on what the tool does with its context, and holds it to its limits. */
+/** Runs one call in a worker: forwards the tool's use of its context and enforces the limits. */
 export class WorkerCall {
   readonly #platform: Platform;
   readonly #worker: ToolWorker;
@@ -57,7 +64,7 @@ export class WorkerCall {
   readonly #call: number;
   readonly #limits: WorkerCallLimits;
   readonly #events: CallEvents;
-  readonly #work = new Map<number, (outcome: PortableOutcome) => void>();
+  readonly #stepWork = new Map<number, (outcome: PortableOutcome) => void>();
   #resolve: (value: unknown) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #deadline: CallDeadline | undefined;
@@ -66,7 +73,7 @@ export class WorkerCall {
   #interruption: unknown;
   #started = false;
   #settled = false;
-  #over = false;
+  #ended = false;
   #unwatch: (() => void) | undefined;
   #notices = 0;
 
@@ -86,56 +93,56 @@ export class WorkerCall {
     this.#events = events;
   }
 
-  /** Starts the call. Settles as the function does, or with the reason for which it had to end. */
+  /** Starts the call. Settles like the function, or rejects with the reason why the call was stopped. */
   run(): Promise<unknown> {
     const { module, name, args, ctx, tool } = this.#task;
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       try {
-        this.#worker.post({ type: "call", call: this.#call, module, name, args, facts: factsOf(ctx) });
+        this.#worker.post({ type: "call", call: this.#call, module, name, args, callInfo: callInfoOf(ctx) });
       } catch (error) {
         this.#settle(() => reject(notPortable(tool, error)));
-        this.#leave();
+        this.#releaseWorker();
         return;
       }
-      this.#loading = this.#platform.timer(LOAD_MS, () => this.#stop(neverStarted(tool, LOAD_MS)), true);
+      this.#loading = this.#platform.timer(LOAD_MS, () => this.#stop(loadTimeout(tool, LOAD_MS)), true);
       this.#unwatch = onAbort(ctx.signal, () => this.#stop(ctx.signal.reason));
     });
   }
 
   receive(message: FromWorker): void {
-    if (this.#over || message.type === "ready" || message.call !== this.#call) return;
+    if (this.#ended || message.type === "ready" || message.call !== this.#call) return;
     try {
-      this.#obey(message);
+      this.#handle(message);
     } catch (error) {
-      // What the tool gave to its context fails the call, as it does in the serving thread, and nothing else.
+      // Invalid arguments to a context method fail only this call, as they do in the serving thread.
       this.#stop(error);
     }
   }
 
-  #obey(message: Exclude<FromWorker, { type: "ready" }>): void {
+  #handle(message: Exclude<FromWorker, { type: "ready" }>): void {
     if (message.type === "started") this.#start();
     else if (message.type === "notice") this.#notice(message);
     else if (message.type === "asked") for (const asked of message.asked) this.#ask(asked);
-    else if (message.type === "worked") this.#work.get(message.ask)?.(message.outcome);
+    else if (message.type === "worked") this.#stepWork.get(message.ask)?.(message.outcome);
     else if (message.type === "unloadable") {
-      const error = unloadable(this.#platform, this.#task.tool, revivedError(message.error));
+      const error = loadFailed(this.#platform, this.#task.tool, revivedError(message.error));
       this.#settle(() => this.#reject(error));
-      this.#leave();
+      this.#releaseWorker();
     } else {
-      this.#settle(() => this.#end(message.outcome));
-      this.#leave();
+      this.#settle(() => this.#settleWith(message.outcome));
+      this.#releaseWorker();
     }
   }
 
-  /** The worker has ended, in the middle of the call. */
+  /** Settles the call after its worker has ended in the middle of it. */
   workerEnded(end: WorkerEnd): void {
-    const { again } = this.#events;
-    this.#over = true;
+    const { retry } = this.#events;
+    this.#ended = true;
     this.#grace?.cancel();
     this.#settle(() => {
-      if (!this.#started && again !== undefined) this.#resolve(again());
+      if (!this.#started && retry !== undefined) this.#resolve(retry());
       else this.#reject(workerFailure(this.#platform, this.#task.tool, end, this.#limits.memoryMb));
     });
   }
@@ -146,24 +153,24 @@ export class WorkerCall {
     const { tool, timeoutMs } = this.#task;
     if (this.#settled || timeoutMs === Number.POSITIVE_INFINITY) return;
     this.#deadline = new CallDeadline(this.#platform, timeoutMs, () => {
-      const late = lateError(tool, timeoutMs);
+      const late = toolTimeout(tool, timeoutMs);
       this.#stop(late);
       return late;
     });
   }
 
-  #end(outcome: PortableOutcome): void {
+  #settleWith(outcome: PortableOutcome): void {
     try {
       this.#resolve(unwrapped(outcome));
     } catch (error) {
-      // The same object, because the call knows its own interruption.
+      // The server recognizes its own interruption by identity, so reject with the same object.
       this.#reject(isInputRequired(error) ? (this.#interruption ?? error) : error);
     }
   }
 
   #notice({ name, params }: Extract<FromWorker, { type: "notice" }>): void {
     const { ctx } = this.#task;
-    // Safe: the parameters are those of the method of this name in the worker.
+    // Safe: the worker sends the parameters of the method with this name.
     const [first, second, third] = params as [never, never, never];
     if (name === "endSession") ctx.session?.end(first);
     else if (!this.#settled) ctx[name](first, second, third);
@@ -173,14 +180,15 @@ export class WorkerCall {
 
   #ask({ ask, name, params }: ContextUse): void {
     const answer = (outcome: PortableOutcome) => {
-      if (!this.#over) this.#worker.post({ type: "answer", call: this.#call, ask, outcome });
+      if (!this.#ended) this.#worker.post({ type: "answer", call: this.#call, ask, outcome });
     };
     if (this.#settled) return answer(portableFailure(new McpError("cancelled", "the call has ended")));
     const { ctx } = this.#task;
     // Safe, as for notices.
     const [first, second, third] = params as [never, never, never];
-    const asked = () => (name === "step" ? ctx.step(first, () => this.#workOf(ask)) : ctx[name](first, second, third));
-    // The time that the user takes does not count for the limit; that of a step does.
+    const asked = () =>
+      name === "step" ? ctx.step(first, () => this.#runStepWork(ask)) : ctx[name](first, second, third);
+    // Waiting for the user does not count towards the time limit. The work of a step does.
     const deadline = name === "step" ? undefined : this.#deadline;
     deadline?.pause();
     const noted = (error: unknown) => {
@@ -194,11 +202,11 @@ export class WorkerCall {
     });
   }
 
-  /** Has the worker do the work of a step, which is its own function. */
-  #workOf(ask: number): Promise<unknown> {
+  /** Asks the worker to run the work of a step, because the function exists only there. */
+  #runStepWork(ask: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#work.set(ask, (outcome) => {
-        this.#work.delete(ask);
+      this.#stepWork.set(ask, (outcome) => {
+        this.#stepWork.delete(ask);
         try {
           resolve(unwrapped(outcome));
         } catch (error) {
@@ -209,7 +217,7 @@ export class WorkerCall {
     });
   }
 
-  /** Ends the call for its caller, and tells the tool; what goes on after a grace loses its worker. */
+  /** Rejects the call and aborts the tool. Terminates the worker if the tool has not returned after `graceMs`. */
   #stop(reason: unknown): void {
     if (this.#settled) return;
     this.#settle(() => this.#reject(reason));
@@ -226,14 +234,14 @@ export class WorkerCall {
     settle();
   }
 
-  #leave(): void {
-    this.#over = true;
+  #releaseWorker(): void {
+    this.#ended = true;
     this.#grace?.cancel();
-    this.#events.free();
+    this.#events.release();
   }
 }
 
-function factsOf(ctx: HandlerContext<unknown>): CallFacts {
+function callInfoOf(ctx: HandlerContext<unknown>): IsolatedCallInfo {
   const { requestId, method, protocolVersion, client, session, auth, meta, coercions, trace, callId } = ctx;
   return {
     requestId,
@@ -252,14 +260,14 @@ function factsOf(ctx: HandlerContext<unknown>): CallFacts {
   };
 }
 
-/** Functions cannot be posted to another thread. */
+/** Removes the callback, because functions cannot be posted to another thread. */
 function withoutHook({ onRevoked: _hook, ...auth }: Principal): Principal {
   return auth;
 }
 
 function notPortable(tool: string, cause: unknown): McpError {
-  return new McpError("misuse", `the arguments or \`ctx.data\` of "${tool}" cannot be handed to another thread`, {
+  return new McpError("misuse", `the arguments or \`ctx.data\` of "${tool}" cannot be sent to another thread`, {
     cause,
-    fix: "Keep functions and objects with cycles out of the parsed arguments and of `ctx.data`.",
+    fix: "Remove functions and cyclic objects from the parsed arguments and from `ctx.data`.",
   });
 }

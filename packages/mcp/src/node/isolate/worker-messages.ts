@@ -6,16 +6,16 @@ import type { TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { PortableError, PortableOutcome } from "./portable-outcome.js";
 
-/** What a worker is told of a call; everything else of its context is asked for by messages. */
-export interface CallFacts {
+/** The part of a call's context that a worker receives with the call. It requests everything else by messages. */
+export interface IsolatedCallInfo {
   readonly requestId: Id;
   readonly method: string;
   readonly protocolVersion: string;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
-  /** What the client can be asked for over this connection. */
+  /** Client features that this connection can use, for example `elicitation.form`. */
   readonly can: readonly string[];
-  /** Whether the session is initialized; undefined without a session. */
+  /** True if the session is initialized. Undefined without a session. */
   readonly initialized: boolean | undefined;
   readonly auth: Principal | undefined;
   readonly meta: Readonly<Record<string, unknown>>;
@@ -25,20 +25,23 @@ export interface CallFacts {
   readonly callId: string;
 }
 
-/** Methods of the context that return nothing. */
+/** Context methods that return nothing. */
 export type NoticeName = "progress" | "log" | "elicitationComplete" | "endSession";
 
-/** Methods of the context that are answered. */
+/** Context methods whose result the worker waits for. */
 export type AskName = "elicit" | "tryElicit" | "elicitUrl" | "sample" | "roots" | "startTask" | "step";
 
-/** One use of a method that is answered; `ask` is its number within the call. */
+/** One use of a context method that returns a result. `ask` is its number within the call. */
 export interface ContextUse {
   readonly ask: number;
   readonly name: AskName;
   readonly params: readonly unknown[];
 }
 
-/** What the serving side sends to a worker. `call` is the number of the call, because messages of an earlier one may be late. */
+/**
+ * Messages from the serving thread to a worker. `call` numbers the calls, because a message about an earlier call may
+ * arrive late.
+ */
 export type ToWorker =
   | {
       readonly type: "call";
@@ -46,19 +49,19 @@ export type ToWorker =
       readonly module: string;
       readonly name: string;
       readonly args: unknown;
-      readonly facts: CallFacts;
+      readonly callInfo: IsolatedCallInfo;
     }
   | { readonly type: "abort"; readonly call: number; readonly reason: PortableError }
   | { readonly type: "answer"; readonly call: number; readonly ask: number; readonly outcome: PortableOutcome }
-  /** Asks for the work of a step, which no earlier round has done. */
+  /** Requests the work of a step that no earlier round has completed. */
   | { readonly type: "work"; readonly call: number; readonly ask: number }
-  /** All notices so far have been read. */
+  /** Acknowledges all notices received so far. */
   | { readonly type: "read"; readonly call: number };
 
-/** What a worker sends. */
+/** Messages from a worker to the serving thread. */
 export type FromWorker =
   | { readonly type: "ready" }
-  /** The function of the tool begins now. */
+  /** The function of the tool starts now. */
   | { readonly type: "started"; readonly call: number }
   | { readonly type: "unloadable"; readonly call: number; readonly error: PortableError }
   | {
@@ -67,23 +70,25 @@ export type FromWorker =
       readonly name: NoticeName;
       readonly params: readonly unknown[];
     }
-  /** All questions of one turn, so that they become one round where questions travel in rounds. */
+  /** All questions of one turn. Sent together, so that they form one round in revisions that ask in rounds. */
   | { readonly type: "asked"; readonly call: number; readonly asked: readonly ContextUse[] }
   | { readonly type: "worked"; readonly call: number; readonly ask: number; readonly outcome: PortableOutcome }
   | { readonly type: "ended"; readonly call: number; readonly outcome: PortableOutcome };
 
-/** The mark of the library's messages: a tool, or a package that it uses, may send others from the same thread or process. */
+/**
+ * Identifies messages of this library. A tool, or a package that it uses, may send other messages from the same worker.
+ */
 const MARK = { from: "@parley/mcp" };
 
-/** A message with the mark. */
+/** Returns the message with the mark of this library. */
 export function marked(message: FromWorker): FromWorker {
   return { ...message, ...MARK };
 }
 
-/** Whether a message has the mark. */
+/** True if the message carries the mark of this library. */
 export function isMarked(message: unknown): message is FromWorker {
   return isObject(message) && message["from"] === MARK.from;
 }
 
-/** Notices that a worker sends before it waits until they are read. */
+/** Maximum number of notices that a worker sends before it waits for an acknowledgement. */
 export const MAX_UNREAD_NOTICES = 256;

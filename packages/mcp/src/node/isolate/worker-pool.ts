@@ -2,12 +2,12 @@ import { onAbort } from "../../platform/on-abort.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { platform } from "../platform.js";
-import { cannotStart, startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
+import { startFailed, startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
 import { type ToolTask, WorkerCall, type WorkerCallLimits } from "./worker-call.js";
 
 export { workerProgram } from "./start-worker.js";
 
-/** The settings of a pool, with all defaults filled in. */
+/** Settings of a pool, with defaults applied. */
 export interface PoolSettings extends WorkerSettings, WorkerCallLimits {
   readonly size: number;
   readonly queue: number;
@@ -15,7 +15,7 @@ export interface PoolSettings extends WorkerSettings, WorkerCallLimits {
 }
 
 /** A call that waits for a worker. */
-interface Waiting {
+interface QueuedCall {
   start(member: PooledWorker): void;
   fail(error: unknown): void;
 }
@@ -24,24 +24,29 @@ interface PooledWorker {
   state: "starting" | "idle" | "busy" | "ending";
   worker: ToolWorker | undefined;
   call: WorkerCall | undefined;
-  /** Whether it was fine before the call that it has, so that its end is not the fault of that call. */
+  /**
+   * True if the worker was healthy before its current call. If it then ends before the function starts, the call is not
+   * to blame.
+   */
   warm: boolean;
-  /** Ends it if it is idle, or starting, for too long. */
+  /** Ends the worker if it is starting or idle for too long. */
   timer: Timer | undefined;
 }
 
-/** Time for a worker to start, which modules of `execArgv` are part of. */
+/** Maximum start time of a worker, in milliseconds. Includes loading the modules in `execArgv`. */
 const START_MS = 30_000;
 
-/** How often a call gets another worker because the one before ended by itself, before the function began. */
-const MAX_REPEATS = 5;
+/** Maximum number of retries of a call whose worker ended before the function started. */
+const MAX_RETRIES = 5;
 
-/** Runs calls in workers, one at a time in each. Workers are started when they are needed, kept, and replaced when they end. */
+/**
+ * Runs calls in workers, one at a time per worker. Starts workers on demand, reuses them, and replaces those that end.
+ */
 export class WorkerPool {
   readonly #program: URL;
   readonly #settings: PoolSettings;
   readonly #members = new Set<PooledWorker>();
-  readonly #queue = new Set<Waiting>();
+  readonly #queue = new Set<QueuedCall>();
   #calls = 0;
   #closing = false;
 
@@ -50,58 +55,58 @@ export class WorkerPool {
     this.#settings = settings;
   }
 
-  /** Runs a call as soon as a worker is free. Rejects with `limit_exceeded` where too many wait already. */
+  /** Runs a call as soon as a worker is free. Rejects with `limit_exceeded` if the queue is full. */
   run(task: ToolTask): Promise<unknown> {
     const { size, queue } = this.#settings;
     this.#closing = false;
-    const free = this.#members.size < size || this.#in("idle").length > 0;
-    // Every starting worker takes one of those that wait.
-    if (!free && this.#queue.size - this.#in("starting").length >= queue) {
-      return Promise.reject(tooMany(task.tool, size, queue));
+    const free = this.#members.size < size || this.#membersIn("idle").length > 0;
+    // Each starting worker will take one queued call.
+    if (!free && this.#queue.size - this.#membersIn("starting").length >= queue) {
+      return Promise.reject(queueFull(task.tool, size, queue));
     }
-    return this.#enqueue(task, MAX_REPEATS);
+    return this.#enqueue(task, MAX_RETRIES);
   }
 
-  #enqueue(task: ToolTask, repeats: number): Promise<unknown> {
+  #enqueue(task: ToolTask, retriesLeft: number): Promise<unknown> {
     const { signal } = task.ctx;
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const leave = () => {
         unwatch();
-        this.#queue.delete(waiting);
+        this.#queue.delete(queued);
       };
-      const waiting: Waiting = {
+      const queued: QueuedCall = {
         start: (member) => {
           leave();
-          resolve(this.#begin(member, task, repeats));
+          resolve(this.#begin(member, task, retriesLeft));
         },
         fail: (error) => {
           leave();
           reject(error);
         },
       };
-      const unwatch = onAbort(signal, () => waiting.fail(signal.reason));
-      this.#queue.add(waiting);
-      this.#next();
+      const unwatch = onAbort(signal, () => queued.fail(signal.reason));
+      this.#queue.add(queued);
+      this.#dispatch();
     });
   }
 
-  /** Gives waiting calls to idle workers, and starts workers for the rest, up to the size. */
-  #next(): void {
-    for (const member of this.#in("idle")) {
+  /** Assigns queued calls to idle workers, and starts workers for the rest up to the pool size. */
+  #dispatch(): void {
+    for (const member of this.#membersIn("idle")) {
       const [first] = this.#queue;
       if (first === undefined) return;
       first.start(member);
     }
-    let starting = this.#in("starting").length;
-    for (; starting < this.#queue.size && this.#members.size < this.#settings.size; starting++) this.#grow();
+    let starting = this.#membersIn("starting").length;
+    for (; starting < this.#queue.size && this.#members.size < this.#settings.size; starting++) this.#startMember();
   }
 
-  #in(state: PooledWorker["state"]): PooledWorker[] {
+  #membersIn(state: PooledWorker["state"]): PooledWorker[] {
     return [...this.#members].filter((member) => member.state === state);
   }
 
-  #grow(): void {
+  #startMember(): void {
     const member: PooledWorker = {
       state: "starting",
       worker: undefined,
@@ -114,63 +119,66 @@ export class WorkerPool {
       member.worker = startWorker(this.#program, this.#settings, {
         message: (message) => {
           if (message.type !== "ready") member.call?.receive(message);
-          else if (member.state === "starting") this.#rest(member);
+          else if (member.state === "starting") this.#makeIdle(member);
         },
-        ended: (end) => this.#lost(member, end),
+        ended: (end) => this.#onWorkerEnded(member, end),
       });
     } catch (error) {
-      this.#lost(member, { error });
+      this.#onWorkerEnded(member, { error });
     }
   }
 
-  #begin(member: PooledWorker, task: ToolTask, repeats: number): Promise<unknown> {
+  #begin(member: PooledWorker, task: ToolTask, retriesLeft: number): Promise<unknown> {
     const { worker } = member;
-    // An idle worker has started; the type does not know.
-    if (worker === undefined) return Promise.reject(cannotStart(platform, {}));
+    // Never happens: an idle worker has started. The type cannot express this.
+    if (worker === undefined) return Promise.reject(startFailed(platform, {}));
     member.timer?.cancel();
     member.state = "busy";
-    worker.hold(true);
+    worker.keepProcessAlive(true);
     const call = new WorkerCall(platform, worker, ++this.#calls, task, this.#settings, {
-      free: () => {
+      release: () => {
         member.call = undefined;
         member.warm = true;
-        if (member.state === "busy") this.#rest(member);
+        if (member.state === "busy") this.#makeIdle(member);
       },
-      // The function never began, so the call may have another worker.
-      again: member.warm && repeats > 0 ? () => this.#enqueue(task, repeats - 1) : undefined,
+      // The function has not started, so another worker can run the call.
+      retry: member.warm && retriesLeft > 0 ? () => this.#enqueue(task, retriesLeft - 1) : undefined,
     });
     member.call = call;
     return call.run();
   }
 
-  /** The worker is ready for a call; without one it ends after a while. */
-  #rest(member: PooledWorker): void {
+  /** Marks the worker as ready for a call. Without one, it ends after `idleMs`. */
+  #makeIdle(member: PooledWorker): void {
     member.state = "idle";
     member.timer?.cancel();
-    member.worker?.hold(false);
-    this.#next();
-    // Read again, because a call that waited may have it now.
+    member.worker?.keepProcessAlive(false);
+    this.#dispatch();
+    // Read again: `#dispatch` may have assigned a queued call.
     if ((member.state as PooledWorker["state"]) !== "idle") return;
     member.warm = true;
     if (this.#closing) void end(member);
     else member.timer = platform.timer(this.#settings.idleMs, () => void end(member));
   }
 
-  #lost(member: PooledWorker, end: WorkerEnd): void {
+  #onWorkerEnded(member: PooledWorker, end: WorkerEnd): void {
     const { state, call } = member;
     this.#members.delete(member);
     member.timer?.cancel();
     member.state = "ending";
     call?.workerEnded(end);
-    // Without this, what cannot start would be started for ever.
-    if (state === "starting") for (const first of [...this.#queue].slice(0, 1)) first.fail(cannotStart(platform, end));
-    this.#next();
+    // Fails one queued call, otherwise a worker that cannot start would be restarted endlessly.
+    if (state === "starting") for (const first of [...this.#queue].slice(0, 1)) first.fail(startFailed(platform, end));
+    this.#dispatch();
   }
 
-  /** Ends idle workers now and busy ones after their call; a later call starts new ones. Resolves when the idle ones are gone. */
+  /**
+   * Ends idle workers now and busy workers after their current call. Resolves when the idle workers have ended. A later
+   * call starts new workers.
+   */
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all(this.#in("idle").map(end));
+    await Promise.all(this.#membersIn("idle").map(end));
   }
 }
 
@@ -180,7 +188,7 @@ async function end(member: PooledWorker): Promise<void> {
   await member.worker?.end();
 }
 
-function tooMany(tool: string, running: number, queued: number): McpError {
+function queueFull(tool: string, running: number, queued: number): McpError {
   return new McpError(
     "limit_exceeded",
     `too many calls: the workers of "${tool}" run ${running} at once and ${queued} are waiting`,

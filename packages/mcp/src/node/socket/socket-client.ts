@@ -5,25 +5,35 @@ import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
 import type { SocketFraming } from "./socket-stream.js";
 
-/** The address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
-export type SocketAddress = { port: number; host?: string } | { path: string };
+/** Address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
+export type SocketAddress =
+  | {
+      /** TCP port. A server on port 0 picks a free one. */
+      port: number;
+      /** Host name or IP address. Default: `localhost` for clients, `127.0.0.1` for servers. */
+      host?: string;
+    }
+  | {
+      /** Path of a Unix socket, or name of a Windows pipe. */
+      path: string;
+    };
 
-/** An address as people read it. */
+/** Formats an address for messages. */
 export function shownAddress(address: SocketAddress): string {
   return "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
 }
 
 /** Options of a socket transport. */
 export interface SocketTransportOptions extends QueueLimits {
-  /** How messages are delimited when written; default one line each. Both forms are accepted when reading. */
+  /** Delimiter of written messages. Default: one message per line. Both forms are accepted when reading. */
   framing?: Exclude<SocketFraming, "auto"> | undefined;
-  /** Longest message that is read, in bytes; default 16 MiB. */
+  /** Maximum size of a received message, in bytes. Default: 16 MiB. */
   maxMessageBytes?: number | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 
-/** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
+/** Creates a client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
 export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
   checkOptions("socketTransport", options, "maxQueuedMessages maxQueuedBytes framing maxMessageBytes platform");
   const target = shownAddress(address);

@@ -11,7 +11,7 @@ import { platform as nodePlatform } from "../platform.js";
 import type { SocketAddress, SocketTransportOptions } from "./socket-client.js";
 import { framingNamed, socketStream } from "./socket-stream.js";
 
-/** Connects. A separate module, so that `socketTransport` loads it on demand. */
+/** Connects and creates the transport. A separate module, so that `socketTransport` loads it on demand. */
 export async function connectSocket(
   address: SocketAddress,
   target: string,
@@ -28,7 +28,7 @@ function networkOf(address: SocketAddress): NetworkInfo {
   return { transport: "tcp", address: address.host ?? "localhost", port: address.port };
 }
 
-/** Connects or rejects; `signal` cancels, because the operating system may try for minutes. */
+/** Connects or rejects. `signal` cancels, because the operating system may try for minutes. */
 function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(closedWhileOpening(target));

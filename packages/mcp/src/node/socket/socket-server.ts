@@ -25,9 +25,11 @@ import { framingNamed, type SocketFraming, socketStream } from "./socket-stream.
 export interface ServeSocketOptions
   extends AuthenticationOptions,
     Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal" | "remote" | "network"> {
-  /** How messages are delimited when written; default the client's form. */
+  /** Delimiter of written messages. Default: the form that the client uses. */
   framing?: SocketFraming | undefined;
-  /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
+  /**
+   * Maximum number of concurrent connections. Further ones are closed. Default: 1,024, a common limit of open files.
+   */
   maxConnections?: number | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
@@ -35,16 +37,16 @@ export interface ServeSocketOptions
 
 /** A server that listens on a socket. */
 export interface SocketHandle extends ServeHandle {
-  /** The address for people: `tcp://127.0.0.1:4000`, or `unix:` and a path. */
+  /** Address for display: `tcp://127.0.0.1:4000`, or `unix:` followed by a path. */
   readonly url: string;
-  /** The address for `socketTransport`, with the actual port. */
+  /** Address for `socketTransport`, with the actual port. */
   readonly address: SocketAddress;
 }
 
 /**
- * Serves TCP clients, or the users of a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1
- * unless another `host` is given; a Unix socket is readable for its owner only. `drain` of the handle takes `drainMs` at most
- * unless told otherwise.
+ * Serves clients over TCP or a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1 unless
+ * `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless it is
+ * called with another time.
  */
 export async function serveSocket(
   server: Servable,
@@ -139,7 +141,7 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
     const restore = "path" in address ? ownerOnly() : () => {};
     listener.listen(where, () => {
       listener.off("error", failed);
-      // Later errors concern single connections; they must not end the process.
+      // Later errors concern single connections. They must not end the process.
       listener.on("error", () => {});
       resolve();
     });
@@ -155,22 +157,22 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
 }
 
 /**
- * Makes new files accessible to their owner only, until the returned function is called in the same turn. Otherwise another
- * user could connect between the creation of the socket's file and the change of its rights.
+ * Makes new files accessible only to their owner until the returned function is called in the same turn. Otherwise
+ * another user could connect before `chmod` restricts the socket file.
  */
 function ownerOnly(): () => void {
   try {
     const mask = process.umask(0o177);
     return () => process.umask(mask);
   } catch {
-    // Worker threads cannot change it; the rights are changed after the file is created.
+    // Worker threads cannot change it. `chmod` restricts the file after its creation.
     return () => {};
   }
 }
 
 /**
- * Removes the file of a Unix socket that no process listens on: a killed server leaves it behind, and it would block the
- * next one. A file that is not a socket, or a socket that accepts connections, is left alone.
+ * Removes the file of a Unix socket on which no process listens. A killed server leaves it behind, and it would block
+ * the next one. Leaves other files and live sockets alone.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   if (process.platform === "win32" || !isSocket(path)) return;

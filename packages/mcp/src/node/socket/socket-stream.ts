@@ -4,33 +4,32 @@ import { encodeContentLength } from "../../transport/framing/content-length.js";
 import { SniffingDecoder } from "../../transport/framing/sniff.js";
 
 /**
- * A connected or connecting socket as a byte stream. The socket must have been made with `allowHalfOpen`.
+ * Wraps a connected or connecting socket as a byte stream. The socket must have been created with `allowHalfOpen`.
  *
- * With `messagesOnly`, the connection is closed if its first line cannot begin a message. A web page can make a browser
- * send an HTTP request, of any method, with messages in its body to any local port; without this, only its other lines
- * would be skipped.
+ * With `messagesOnly`, closes the connection if its first line cannot begin a message. A web page can make a browser send an HTTP
+ * request, of any method, with messages in its body to any local port. Otherwise only the other lines would be skipped.
  */
 export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
   return new SocketStream(socket, messagesOnly);
 }
 
-/** White space and the bytes of a byte order mark, which may come before a message. */
+/** White space and the bytes of a byte order mark, which may precede a message. */
 const BLANK = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
-/** What begins a message: an object, an array, or one of its headers. No HTTP method has a colon. */
-const BEGINNINGS = ["{", "[", "content-length:", "content-type:"];
+/** Possible beginnings of a message: an object, an array, or a header. No HTTP method contains a colon. */
+const MESSAGE_STARTS = ["{", "[", "content-length:", "content-type:"];
 
 class SocketStream implements ByteStream {
   readonly #socket: Socket;
   #failure: Error | undefined;
   #opened = false;
-  /** The first characters, until it is certain that they begin a message; then undefined. */
+  /** The first characters until they are known to begin a message. Then undefined. */
   #beginning: string | undefined;
 
   constructor(socket: Socket, messagesOnly: boolean) {
     this.#socket = socket;
     this.#beginning = messagesOnly ? "" : undefined;
     socket.setNoDelay(true);
-    // Before `open`, so that a connection that breaks early is not an uncaught error.
+    // Registered before `open`, so that a connection that breaks early is not an uncaught error.
     socket.on("error", (error) => {
       this.#failure ??= error;
     });
@@ -41,12 +40,12 @@ class SocketStream implements ByteStream {
     this.#opened = true;
     socket.on("data", (chunk) => {
       if (this.#beginning !== undefined && !this.#mayBegin(this.#beginning, chunk)) socket.destroy();
-      // What is still undecided has no whole line, so that nothing of it runs.
+      // Undecided input has no complete line yet, so nothing of it is processed.
       if (!socket.destroyed) events.data(chunk);
     });
     socket.once("end", () => events.inputEnded());
     socket.on("drain", () => events.drained());
-    // A server accepts connections paused, so that nothing is lost while it authenticates them.
+    // A server accepts connections paused, so that no data is lost during authentication.
     socket.resume();
     if (socket.closed) setImmediate(() => events.closed(this.#failure));
     else socket.once("close", () => events.closed(this.#failure));
@@ -54,8 +53,8 @@ class SocketStream implements ByteStream {
 
   #mayBegin(before: string, chunk: Uint8Array): boolean {
     const text = (before + Buffer.from(chunk).toString("latin1")).replace(BLANK, "").slice(0, 20).toLowerCase();
-    this.#beginning = BEGINNINGS.some((one) => text.startsWith(one)) ? undefined : text;
-    return this.#beginning === undefined || BEGINNINGS.some((one) => one.startsWith(text));
+    this.#beginning = MESSAGE_STARTS.some((one) => text.startsWith(one)) ? undefined : text;
+    return this.#beginning === undefined || MESSAGE_STARTS.some((one) => one.startsWith(text));
   }
 
   write(text: string): boolean {
@@ -83,12 +82,12 @@ class SocketStream implements ByteStream {
 }
 
 /**
- * How messages are delimited when written. `lines`: one message per line, as MCP recommends. `content-length`: a header
- * with the length before each message, as in LSP. `auto`, for servers: the client's form, or lines until that is known.
+ * Delimiter of written messages. `lines`: one message per line, as MCP recommends. `content-length`: a header with the
+ * length before each message, as in LSP. `auto`, for servers: the client's form, or lines until that is known.
  */
 export type SocketFraming = "lines" | "content-length" | "auto";
 
-/** The framing of one connection: writes the named form, and detects the form when reading. */
+/** Creates the framing of one connection. Writes the named form, and detects the form when reading. */
 export function framingNamed(name: SocketFraming): Framing {
   let decoder: SniffingDecoder | undefined;
   return {

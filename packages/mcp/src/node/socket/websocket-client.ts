@@ -10,15 +10,15 @@ import { loadWs } from "./ws-package.js";
 
 /** Options of a WebSocket transport on Node. */
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
-  /** Headers of the opening request, for example `authorization`; they require the `ws` package. */
+  /** Headers of the opening request, for example `authorization`. They require the `ws` package. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 
 /**
- * A client transport over a WebSocket, on Node: uses the runtime's own `WebSocket` if there is one and no headers are
- * needed, otherwise the optional package `ws`.
+ * Creates a client transport over a WebSocket on Node. Uses the runtime's own `WebSocket` if it exists and no headers
+ * are needed, otherwise the optional package `ws`.
  */
 export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
   checkOptions(

@@ -33,17 +33,23 @@ export interface ServeWebSocketOptions
     Omit<ServeChannelOptions, "principal" | "remote" | "network">,
     AuthorizationOptions,
     Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
-  /** Default 3001; 0 picks a free one. */
+  /** Port to listen on. 0 picks a free port. Default: 3001. */
   port?: number | undefined;
-  /** Default loopback, in both address families where present. */
+  /** Address to listen on. Default: loopback, in both address families if available. */
   host?: string | undefined;
-  /** Default `/mcp`. */
+  /** Path of the endpoint. Default: `/mcp`. */
   path?: string | undefined;
-  /** Connections at one time; default 1,024. More are refused with 503. */
+  /** Maximum number of concurrent connections. Further ones are rejected with 503. Default: 1,024. */
   maxConnections?: number | undefined;
-  /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
+  /**
+   * Maximum size of a received message, in bytes. A longer message closes the connection with code 1009. Default: 16
+   * MiB.
+   */
   maxMessageBytes?: number | undefined;
-  /** A connection that has not answered a ping when the next one is due is closed; default every 30 s. 0 disables pings. */
+  /**
+   * Interval of pings, in milliseconds. A connection that has not answered when the next ping is due is closed. 0
+   * disables pings. Default: 30 s.
+   */
   pingEveryMs?: number | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
@@ -54,13 +60,16 @@ const OPTIONS =
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 const network: NetworkInfo = { transport: "tcp", protocol: "websocket" };
 
-/** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
+/**
+ * Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. Rejects if the
+ * address is not available, or if other machines could call the server and the options do not state who may.
+ */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   checkOptions("serveWebSocket", options, OPTIONS);
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
   const endpoint = endpointOf(server);
-  const door = openingCheck(endpoint, withBoundHost(options), path, platform);
+  const checkOpening = openingCheck(endpoint, withBoundHost(options), path, platform);
   const { WebSocketServer } = await loadWs();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -87,7 +96,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     socket.on("error", () => {});
     if (peers.size + arrivals.size >= (options.maxConnections ?? 1024)) return refuse(socket, TOO_MANY);
     arrivals.add(socket);
-    const verdict = await door(request);
+    const verdict = await checkOpening(request);
     arrivals.delete(socket);
     if (socket.destroyed) return;
     if ("status" in verdict) return refuse(socket, verdict);
@@ -105,10 +114,10 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
     await Promise.all([documents.close(), bound.close()]);
   };
-  const { port: taken, closed } = bound;
+  const { port: boundPort, closed } = bound;
   const drain = (graceMs = 2000) => stop(graceMs);
-  const url = `ws://${bound.host}:${taken}${path}`;
-  const handle = disposable({ url, port: taken, closed, close: () => stop(0), drain });
+  const url = `ws://${bound.host}:${boundPort}${path}`;
+  const handle = disposable({ url, port: boundPort, closed, close: () => stop(0), drain });
   return endedOnSignals(handle, endpoint, platform);
 }
 
@@ -128,7 +137,7 @@ function openingCheck(endpoint: Endpoint, options: ServeWebSocketOptions, path: 
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
-    // Node keeps only the first of several, and a proxy in front may have routed by another.
+    // Node keeps only the first of several Host headers, and a proxy in front may have routed by another.
     if ((request.headersDistinct["host"]?.length ?? 0) > 1) {
       return { status: 400, message: "the request has more than one Host" };
     }
@@ -154,7 +163,7 @@ function pathOf({ url = "" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-/** Answers plain requests: those by which clients find out how to be admitted, and no others. */
+/** Answers plain HTTP requests: serves the authorization metadata, and rejects all others. */
 function documentsOf(server: Servable, options: ServeWebSocketOptions, platform: Platform) {
   const { auth, publicUrl, allowedHosts, allowedOrigins } = options;
   const handler =
@@ -177,7 +186,7 @@ function refuse(socket: Duplex, { status, message = "refused", headers = {} }: R
   );
 }
 
-/** Detects half-open connections, which never report an error, by a ping without an answer. */
+/** Detects half-open connections, which never report an error, by an unanswered ping. */
 function ping(socket: WsSocket, everyMs: number, platform: Platform): () => void {
   if (everyMs <= 0) return () => {};
   let alive = true;

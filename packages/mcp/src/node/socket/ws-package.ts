@@ -3,19 +3,19 @@ import type { Duplex } from "node:stream";
 import { McpError } from "../../protocol/error.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
 
-/** The part of a WebSocket of the package `ws` that is used here. */
+/** The part of a `ws` WebSocket that is used here. */
 export interface WsSocket extends WebSocketLike {
   on(event: "pong", listener: () => void): unknown;
   ping(): void;
   terminate(): void;
 }
 
-/** A server of the package `ws` that receives upgrade requests. */
+/** The part of a `ws` server that is used here. */
 interface WsServer {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, opened: (socket: WsSocket) => void): void;
 }
 
-/** The optional package `ws`, described here so that programs compile without it and without its types. */
+/** The optional package `ws`. Declared here, so that programs compile without it and without its types. */
 export interface WsPackage {
   WebSocket: new (
     url: string,
@@ -30,7 +30,7 @@ export interface WsPackage {
   }) => WsServer;
 }
 
-/** Loads the optional package `ws`; throws `unsupported` if it is not installed. */
+/** Loads the optional package `ws`. Throws `unsupported` if it is not installed. */
 export async function loadWs(): Promise<WsPackage> {
   try {
     return await import("ws");

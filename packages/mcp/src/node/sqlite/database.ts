@@ -10,13 +10,15 @@ import {
 } from "./node-sqlite.js";
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
 
-/** Every this many writes, one also removes expired rows: more per write than a write can add. */
+/** Every this many writes, one also deletes expired rows: more rows than these writes can add. */
 const SWEEP_EVERY = 32;
 const SWEEP_ROWS = 128;
-/** Steps of removing before a full file refuses a write. */
+/** Maximum rounds of deletion before a full file rejects a write. */
 const SWEEP_STEPS_WHEN_FULL = 64;
 
-/** One connection to a file. Everything is synchronous, and every error is a `StorageFailure` or a `StorageError`. */
+/**
+ * One connection to a file. All methods are synchronous, and every error is a `StorageFailure` or a `StorageError`.
+ */
 export class Database {
   readonly file: string;
   readonly #options: OpenOptions;
@@ -39,7 +41,7 @@ export class Database {
     this.#dataVersion = this.prepare("PRAGMA data_version");
   }
 
-  /** Whole milliseconds, as the columns have them. */
+  /** The current time in whole milliseconds, as stored in the columns. */
   now(): number {
     return Math.floor(this.#now());
   }
@@ -48,7 +50,7 @@ export class Database {
     return this.#guard(() => this.#opened().prepare(sql));
   }
 
-  /** Adds a step that removes up to `rows` expired rows within a write, and returns how many there were. */
+  /** Registers a function that deletes up to `rows` expired rows within a write, and returns their number. */
   onSweep(sweep: (now: number, rows: number) => number): void {
     this.#sweeps.push(sweep);
   }
@@ -61,7 +63,7 @@ export class Database {
     return this.#guard(() => statement.all(...values));
   }
 
-  /** Runs `run` as the only writer. A full file is rid of what has expired, and then asked again. */
+  /** Runs `run` in an exclusive write transaction. If the file is full, deletes expired rows and tries again. */
   write<T>(run: (now: number) => T): T {
     const now = this.now();
     const sweeping = ++this.#writes % SWEEP_EVERY === 0;
@@ -76,7 +78,7 @@ export class Database {
     return this.#guard(() => this.#writeWhenFull(run, now));
   }
 
-  /** As soon as what was removed makes room: the rest can wait for later writes. */
+  /** Retries as soon as the deleted rows make room. Later writes delete the rest. */
   #writeWhenFull<T>(run: (now: number) => T, now: number): T {
     for (let step = 1; ; step++) {
       const removed = this.#transaction(() => this.#sweep(now));
@@ -88,7 +90,7 @@ export class Database {
     }
   }
 
-  /** Changes whenever another connection has written. */
+  /** A value that changes whenever another connection has written. */
   dataVersion(): SqlValue | undefined {
     return this.get(this.#dataVersion)?.["data_version"];
   }
@@ -145,7 +147,7 @@ export class Database {
     return code === undefined && this.#isClosed ? this.#closedFailure() : sqliteFailure(error, this.file);
   }
 
-  /** A file at its bound and a disk without room end in the same result code. */
+  /** SQLite uses the same result code for a file at its size limit and for a full disk. */
   #fullError(): StorageError {
     const { maxBytes } = this.#options;
     const used = this.#bytes();
@@ -159,11 +161,11 @@ export class Database {
     return new StorageError(
       "diskSpace",
       used,
-      `Make room on the disk of ${this.file}, whose size this is; nothing was changed.`,
+      `Free space on the disk of ${this.file}. The number is the size of that file; nothing was changed.`,
     );
   }
 
-  /** 0 for a file that could not be opened. */
+  /** Size of the file in bytes. 0 if it could not be opened. */
   #bytes(): number {
     return Number(this.#database?.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0) * PAGE_BYTES;
   }

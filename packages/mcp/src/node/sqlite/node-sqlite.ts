@@ -1,8 +1,8 @@
 import { StorageFailure, type StorageFailureReason } from "../../storage/storage.js";
 
-// The part of `node:sqlite` that the driver uses, as the oldest supported types of Node do not know the module.
+// The part of `node:sqlite` that the driver uses. The oldest supported types of Node do not include the module.
 
-/** What SQLite stores and returns here. */
+/** A column value. */
 export type SqlValue = string | number | null | Uint8Array;
 
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -23,23 +23,23 @@ interface NodeSqlite {
   readonly DatabaseSync: new (file: string) => SqlDatabase;
 }
 
-/** The module, or a failure that says which runtimes have it. Bun and Deno without it end here too. */
+/** Returns the module. Throws a failure that names the runtimes which have it. Also covers Bun and Deno without it. */
 export function nodeSqlite(): NodeSqlite {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };
-  // Safe: the members used are those of the interface, in every release that has the module.
+  // Safe: every release that has the module has the members of this interface.
   const load = own?.getBuiltinModule as ((id: string) => NodeSqlite | undefined) | undefined;
-  const found = moduleOrNothing(load);
+  const found = tryLoad(load);
   if (typeof found?.DatabaseSync === "function") return found;
   const version = own?.versions?.node;
-  const here = version === undefined ? "this runtime has none" : `Node ${version} has none`;
+  const here = version === undefined ? "this runtime" : `Node ${version}`;
   throw new StorageFailure(
     "unsupported",
-    `sqliteStorage needs the module \`node:sqlite\`, and ${here}.`,
+    `sqliteStorage needs the module \`node:sqlite\`, which ${here} does not have.`,
     "Use Node 22.13 or later (from 22.5 on with --experimental-sqlite), or another storage, such as `@parley/redis`.",
   );
 }
 
-function moduleOrNothing(load: ((id: string) => NodeSqlite | undefined) | undefined): NodeSqlite | undefined {
+function tryLoad(load: ((id: string) => NodeSqlite | undefined) | undefined): NodeSqlite | undefined {
   try {
     return load?.("node:sqlite");
   } catch {
@@ -48,18 +48,21 @@ function moduleOrNothing(load: ((id: string) => NodeSqlite | undefined) | undefi
   }
 }
 
-/** A text as a column holds it: a blob where it has U+0000, because some Nodes cut such a text off when they read it. */
+/**
+ * Converts text to a column value. Text with U+0000 becomes a blob, because some versions of Node truncate it on
+ * reading.
+ */
 export function toColumn(text: string): SqlValue {
   return text.includes("\0") ? Buffer.from(text) : text;
 }
 
-/** The text that `toColumn` was given. */
+/** Converts a column value back to text. Reverses `toColumn`. */
 export function fromColumn(value: SqlValue | undefined): string {
   if (typeof value === "string") return value;
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length).toString() : "";
 }
 
-/** When a lifetime ends, as a column holds it. */
+/** The end of a lifetime, as stored in a column. */
 export function expiryTime(now: number, lifeMs: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(now + lifeMs));
 }
@@ -69,15 +72,15 @@ export const SQLITE_BUSY = 5;
 /** SQLite's primary result code for a file or disk without room. */
 export const SQLITE_FULL = 13;
 
-/** SQLite's primary result codes: why, what happened, what to do. */
+/** By primary result code of SQLite: the reason, the message and the fix. */
 const FAILURES: Readonly<Record<number, readonly [StorageFailureReason, string, string]>> = {
   3: ["read-only", "may not be accessed", "Give this process the right to read and write the file and its folder."],
   [SQLITE_BUSY]: [
     "timeout",
     "is locked by another process",
-    "Raise busyTimeoutMs, or end what holds the file locked, such as an open shell or a backup.",
+    "Raise busyTimeoutMs, or stop the program that locks the file, such as a shell or a backup.",
   ],
-  6: ["timeout", "is locked by another connection", "Raise busyTimeoutMs, or end what holds the file locked."],
+  6: ["timeout", "is locked by another connection", "Raise busyTimeoutMs, or stop the program that locks the file."],
   8: ["read-only", "is read-only", "Give this process the right to write the file and its folder."],
   10: ["unavailable", "could not be read or written", "Check the disk, and use a local one: SQLite's WAL needs it."],
   11: [
@@ -86,17 +89,17 @@ const FAILURES: Readonly<Record<number, readonly [StorageFailureReason, string, 
     "Move it away with its -wal and -shm files and start again, or restore a backup. Sessions and tasks in it are lost.",
   ],
   14: ["unavailable", "cannot be opened", "Create its folder, and give this process the right to write there."],
-  26: ["corrupt", "is no SQLite database, or is damaged", "Choose another file, or restore a backup of this one."],
+  26: ["corrupt", "is not a SQLite database, or is damaged", "Choose another file, or restore a backup of this one."],
 };
 
-/** SQLite's primary result code of what `node:sqlite` threw; undefined for another kind of error. */
+/** The primary SQLite result code of an error of `node:sqlite`. Undefined for other errors. */
 export function resultCode(error: unknown): number | undefined {
   const code = typeof error === "object" && error !== null && "errcode" in error ? error.errcode : undefined;
-  // An extended code holds the primary one in its low byte.
+  // The low byte of an extended code is the primary code.
   return typeof code === "number" ? code & 0xff : undefined;
 }
 
-/** What `node:sqlite` threw, as a failure that says what to do. */
+/** Converts an error of `node:sqlite` to a failure with a fix. */
 export function sqliteFailure(error: unknown, file: string): StorageFailure {
   const [reason, what, fix] = FAILURES[resultCode(error) ?? 0] ?? [
     "unavailable",

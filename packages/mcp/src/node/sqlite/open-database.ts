@@ -1,32 +1,36 @@
 import { StorageFailure } from "../../storage/storage.js";
 import { nodeSqlite, resultCode, SQLITE_BUSY, type SqlDatabase } from "./node-sqlite.js";
 
-/** How a database is opened. */
+/** Settings of a database connection. */
 export interface OpenOptions {
   readonly synchronous: "normal" | "full";
   readonly busyTimeoutMs: number;
   readonly maxBytes: number;
 }
 
-/** Marks a file as ours, so that no other program's database is taken for one. The letters "Prly". */
+/**
+ * Identifies files of this library, so that databases of other programs are not used by mistake. The letters "Prly".
+ */
 const APPLICATION_ID = 0x50726c79;
 /** SQLite's own default. */
 export const PAGE_BYTES = 4_096;
-/** A file up to this size is checked when it is opened, which takes up to about 0.1 s. */
-const CHECKED_BYTES = 32 * 1024 * 1024;
-/** What the log of SQLite may keep on disk after its content went to the main file. */
-const KEPT_WAL_BYTES = 8 * 1024 * 1024;
-/** Changing the mode of a new file fails at once, without waiting, if another process is doing the same. */
-const MODE_TRIES = 50;
+/** Files up to this size are checked when they are opened, which takes up to about 0.1 s. */
+const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
+/** Maximum size of SQLite's log file after a checkpoint. */
+const MAX_WAL_BYTES = 8 * 1024 * 1024;
+/**
+ * Attempts to change the mode of a new file. The change fails at once if another process makes it at the same time.
+ */
+const MAX_MODE_ATTEMPTS = 50;
 const MODE_WAIT_MS = 10;
 
 /**
  * The schema, one step per version: version N of a file has the first N steps. Append only.
  *
- * Values are text, or a blob where the text has U+0000, which some Nodes cut off when they read it. `counter` has one row:
- * the last version, log id and message id given, so that none repeats, and the highest message that is gone.
+ * Values are text, or a blob if the text contains U+0000, because some versions of Node truncate such text on reading. `counter` has
+ * one row: the last version, log id and message id, so that none repeats, and the highest id of a deleted message (`lost`).
  */
-const STEPS: readonly string[] = [
+const MIGRATIONS: readonly string[] = [
   `CREATE TABLE value (key TEXT NOT NULL UNIQUE, value BLOB NOT NULL, version INTEGER NOT NULL, expires INTEGER);
    CREATE INDEX value_expires ON value (expires) WHERE expires IS NOT NULL;
    CREATE TABLE stream (
@@ -45,7 +49,9 @@ const STEPS: readonly string[] = [
    INSERT INTO counter VALUES (0, 0, 0, 0);`,
 ];
 
-/** Opens a file, makes it if it is absent, and brings its schema up to date. Throws what SQLite throws, or a `StorageFailure`. */
+/**
+ * Opens a file, creates it if it is absent, and migrates its schema. Throws errors of SQLite, or a `StorageFailure`.
+ */
 export function openDatabase(file: string, options: OpenOptions): SqlDatabase {
   const { DatabaseSync } = nodeSqlite();
   const bytes = createPrivately(file);
@@ -53,11 +59,11 @@ export function openDatabase(file: string, options: OpenOptions): SqlDatabase {
   try {
     database.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`);
     if (bytes > 0) checkFile(database, file, bytes);
-    setMode(database, file);
-    // Per connection, and none of them is stored in the file.
+    enableWal(database, file);
+    // These settings belong to the connection and are not stored in the file.
     database.exec(`PRAGMA synchronous = ${options.synchronous}`);
     database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
-    database.exec(`PRAGMA journal_size_limit = ${KEPT_WAL_BYTES}`);
+    database.exec(`PRAGMA journal_size_limit = ${MAX_WAL_BYTES}`);
     migrate(database, file);
     return database;
   } catch (error) {
@@ -66,7 +72,9 @@ export function openDatabase(file: string, options: OpenOptions): SqlDatabase {
   }
 }
 
-/** Makes the file for its owner alone; SQLite gives its own files beside it the same mode. Returns its size. */
+/**
+ * Creates the file for its owner only. SQLite creates its other files with the same mode. Returns the size of the file.
+ */
 function createPrivately(file: string): number {
   const fs = process.getBuiltinModule("node:fs");
   try {
@@ -82,14 +90,14 @@ function createPrivately(file: string): number {
       `The SQLite file ${file} cannot be opened for writing (${String(code)}).`,
       readOnly
         ? "Give this process the right to write the file and its folder."
-        : "Name a file in a folder that exists, on a disk with room.",
+        : "Choose a file in an existing folder, on a disk with free space.",
       { cause: error },
     );
   }
 }
 
 function checkFile(database: SqlDatabase, file: string, bytes: number): void {
-  if (bytes > CHECKED_BYTES) return;
+  if (bytes > MAX_CHECKED_BYTES) return;
   const found = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
   if (found === "ok") return;
   throw new StorageFailure(
@@ -99,14 +107,14 @@ function checkFile(database: SqlDatabase, file: string, bytes: number): void {
   );
 }
 
-function setMode(database: SqlDatabase, file: string): void {
+function enableWal(database: SqlDatabase, file: string): void {
   const mode = database.prepare("PRAGMA journal_mode = wal");
   for (let tries = 1; ; tries++) {
     try {
       if (mode.get()?.["journal_mode"] === "wal") return;
       break;
     } catch (error) {
-      if (tries === MODE_TRIES || resultCode(error) !== SQLITE_BUSY) throw error;
+      if (tries === MAX_MODE_ATTEMPTS || resultCode(error) !== SQLITE_BUSY) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MODE_WAIT_MS);
     }
   }
@@ -130,32 +138,32 @@ function migrate(database: SqlDatabase, file: string): void {
         "Choose another file for sqliteStorage.",
       );
     }
-    if (version > STEPS.length) {
+    if (version > MIGRATIONS.length) {
       throw new StorageFailure(
         "unsupported",
-        `The SQLite file ${file} was written by a newer version: its schema is ${version}, this one knows ${STEPS.length}.`,
+        `The SQLite file ${file} was written by a newer version: its schema has version ${version}, this version supports ${MIGRATIONS.length}.`,
         "Update @parley/mcp, or choose another file.",
       );
     }
     return version;
   };
-  if (check() === STEPS.length) return;
+  if (check() === MIGRATIONS.length) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    // Another process may have done it meanwhile.
-    for (const step of STEPS.slice(check())) database.exec(step);
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STEPS.length}; COMMIT`);
+    // Another process may have migrated the file meanwhile.
+    for (const step of MIGRATIONS.slice(check())) database.exec(step);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
   } catch (error) {
     rollBack(database);
     throw error;
   }
 }
 
-/** Ends a transaction that failed; some failures have ended it already. */
+/** Rolls back a failed transaction. Some failures have already ended it. */
 export function rollBack(database: SqlDatabase): void {
   try {
     database.exec("ROLLBACK");
   } catch {
-    // There is none any more.
+    // There is no transaction any more.
   }
 }

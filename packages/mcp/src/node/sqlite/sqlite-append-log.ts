@@ -3,14 +3,14 @@ import type { Database } from "./database.js";
 import { expiryTime, fromColumn, type SqlRow, toColumn } from "./node-sqlite.js";
 
 const EVICTED: LogRead = { evicted: true };
-/** More entries than a stream has. */
+/** Upper bound of a read: more entries than a stream can have. */
 const MAX_PAGE = 2 ** 31;
 const LIVE = "(stream.expires IS NULL OR stream.expires > ?)";
 
 /** A stream during an append. */
 interface Stream {
   readonly id: number;
-  /** The highest id of an entry that is gone; 0 if none is. */
+  /** The highest id of a deleted entry. 0 if none was deleted. */
   lost: number;
   readonly last: number;
   entries: number;
@@ -18,10 +18,10 @@ interface Stream {
 }
 
 /**
- * The append log in a SQLite file. Synchronous.
+ * The append log in a SQLite file. All methods are synchronous.
  *
- * Ids come from one counter for all streams, so that they grow within a name whatever was dropped. An entry never outlives a
- * newer one, so that those which have expired are always the oldest.
+ * One counter provides the ids of all streams, so that ids of a name grow even after the stream was dropped. An entry never
+ * outlives a newer one, so the expired entries are always the oldest.
  */
 export class SqliteAppendLog implements AppendLog {
   readonly #database: Database;
@@ -56,7 +56,7 @@ export class SqliteAppendLog implements AppendLog {
   read(name: string, afterId: number, limit: number): LogRead {
     const now = this.#database.now();
     const wanted = Math.min(Math.max(0, limit), MAX_PAGE);
-    // From the entry before the wanted ones, whose presence shows that `afterId` is a position of this stream.
+    // Starts at the entry before the requested ones: if it exists, `afterId` is a position in this stream.
     const rows = this.#database.all(this.#statements.read, afterId, name, now, wanted + 2);
     const [first] = rows;
     if (first === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
@@ -79,7 +79,7 @@ export class SqliteAppendLog implements AppendLog {
     });
   }
 
-  /** The stream, if it has not expired; one that has leaves with its entries. */
+  /** Returns the stream if it has not expired. Otherwise deletes it with its entries. */
   #find(name: string, now: number): Stream | undefined {
     const row = this.#statements.find.get(name);
     if (row === undefined) return undefined;
@@ -93,7 +93,7 @@ export class SqliteAppendLog implements AppendLog {
     return { id, lost: Number(lost), last: Number(last), entries: Number(entries), size: Number(size) };
   }
 
-  /** Removes the oldest entries: what has expired, and what must leave for one of `length`. */
+  /** Deletes the oldest entries: the expired ones, and those that must make room for a new entry of `length`. */
   #evict(stream: Stream, length: number, limits: LogLimits, now: number): void {
     while (stream.entries > 0) {
       const oldest = this.#statements.oldest.get(stream.id);

@@ -4,30 +4,33 @@ import { type PubSub, StorageError } from "../../storage/storage.js";
 import type { Database } from "./database.js";
 import { fromColumn, type SqlStatement, toColumn } from "./node-sqlite.js";
 
-/** How soon a message of another process is heard, while somebody subscribes. */
+/** Polling interval for messages of other processes while there are subscribers, in milliseconds. */
 const POLL_MS = 10;
-/** The same after so many looks in vain: an idle process need not wake 100 times a second. */
+/**
+ * Polling interval after `POLLS_UNTIL_IDLE` polls without a message, so that an idle process does not wake 100 times a
+ * second.
+ */
 const IDLE_POLL_MS = 40;
-const LOOKS_UNTIL_IDLE = 200;
-/** How long a message waits for processes that are busy, and how many may wait; who comes later learns of a gap. */
-const KEPT_MS = 30_000;
-const KEPT_MESSAGES = 10_000;
+const POLLS_UNTIL_IDLE = 200;
+/** How long and how many messages are retained for busy processes. A process that reads later is notified of a gap. */
+const RETENTION_MS = 30_000;
+const MAX_RETAINED_MESSAGES = 10_000;
 const MAX_SUBSCRIPTIONS = 100_000;
-/** Messages read at once, and how often in a row before other work has its turn. */
-const PAGE = 100;
-const PAGES = 10;
+/** Number of messages per read, and maximum reads in a row before other work gets a turn. */
+const PAGE_SIZE = 100;
+const MAX_PAGES_PER_TURN = 10;
 
 interface Subscription {
   readonly deliver: (message: string) => void;
   readonly onGap: (() => void) | undefined;
-  /** The last message before it began. */
+  /** Id of the last message before the subscription began. */
   readonly since: number;
   active: boolean;
 }
 
 /**
- * Messages through a table of the SQLite file. All processes hear all messages in the one order of their ids. A publisher
- * delivers to its own subscriptions before `publish` returns; others see by a look at the file's version that there is more.
+ * Publishes messages through a table of the SQLite file. All processes receive all messages in the order of their ids.
+ * A publisher delivers to its own subscribers before `publish` returns. Other processes poll the version of the file.
  */
 export class SqlitePubSub implements PubSub {
   readonly #database: Database;
@@ -38,14 +41,14 @@ export class SqlitePubSub implements PubSub {
   readonly #read: SqlStatement;
   readonly #topics = new Map<string, Set<Subscription>>();
   #size = 0;
-  /** The last message that was read. */
+  /** Id of the last message that was read. */
   #cursor = 0;
-  #seen: unknown;
-  /** Looks in a row that found nothing new. */
-  #idleLooks = 0;
+  #seenVersion: unknown;
+  /** Consecutive polls without a new message. */
+  #idlePolls = 0;
   #timer: Timer | undefined;
   #reading = false;
-  /** Whether a message was published since the last page was read. */
+  /** True if a message was published since the last page was read. */
   #published = false;
 
   constructor(database: Database, platform: Platform) {
@@ -67,7 +70,7 @@ export class SqlitePubSub implements PubSub {
       this.#add.run(id, toColumn(topic), toColumn(message), now);
     });
     this.#published = true;
-    this.#idleLooks = 0;
+    this.#idlePolls = 0;
     this.#deliverNew();
   }
 
@@ -78,20 +81,20 @@ export class SqlitePubSub implements PubSub {
     const since = Number(this.#database.get(this.#newest)?.["message"]);
     if (this.#size === 0) {
       this.#cursor = since;
-      this.#look();
+      this.#poll();
     }
     const subscription: Subscription = { deliver, onGap, since, active: true };
     const subscriptions = this.#topics.get(topic) ?? new Set();
     this.#topics.set(topic, subscriptions.add(subscription));
     this.#size++;
-    this.#idleLooks = 0;
+    this.#idlePolls = 0;
     return () => {
       if (!subscription.active) return;
       subscription.active = false;
       this.#size--;
       subscriptions.delete(subscription);
       if (subscriptions.size === 0 && this.#topics.get(topic) === subscriptions) this.#topics.delete(topic);
-      if (this.#size === 0) this.#stopLooking();
+      if (this.#size === 0) this.#stopPolling();
     };
   }
 
@@ -99,56 +102,57 @@ export class SqlitePubSub implements PubSub {
     for (const subscription of this.#all()) subscription.active = false;
     this.#topics.clear();
     this.#size = 0;
-    this.#stopLooking();
+    this.#stopPolling();
   }
 
-  /** Looks again and again whether another process has written. */
-  #look(): void {
-    const ms = this.#idleLooks < LOOKS_UNTIL_IDLE ? POLL_MS : IDLE_POLL_MS;
+  /** Polls whether another process has written. */
+  #poll(): void {
+    const ms = this.#idlePolls < POLLS_UNTIL_IDLE ? POLL_MS : IDLE_POLL_MS;
     this.#timer = this.#platform.timer(ms, () => {
-      this.#look();
+      this.#poll();
       guarded(
         () => {
           const version = this.#database.dataVersion();
-          this.#idleLooks++;
-          if (version === this.#seen) return;
-          this.#seen = version;
-          this.#idleLooks = 0;
+          this.#idlePolls++;
+          if (version === this.#seenVersion) return;
+          this.#seenVersion = version;
+          this.#idlePolls = 0;
           this.#deliverNew();
         },
-        // Nothing is missed: the next look starts where this one did, and the next call of a method tells its caller.
+        // No message is lost: the next poll starts at the same position. The next method call reports the error to its
+        // caller.
         () => {
-          this.#seen = undefined;
+          this.#seenVersion = undefined;
         },
       );
     });
   }
 
-  #stopLooking(): void {
+  #stopPolling(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
   }
 
   #deliverNew(): void {
-    // A `deliver` that publishes: the loop below comes to its message.
+    // Called by a `deliver` that publishes: the loop below also delivers that message.
     if (this.#reading || this.#size === 0) return;
     this.#reading = true;
     try {
-      for (let page = 0; page < PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES_PER_TURN; page++) {
         this.#published = false;
         if (!this.#deliverPage() && !this.#published) return;
       }
-      // The next look reads on, whether another process has written or not.
-      this.#seen = undefined;
+      // Makes the next poll continue, even if no other process has written.
+      this.#seenVersion = undefined;
     } finally {
       this.#reading = false;
     }
   }
 
-  /** Returns whether the page was full, so that there may be more. */
+  /** Delivers one page. Returns true if the page was full, so that there may be more. */
   #deliverPage(): boolean {
-    const rows = this.#database.all(this.#read, this.#cursor, PAGE);
-    this.#noteLost(Number(rows[0]?.["lost"] ?? 0));
+    const rows = this.#database.all(this.#read, this.#cursor, PAGE_SIZE);
+    this.#reportGap(Number(rows[0]?.["lost"] ?? 0));
     for (const { id, topic, message } of rows) {
       if (id === null) return false;
       this.#cursor = Number(id);
@@ -157,10 +161,10 @@ export class SqlitePubSub implements PubSub {
         if (one.active && one.since < this.#cursor) this.#call(() => one.deliver(text));
       }
     }
-    return rows.length === PAGE && this.#size > 0;
+    return rows.length === PAGE_SIZE && this.#size > 0;
   }
 
-  #noteLost(lost: number): void {
+  #reportGap(lost: number): void {
     if (lost <= this.#cursor) return;
     this.#cursor = lost;
     for (const one of this.#all()) if (one.active && one.since < lost) this.#call(() => one.onGap?.());
@@ -181,7 +185,7 @@ export class SqlitePubSub implements PubSub {
     this.#database.onSweep((now, rows) => {
       const newest = Number(this.#newest.get()?.["message"]);
       const isOld = ({ id, at }: Readonly<Record<string, unknown>>) =>
-        Number(at) + KEPT_MS <= now || Number(id) <= newest - KEPT_MESSAGES;
+        Number(at) + RETENTION_MS <= now || Number(id) <= newest - MAX_RETAINED_MESSAGES;
       const old = oldest.all(rows).filter(isOld);
       const last = old.at(-1)?.["id"];
       if (last === undefined) return 0;

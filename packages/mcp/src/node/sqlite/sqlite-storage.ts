@@ -9,32 +9,42 @@ import type { OpenOptions } from "./open-database.js";
 import { SqliteAppendLog } from "./sqlite-append-log.js";
 import { SqlitePubSub } from "./sqlite-pub-sub.js";
 
-/** Where a SQLite storage keeps its data, and how safely. */
+/** Location, durability and limits of a SQLite storage. */
 export interface SqliteStorageOptions {
-  /** The file, made with mode 0600 if it is absent; its folder must exist, on a local disk. SQLite keeps a `-wal` and a `-shm` file beside it. */
+  /**
+   * Path of the file. It is created with mode 0600 if it is absent. Its folder must exist, on a local disk. SQLite
+   * creates a `-wal` and a `-shm` file next to it.
+   */
   readonly file: string;
   /**
-   * What a write survives. `"normal"`, the default: the end of the process, however sudden; a power failure may take the last
-   * writes, but leaves the file whole. `"full"`: a power failure too, for a wait for the disk with every write.
+   * Durability of a write. With `"normal"`, a write survives any end of the process. A power failure may lose the last
+   * writes, but does not damage the file. With `"full"`, a write also survives a power failure, but waits for the disk.
+   * Default: `"normal"`.
    */
   readonly synchronous?: "normal" | "full" | undefined;
-  /** How large the file may become. Default 1 GiB, minimum 64 KiB. Beyond it, writes end in a `StorageError`. */
+  /** Maximum size of the file, in bytes. Beyond it, writes throw a `StorageError`. Default: 1 GiB. Minimum: 64 KiB. */
   readonly maxBytes?: number | undefined;
   /**
-   * How long a write may wait for the writes of other processes. The whole process waits, so keep it short. Default 2 s;
-   * beyond it, the write ends in a `StorageFailure`.
+   * Maximum time that a write waits for writes of other processes, in milliseconds. After it, the write throws a
+   * `StorageFailure`. The wait blocks the whole process, so choose a short time. Default: 2 s.
    */
   readonly busyTimeoutMs?: number | undefined;
-  /** The clock for lifetimes, in milliseconds since the epoch: all processes that share the file must agree on it. Default: the system's. */
+  /**
+   * Clock for lifetimes, in milliseconds since the epoch. All processes that share the file need the same clock.
+   * Default: the system clock.
+   */
   readonly clock?: { now(): number } | undefined;
 }
 
-/** The storage contract in one file; every method of its parts is synchronous. */
+/** A storage in one file. Every method of its parts is synchronous. */
 export interface SqliteStorage extends Storage {
+  /** Values by key, with versions and lifetimes. */
   readonly kv: SqliteKeyValue;
+  /** Streams of entries in order, with limits on number, size and age. */
   readonly log: SqliteAppendLog;
+  /** Messages between all processes that use the file. */
   readonly pubsub: SqlitePubSub;
-  /** Ends all subscriptions and closes the file. Calls after it fail. */
+  /** Ends all subscriptions and closes the file. Later calls throw. */
   close(): void;
 }
 
@@ -43,9 +53,10 @@ const MIN_BYTES = 64 * 1024;
 const MAX_BUSY_MS = 60_000;
 
 /**
- * Opens a storage in a file, by `node:sqlite`: what it holds survives a restart, and several processes of one machine can share it.
+ * Opens a storage in a file with `node:sqlite`. Its content survives a restart, and several processes of one machine
+ * can share it.
  *
- * Throws a `StorageFailure` if the runtime has no SQLite, and if the file cannot be opened, is damaged or was written by a
+ * Throws a `StorageFailure` if the runtime has no SQLite, or if the file cannot be opened, is damaged or was written by a
  * newer version.
  */
 export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
@@ -53,7 +64,7 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   const { file, clock, ...given } = options;
   const chosen = withDefaults(DEFAULTS, given);
   checkValues(file, chosen);
-  // First, because a runtime without it may lack the other modules too.
+  // Checked first, because a runtime without it may lack the other modules too.
   nodeSqlite();
   const path = process.getBuiltinModule("node:path").resolve(file);
   const database = new Database(path, chosen, () => (clock ?? platform).now());
@@ -73,7 +84,10 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
 
 function checkValues(file: unknown, { synchronous, maxBytes, busyTimeoutMs }: OpenOptions): void {
   if (typeof file !== "string" || file === "" || file === ":memory:" || file.includes("\0")) {
-    throw wrong(`\`file\` is ${JSON.stringify(file)}, not the path of a file`, "Name a file, or use memoryStorage.");
+    throw wrong(
+      `\`file\` is ${JSON.stringify(file)}, not the path of a file`,
+      "Pass the path of a file, or use memoryStorage.",
+    );
   }
   if (synchronous !== "normal" && synchronous !== "full") {
     throw wrong(`\`synchronous\` is ${JSON.stringify(synchronous)}`, 'Use "normal" or "full".');
@@ -92,7 +106,7 @@ function wrong(what: string, fix: string): McpError {
 
 const LIVE = "(expires IS NULL OR expires > ?)";
 
-/** The key-value store in a SQLite file. Synchronous. */
+/** The key-value store in a SQLite file. All methods are synchronous. */
 export class SqliteKeyValue implements KeyValue {
   readonly #database: Database;
   readonly #get: SqlStatement;
@@ -106,7 +120,7 @@ export class SqliteKeyValue implements KeyValue {
     this.#database = database;
     this.#get = database.prepare(`SELECT value, version FROM value WHERE key = ? AND ${LIVE}`);
     this.#version = database.prepare(`SELECT version FROM value WHERE key = ? AND ${LIVE}`);
-    // One counter for all keys, so that no version ever repeats, whatever was deleted.
+    // One counter for all keys, so that no version ever repeats, even after a deletion.
     this.#nextVersion = database.prepare("UPDATE counter SET version = version + 1 RETURNING version");
     this.#put = database.prepare(
       `INSERT INTO value (key, value, version, expires) VALUES (?, ?, ?, ?) ON CONFLICT (key)
@@ -148,7 +162,7 @@ export class SqliteKeyValue implements KeyValue {
     return this.#database.write((now) => Number(this.#touch.run(expiryTime(now, ttlMs), key, now).changes) > 0);
   }
 
-  /** 0 for an absent key. Within a write. */
+  /** The version of a key within a write. 0 if the key is absent. */
   #versionOf(key: string, now: number): number {
     return Number(this.#version.get(key, now)?.["version"] ?? 0);
   }

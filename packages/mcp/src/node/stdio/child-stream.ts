@@ -2,26 +2,26 @@ import type { ChildHandle, Platform, Timer } from "../../platform/platform.js";
 import type { ByteStream, ByteStreamEvents } from "../../transport/channel/stream-channel.js";
 import type { LaunchReport } from "./launch-report.js";
 
-/** When a child gets each signal, and when waiting ends, all after its stdin was closed: within four seconds. */
+/** Times of the shutdown steps after stdin was closed, in milliseconds. Together they take less than four seconds. */
 const TERM_AFTER_MS = 1500;
 const KILL_AFTER_MS = 3000;
 const GIVE_UP_AFTER_MS = 3500;
-/** How long orphaned grandchildren have between SIGTERM and SIGKILL; shorter, because the child has already exited. */
-const REST_AFTER_MS = 300;
-/** How long stdout has to be silent after the exit of the process to count as closed. */
-const TOGETHER_MS = 15;
+/** Time between SIGTERM and SIGKILL for orphaned grandchildren. Shorter, because the child has already exited. */
+const KILL_TREE_AFTER_MS = 300;
+/** Time without output after the exit of the process, after which stdout counts as closed. */
+const SILENCE_MS = 15;
 /**
- * How long a child that no longer reads may take to exit before it counts as one that goes on without reading: longer than a busy
- * machine takes to tell of an exit, which has a reason that the user must see.
+ * Time that a child which no longer reads may take to exit before it counts as running. Longer than a busy machine
+ * takes to report an exit, because the user must see the reason of an exit.
  */
 const EXIT_AFTER_INPUT_MS = 2_000;
-/** The same for a child that no longer writes. What waits for it is rejected within 50 ms, exit or not. */
+/** The same for a child that no longer writes. Pending requests are rejected within 50 ms, exit or not. */
 const EXIT_AFTER_OUTPUT_MS = 40;
 
 /**
  * The pipes of a child process as one byte stream, and the shutdown of the process.
  *
- * `closed` is called when no more output can arrive; `gone` resolves when the whole process tree has exited, or after
+ * `closed` is called when no more output can arrive. `gone` resolves when the whole process tree has exited, or after
  * 3.5 seconds if SIGKILL has no effect.
  */
 export class ChildStream implements ByteStream {
@@ -31,14 +31,14 @@ export class ChildStream implements ByteStream {
   readonly #platform: Platform;
   readonly #report: LaunchReport;
   readonly #ladder: Timer[] = [];
-  #isGone: () => void = () => {};
+  #resolveGone: () => void = () => {};
   #child: ChildHandle | undefined;
   #events: ByteStreamEvents | undefined;
   #exited = false;
   #stdoutClosed = false;
   #ending = false;
   #closed = false;
-  /** Chunks received so far, to detect that stdout is silent. */
+  /** Number of chunks received, to detect that stdout is silent. */
   #chunks = 0;
 
   constructor(
@@ -52,7 +52,7 @@ export class ChildStream implements ByteStream {
     this.#platform = platform;
     this.#report = report;
     this.gone = new Promise((resolve) => {
-      this.#isGone = resolve;
+      this.#resolveGone = resolve;
     });
   }
 
@@ -75,7 +75,8 @@ export class ChildStream implements ByteStream {
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
-        // An exit that is known to the system is heard before this runs, even if the event loop was blocked for a long time.
+        // An exit that the system knows of is reported before this runs, even if the event loop was blocked for a long
+        // time.
         else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));
       },
       exited: (end) => {
@@ -111,27 +112,30 @@ export class ChildStream implements ByteStream {
     if (this.#ending) return;
     this.#ending = true;
     const child = this.#child;
-    // After the child has exited only its descendants are left; `endTree` ends them.
+    // After the child has exited only its descendants are left. `#endTree` ends them.
     if (child === undefined || this.#exited) return;
     child.endInput();
     this.#ladder.push(
       this.#after(TERM_AFTER_MS, () => child.kill("SIGTERM")),
       this.#after(KILL_AFTER_MS, () => child.kill("SIGKILL")),
-      this.#after(GIVE_UP_AFTER_MS, () => this.#leave()),
+      this.#after(GIVE_UP_AFTER_MS, () => this.#finish()),
     );
   }
 
   destroy(): void {
     this.#ending = true;
     this.#child?.kill("SIGKILL");
-    this.#leave();
+    this.#finish();
   }
 
-  /** A grandchild may keep stdout open indefinitely, and the child's last answers may still be in the pipe. */
+  /**
+   * Closes the stream once stdout is silent. A grandchild may keep stdout open indefinitely, and the child's last
+   * answers may still be in the pipe.
+   */
   #closeWhenSilent(): void {
     const seen = this.#chunks;
-    this.#after(TOGETHER_MS, () =>
-      // Data that is ready is read before this runs, even if the event loop was blocked for a long time.
+    this.#after(SILENCE_MS, () =>
+      // Available data is read before this runs, even if the event loop was blocked for a long time.
       this.#platform.defer(() => {
         if (this.#chunks === seen) this.#close("exited");
         else this.#closeWhenSilent();
@@ -143,13 +147,13 @@ export class ChildStream implements ByteStream {
   #endTree(): void {
     const child = this.#child;
     if (child?.treeAlive?.() !== true) {
-      this.#leave();
+      this.#finish();
       return;
     }
     child.kill("SIGTERM");
-    this.#after(REST_AFTER_MS, () => {
+    this.#after(KILL_TREE_AFTER_MS, () => {
       child.kill("SIGKILL");
-      this.#leave();
+      this.#finish();
     });
   }
 
@@ -160,11 +164,14 @@ export class ChildStream implements ByteStream {
     this.end();
   }
 
-  /** The process tree has exited; after an unexpected exit, only the rest of stdout is still read. */
-  #leave(): void {
+  /**
+   * Called when the process tree has exited, or when waiting for it ends. After an unexpected exit, the rest of stdout
+   * is still read.
+   */
+  #finish(): void {
     for (const timer of this.#ladder.splice(0)) timer.cancel();
     if (this.#ending) this.#close("exited");
-    this.#isGone();
+    this.#resolveGone();
   }
 
   #after(ms: number, run: () => void): Timer {

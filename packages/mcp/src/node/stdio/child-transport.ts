@@ -14,7 +14,10 @@ import type { StdioOptions } from "./stdio-client.js";
 /** Longer than the whole shutdown up to SIGKILL, shorter than the documented four seconds. */
 const CLOSE_TIMEOUT_MS = 3700;
 
-/** A transport over a child process that `open` starts. A separate module, so that `stdioTransport` loads it on demand. */
+/**
+ * Creates a transport over a child process that `open` starts. A separate module, so that `stdioTransport` loads it on
+ * demand.
+ */
 export function childTransport(
   options: StdioOptions,
   target: string,
@@ -56,11 +59,11 @@ function isLaunchFailure(cause: unknown): cause is McpError {
   return McpError.is(cause) && (cause.kind === "connect_failed" || cause.kind === "connection_closed");
 }
 
-/** Filters out what a server prints to stdout by mistake, and records it for error messages. */
+/** Filters out text that a server prints to stdout by mistake, and records it for error messages. */
 class NoiseFilter implements Channel {
   readonly #inner: Channel;
   readonly #report: LaunchReport;
-  /** The line being delivered; a fault reported during delivery is about it. */
+  /** The line being delivered. A fault reported during delivery is about it. */
   #line: string | undefined;
   #closed = false;
 
@@ -78,9 +81,9 @@ class NoiseFilter implements Channel {
     this.#inner.open({
       message: (text) => {
         if (this.#closed) return;
-        if (this.#report.nonJsonLines >= REPORTED_LINES && !mayBeMessage(text)) {
+        if (this.#report.nonJsonLines >= MAX_REPORTED_LINES && !mayBeMessage(text)) {
           this.#report.noise(text);
-          if (!this.#report.answered && this.#report.nonJsonLines > LINES_BEFORE_ANSWER) {
+          if (!this.#report.answered && this.#report.nonJsonLines > MAX_LINES_BEFORE_ANSWER) {
             closed(this.#report.failure("no_answer"));
             void this.#inner.close();
           }
@@ -121,19 +124,22 @@ class NoiseFilter implements Channel {
   }
 }
 
-/** Lines that are reported one by one; a program that prints without end would keep the process busy with faults. */
-const REPORTED_LINES = 1000;
-/** What has printed so many lines and answered nothing is no server. */
-const LINES_BEFORE_ANSWER = 10_000;
+/**
+ * Maximum number of lines reported one by one. A program that prints without end would keep the process busy with
+ * faults.
+ */
+const MAX_REPORTED_LINES = 1000;
+/** Maximum number of lines without an answer. A program that prints more is not a server. */
+const MAX_LINES_BEFORE_ANSWER = 10_000;
 
 function mayBeMessage(line: string): boolean {
   return /^\s*[{[]/.test(line);
 }
 
-/** What a server printed tells its author more than what a parser says of it. */
+/** Adds the printed line to an error, because it tells the author of the server more than the parser's message. */
 function withLine(error: Error, line: string): McpError {
   const { kind, fix } = McpError.from(error);
-  const printed = line.slice(0, SHOWN_LINE);
+  const printed = line.slice(0, MAX_SHOWN_LENGTH);
   return new McpError(kind, `${error.message}: ${JSON.stringify(printed)}`, {
     data: { line: printed },
     fix,
@@ -141,8 +147,10 @@ function withLine(error: Error, line: string): McpError {
   });
 }
 
-/** Characters of a line that is not a message; the beginning shows who printed it. */
-const SHOWN_LINE = 200;
+/**
+ * Maximum characters shown of a line that is not a message. Its beginning is enough to find the code that printed it.
+ */
+const MAX_SHOWN_LENGTH = 200;
 
 function stderrForwarder(
   target: NonNullable<StdioOptions["stderr"]>,
@@ -213,7 +221,7 @@ function allowedNames(inherit: boolean | readonly string[]): Set<string> | undef
   return new Set([...base, ...(inherit === false ? [] : inherit)].map(comparable));
 }
 
-/** Names are case-insensitive on Windows. */
+/** Normalizes a name. Names are case-insensitive on Windows. */
 function comparable(name: string): string {
   return process.platform === "win32" ? name.toUpperCase() : name;
 }

@@ -3,7 +3,7 @@ import type { ChildEnd } from "../../platform/platform.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 
-/** Why communication with a server process failed. */
+/** Reason why communication with a server process failed. */
 export type LaunchFailure =
   | "missing_binary"
   | "not_executable"
@@ -18,32 +18,38 @@ export type LaunchFailure =
   | "stdout_closed"
   | "no_answer";
 
-/** How the end of a server process was noticed. */
+/** How the end of a server process was detected. */
 type HowNoticed = "exited" | "stdin_closed" | "stdout_closed" | "no_answer";
 
 /** The `data` of an `McpError` about a server process. */
 export interface LaunchReportData {
+  /** Reason of the failure. */
   reason: LaunchFailure;
+  /** The command as configured. */
   command: string;
-  /** The path of the command; absent if it was not found. */
+  /** Resolved path of the command. Absent if it was not found. */
   resolvedPath?: string;
+  /** The configured working directory. Absent if none was set. */
   cwd?: string;
+  /** Exit code. Absent if the process is still running, never started, or was ended by a signal. */
   exitCode?: number;
+  /** Signal that ended the process, for example `SIGKILL`. */
   signal?: string;
   /** The last lines of stderr, oldest first. */
   stderr: string[];
-  /** The first line on stdout that was not a message, and how many there were. */
+  /** The first line on stdout that was not a message. Absent if there was none. */
   firstNonJsonLine?: string;
+  /** Number of lines on stdout that were not messages. */
   nonJsonLines: number;
 }
 
-const STDERR_LINES = 40;
-const NOISE_LENGTH = 300;
+const MAX_STDERR_LINES = 40;
+const MAX_NOISE_LENGTH = 300;
 
-/** Records what happened to one child process, and makes the error for it. */
+/** Records what happens to one child process, and creates the error for it. */
 export class LaunchReport {
   readonly stderr = new StderrRing();
-  /** Whether a message has arrived: an exit before that is a failed start, after it a lost connection. */
+  /** True once a message has arrived. An exit before that is a failed start, after it a lost connection. */
   answered = false;
   nonJsonLines = 0;
   #firstNonJson: string | undefined;
@@ -61,14 +67,14 @@ export class LaunchReport {
   /** Records a line on stdout that was not a message. */
   noise(line: string): void {
     this.nonJsonLines++;
-    this.#firstNonJson ??= line.slice(0, NOISE_LENGTH);
+    this.#firstNonJson ??= line.slice(0, MAX_NOISE_LENGTH);
   }
 
   ended(end: ChildEnd): void {
     this.#end = end;
   }
 
-  /** The error for all pending requests. `what` is how the end was noticed. */
+  /** Creates the error for all pending requests. `what` is how the end was detected. */
   failure(what: HowNoticed, cause?: unknown): McpError {
     const data = this.#data(what);
     const kind: ErrorKind = this.answered ? "connection_closed" : "connect_failed";
@@ -82,7 +88,7 @@ export class LaunchReport {
 
   #data(what: HowNoticed): LaunchReportData {
     const found = findProgram(this.#command, this.#env, this.#cwd);
-    const stderr = this.stderr.lines(STDERR_LINES);
+    const stderr = this.stderr.lines(MAX_STDERR_LINES);
     const end = this.#end;
     return {
       reason: this.#reason(what, stderr.join("\n"), "path" in found),
@@ -138,7 +144,7 @@ export class LaunchReport {
     const last = data.stderr.at(-1);
     const relevant = data.stderr.findLast((line) => /error|missing|required|must|not /i.test(line)) ?? last;
     const parts: string[] = [];
-    if (relevant !== undefined) parts.push(`stderr: ${printableLine(relevant.trim().slice(0, NOISE_LENGTH))}`);
+    if (relevant !== undefined) parts.push(`stderr: ${printableLine(relevant.trim().slice(0, MAX_NOISE_LENGTH))}`);
     if (data.firstNonJsonLine !== undefined && !this.answered)
       parts.push(`stdout: ${printableLine(data.firstNonJsonLine)}`);
     return parts.join("; ");
@@ -152,10 +158,10 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   missing_env: ({ stderr }) =>
     `Pass ${missingVariable(stderr.join("\n")) ?? "the variable"} in \`env\`; a server inherits only a few variables.`,
   missing_module: () => "Install the server's dependencies, and check the path in `args`.",
-  syntax_error: () => "The server's code has a syntax error; check its file and the version of its interpreter.",
+  syntax_error: () => "Fix the syntax error in the server's code, or use the version of the interpreter that it needs.",
   stdout_noise: () => "Start the server in its stdio mode, and let it log to stderr.",
   exited: () => "Run the command in a terminal to see why it exits; `data.stderr` has its last lines.",
-  killed: () => "Check the server's memory use and who sends it signals; `data.stderr` has its last lines.",
+  killed: () => "Check the server's memory use, and which program sends it signals; `data.stderr` has its last lines.",
   stdin_closed: () => "Keep reading from the server's stdin as long as it serves.",
   stdout_closed: () => "Keep the server's stdout open as long as it serves.",
   no_answer: () => "Check that the command is an MCP server in stdio mode, or raise `timeouts.connectMs`.",
@@ -178,8 +184,8 @@ function badFolder(cwd: string | undefined): boolean {
   }
 }
 
-/** How much of a child's stderr is kept for error messages: enough for several stack traces. */
-const RING_BYTES = 64 * 1024;
+/** Bytes of a child's stderr that are stored for error messages: enough for several stack traces. */
+const MAX_RING_BYTES = 64 * 1024;
 
 /** The end of a child's stderr. It is always read, so that the child never blocks on a full pipe. */
 class StderrRing {
@@ -191,14 +197,14 @@ class StderrRing {
   push(chunk: Uint8Array): void {
     this.total += chunk.length;
     // A copy, because the chunk may be a view on a much larger buffer.
-    this.#chunks.push(chunk.slice(-RING_BYTES));
-    this.#bytes += Math.min(chunk.length, RING_BYTES);
-    while (this.#bytes - (this.#chunks[0]?.length ?? 0) >= RING_BYTES) {
+    this.#chunks.push(chunk.slice(-MAX_RING_BYTES));
+    this.#bytes += Math.min(chunk.length, MAX_RING_BYTES);
+    while (this.#bytes - (this.#chunks[0]?.length ?? 0) >= MAX_RING_BYTES) {
       this.#bytes -= this.#chunks.shift()?.length ?? 0;
     }
   }
 
-  /** The last lines without blank ones, oldest first. */
+  /** The last non-blank lines, oldest first. */
   lines(count: number): string[] {
     const text = Buffer.concat(this.#chunks).toString("utf8");
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
@@ -207,8 +213,8 @@ class StderrRing {
 }
 
 /**
- * Where the system would find `command`: its path, or the list of places that were searched.
- * For error messages only; `spawn` does its own search.
+ * Finds `command` like the system does. Returns its path, or the list of searched folders. For error messages only:
+ * `spawn` does its own search.
  */
 function findProgram(
   command: string,

@@ -3,14 +3,16 @@ import type { ByteStream, ByteStreamEvents } from "../../transport/channel/strea
 import { builtin } from "../builtin.js";
 
 const READ_BYTES = 64 * 1024;
-/** How long to wait before writing to a full pipe again; short, because an active reader empties it within 1 ms. */
+/**
+ * Delay before writing to a full pipe again, in milliseconds. Short, because an active reader empties it within 1 ms.
+ */
 const FULL_MS = 2;
 
 /**
- * This process's stdin and stdout as one byte stream, with its own handles.
+ * The stdin and stdout of this process as one byte stream, with separate handles.
  *
- * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not read;
- * this handle does not block. stdin: all reads share one buffer.
+ * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not read.
+ * This handle does not block. stdin: all reads share one buffer.
  */
 export function processStream(): ByteStream {
   return new ProcessStream();
@@ -26,15 +28,15 @@ class ProcessStream implements ByteStream {
     this.#events = events;
     this.#output = openOutput();
     this.#output.on("drain", () => events.drained());
-    // Such as EPIPE: the client no longer reads answers.
+    // For example EPIPE: the client no longer reads answers.
     this.#output.on("error", (error) => this.#close(error));
     this.#output.once("close", () => this.#close());
     const input = openInput((chunk) => events.data(chunk));
     this.#input = input;
-    let over = false;
+    let hasEnded = false;
     const ended = () => {
-      if (over) return;
-      over = true;
+      if (hasEnded) return;
+      hasEnded = true;
       events.inputEnded();
     };
     // A failed stdin counts as ended.
@@ -104,7 +106,7 @@ function openOutput(): Writable {
   return new Writable({ decodeStrings: true, write: (chunk: Buffer, _encoding, done) => writeOut(chunk, done) });
 }
 
-/** Writes to the descriptor directly. A full pipe fails with EAGAIN and is tried again a little later. */
+/** Writes to the descriptor directly. Retries after a short delay if a full pipe fails with EAGAIN. */
 function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
   builtin("node:fs").write(1, chunk, (error, written) => {
     if (error !== null && error.code !== "EAGAIN") return done(error);
@@ -114,7 +116,7 @@ function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
   });
 }
 
-/** Whether a Node socket can wrap the descriptor; Bun's cannot. */
+/** True if a Node socket can wrap the descriptor. Bun's cannot. */
 function isPipe(fd: number): boolean {
   if (process.versions.bun !== undefined) return false;
   try {

@@ -10,31 +10,31 @@ import { platform as nodePlatform } from "../platform.js";
 
 /** How to start a server as a child process. */
 export interface StdioOptions {
-  /** The program: a path, or a name to look up in `PATH`. Not a shell command line. */
+  /** Program to start: a path, or a name to look up in `PATH`. Not a shell command line. */
   command: string;
-  /** Arguments of the program, passed as they are, because no shell reads them. Default: none. */
+  /** Arguments of the program. They are passed unchanged, without a shell. Default: none. */
   args?: readonly string[] | undefined;
-  /** Environment variables for the server, in addition to the few that every child inherits. */
+  /** Environment variables for the server, in addition to the few that every child inherits. Default: none. */
   env?: Readonly<Record<string, string>> | undefined;
-  /** Names of further variables to inherit, or `true` for the whole environment; default none. */
+  /** Names of further variables to inherit, or `true` for the whole environment. Default: none. */
   inheritEnv?: boolean | readonly string[] | undefined;
-  /** The folder in which the program starts. Default: the current folder of this process. */
+  /** Working directory of the program. Default: the current folder of this process. */
   cwd?: string | undefined;
   /**
-   * What to do with the server's stderr. `capture`, the default, keeps the last 64 KiB for error messages. `inherit` also
-   * copies it to this process's stderr; a function also receives it line by line.
+   * Handling of the server's stderr. `capture` stores the last 64 KiB for error messages. `inherit` also copies it to
+   * the stderr of this process. A function also receives it line by line. Default: `capture`.
    */
   stderr?: "capture" | "inherit" | ((line: string) => void) | undefined;
-  /** Longest message that is read, in bytes; default 16 MiB. */
+  /** Maximum size of a received message, in bytes. Default: 16 MiB. */
   maxMessageBytes?: number | undefined;
 }
 
 /**
- * A transport that starts the server as a child process and communicates over its stdin and stdout.
+ * Creates a transport that starts the server as a child process and communicates over its stdin and stdout.
  *
- * `open` starts the process; `close` ends it and its descendants within four seconds. Lines on its stdout that are not
+ * `open` starts the process. `close` ends it and its descendants within four seconds. Lines on its stdout that are not
  * messages are skipped and reported as faults. If it exits by itself, all pending requests reject with an `McpError`
- * whose `data` is a `LaunchReportData`. A transport starts one process; to restart, make another transport.
+ * whose `data` is a `LaunchReportData`. A transport starts one process; to restart, create another transport.
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
   checkOptions("stdioTransport", options, "command args env inheritEnv cwd stderr maxMessageBytes");
@@ -51,19 +51,23 @@ export function stdioTransport(options: StdioOptions, platform: Platform = nodeP
 }
 
 const SECRET_NAME = "[\\w.-]*(?:key|token|secret|passw|credential|auth(?!or(?!iz)))[\\w.-]*";
-/** `--api-key=…`, `API_TOKEN=…` and `Authorization: …`. */
+/** Matches `--api-key=…`, `API_TOKEN=…` and `Authorization: …`. */
 const NAMED = new RegExp(`^(-{0,2}${SECRET_NAME}\\s*[:=]\\s*).`, "is");
-/** `--api-key`, whose value is the next argument. */
+/** Matches `--api-key`, whose value is the next argument. */
 const FLAG = new RegExp(`^-{1,2}${SECRET_NAME}$`, "i");
 
-/** Longer arguments are programs or data, and what names the server is short. */
+/**
+ * Maximum length of a displayed argument. Longer ones are programs or data, which do not help to identify the server.
+ */
 const MAX_SHOWN = 120;
 
 function shortened(arg: string): string {
   return printableLine(arg.length > MAX_SHOWN ? `${arg.slice(0, MAX_SHOWN)}…` : arg);
 }
 
-/** A command for error messages, without the values of arguments that are named like a key, token or password. */
+/**
+ * Formats a command for error messages. Hides the values of arguments whose name suggests a key, token or password.
+ */
 export function shownCommand(command: string, args: readonly string[]): string {
   const shown = args.map((arg, index) => {
     if (index > 0 && FLAG.test(args[index - 1] ?? "")) return "…";

@@ -8,16 +8,16 @@ import { endOnSignals, endServer, exitSoon } from "../end-on-signals.js";
 import { platform as nodePlatform } from "../platform.js";
 import { processStream } from "./process-stream.js";
 
-/** How the process behaves while it serves its parent. */
+/** Options of `serveStdio`. */
 export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> {
   /**
-   * Exit the process when the client is gone; default true. It exits when nothing else keeps it alive, and after half a
-   * second in any case. With false the program decides; it can await `closed`.
+   * Exits the process when the client is gone: once nothing else keeps it alive, and after half a second in any case.
+   * With false the program decides, and can await `closed`. Default: true.
    */
   exit?: boolean | undefined;
-  /** Redirect what the program prints to stdout to stderr; default true, because stray output breaks the protocol. */
+  /** Redirects output of the program on stdout to stderr, because stray output breaks the protocol. Default: true. */
   guardStdout?: boolean | undefined;
-  /** Treat the exit of the parent process like the end of stdin; default true. */
+  /** Treats the exit of the parent process like the end of stdin. Default: true. */
   watchParent?: boolean | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
@@ -26,12 +26,12 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
 const PIPE: NetworkInfo = { transport: "pipe" };
 
 /**
- * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself; the promise resolves
- * at once, with the same handle that every transport has.
+ * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself. The promise
+ * resolves at once, with the same handle that every transport has.
  *
- * Stops when stdin ends, when stdout is closed, or when the parent process is gone: requests in flight are answered
- * first (`drainMs`, default 2 s), then the process exits with code 0. SIGINT and SIGTERM end the process as always. In each case
- * `terminate` of a handler object is called first.
+ * Stops when stdin ends, when stdout is closed, or when the parent process is gone. Answers pending requests first (`drainMs`,
+ * default 2 s), then exits with code 0. SIGINT and SIGTERM end the process as usual. In each case `terminate` of a handler object
+ * is called first.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -54,7 +54,7 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
     if (exits) exitSoon(platform);
   });
   if (exit && endpoint.endsObjects === true) {
-    // Also where the program listens to the signal: without its pipe this process has no client.
+    // Runs even if the program handles the signal: without its pipe this process has no client.
     const end = (handled: boolean) => {
       if (handled) exits = false;
       return served.close().then(() => closed);
@@ -64,27 +64,27 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   return { ...served, closed };
 }
 
-const EVERY_MS = 500;
+const PARENT_POLL_MS = 500;
 
 /**
  * Calls `gone` once when the process that started this one has exited. Returns a function that stops watching.
  *
- * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, as when a wrapper
+ * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, for example when a wrapper
  * script between a host and its server is killed.
  */
 function watchParent(platform: Platform, gone: () => void): () => void {
   const parent = process.ppid;
   let timer: Timer | undefined;
-  const look = () => {
+  const poll = () => {
     if (isGone(parent)) gone();
-    else timer = platform.timer(EVERY_MS, look);
+    else timer = platform.timer(PARENT_POLL_MS, poll);
   };
-  timer = platform.timer(EVERY_MS, look);
+  timer = platform.timer(PARENT_POLL_MS, poll);
   return () => timer?.cancel();
 }
 
 function isGone(parent: number): boolean {
-  // POSIX gives an orphan another parent; Windows keeps the id of the dead one.
+  // POSIX gives an orphan another parent. Windows keeps the id of the dead one.
   if (process.platform !== "win32") return process.ppid !== parent;
   try {
     process.kill(parent, 0);
@@ -95,17 +95,17 @@ function isGone(parent: number): boolean {
 }
 
 /**
- * Redirects what the program prints to stdout to stderr, because the server must write only messages to stdout. Warns
- * once, with the place that printed. It is never removed: stdout has no reader after the protocol ends.
+ * Redirects output of the program on stdout to stderr, because the server must write only messages to stdout. Warns
+ * once, with the location that printed. It is never removed: stdout has no reader after the protocol ends.
  *
- * It covers `console.*` and `process.stdout`, including worker threads; it cannot cover writes to file descriptor 1 that
+ * It covers `console.*` and `process.stdout`, including worker threads. It cannot cover writes to file descriptor 1 that
  * bypass Node's stream, such as those of a child process with inherited stdout.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 function guardStdout(): void {
   const { stdout } = process;
-  // Files have no such count.
+  // A stdout that is a file has no such count.
   const before = (stdout as { bytesWritten?: number }).bytesWritten ?? 0;
   if (before > 0) process.stderr.write(tooEarly(before));
   let noticed = false;
@@ -123,7 +123,7 @@ function guardStdout(): void {
   stdout.end = ((chunk?: unknown) => {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) write(chunk);
     return stdout;
-    // Safe: one implementation for all overloads of `end`; its other parameters are not needed.
+    // Safe: one implementation for all overloads of `end`. Its other parameters are not needed.
   }) as typeof stdout.end;
 }
 
@@ -136,12 +136,12 @@ function notice(place: string): string {
 
 function tooEarly(bytes: number): string {
   return (
-    `[parley] ${bytes} bytes were printed to stdout before \`serveStdio\` was called, where clients expect messages alone. ` +
+    `[parley] ${bytes} bytes were printed to stdout before \`serveStdio\` was called, where clients expect only messages. ` +
     "Call `serveStdio` first, or log with console.error.\n"
   );
 }
 
-/** The innermost frame outside Node that led to `write`. */
+/** Location of the innermost stack frame outside Node that led to `write`. */
 function callSite(write: typeof process.stdout.write): string {
   const holder: { stack?: string } = {};
   const limit = Error.stackTraceLimit;
