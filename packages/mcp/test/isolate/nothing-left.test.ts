@@ -98,7 +98,9 @@ it("a server closes whose bundle left out the program of the workers, and its ca
   const where = bundle.isolated(bundle.url("tools"), { export: "where" });
   const server = new Server({ name: "s", version: "1" }, { maskErrors: false, onError: () => {} });
   const client = await connect(server.tool("where", {}, where));
-  expect(String(await client.callTool("where", {}).catch((error: unknown) => error))).toContain("this bundle does not contain");
+  expect(String(await client.callTool("where", {}).catch((error: unknown) => error))).toContain(
+    "this bundle does not contain",
+  );
   await client.close();
   await server.close();
 });
