@@ -24,37 +24,38 @@ export interface Entry {
 }
 
 const PURPOSES: Readonly<Record<string, string>> = {
-  redis: "A storage on Redis or Valkey, for servers on several nodes.",
-  inspector: "The inspector: a page in the browser that connects to servers and shows every message.",
+  redis: "Storage on Redis or Valkey, for servers on several nodes.",
+  inspector: "The inspector: a browser page that connects to MCP servers and shows every message.",
   ".": "The main entry: servers, clients, tools, resources, prompts, content and errors.",
   "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
   "./auth": "Authorization: OAuth for clients, and protection for servers.",
-  "./adapters": "Tools for agent frameworks and model providers: their formats out, their calls back.",
-  "./apps": "MCP Apps: tools with a page, for servers, and showing such pages, for hosts.",
-  "./apps-view": "MCP Apps: the client for the script of a page, inside its frame.",
+  "./adapters": "Converts MCP tools for agent frameworks and model providers, and runs their tool calls.",
+  "./apps": "MCP Apps: tools with a page on servers, and rendering of such pages in hosts.",
+  "./apps-view": "MCP Apps: the client that the script of a page uses inside its frame.",
   "./extension":
-    "For authors of extensions of the protocol: `defineExtension`, and what servers and clients let an extension do.",
-  "./limits": "Limits of each caller and of tools with a rate: on one node, or on a storage for all nodes together.",
+    "For authors of protocol extensions: `defineExtension`, and the interfaces that servers and clients give to extensions.",
+  "./limits": "Quotas per caller and rate limits of tools, on one node or shared by all nodes through a storage.",
   "./lint":
     "Checks of tool definitions: names, descriptions, schemas, costs, limits of providers, hidden instructions.",
   "./lock":
-    "Pins what a server offers, shows in what it differs later, and holds clients to what was approved: against rug pulls.",
-  "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
-  "./config": "Configuration: files with servers of other applications, and the options of a program.",
-  "./host": "Many servers as one: a host, its gateway and search among its tools.",
+    "Pins the definitions of a server, reports later changes, and blocks unapproved tools in clients: protection against rug pulls.",
+  "./login": "Login for programs on Node: by browser or terminal, with tokens stored in a file.",
+  "./config": "Configuration: server lists of other applications, and program options from files and variables.",
+  "./host": "A host for many servers, its gateway, and search over their tools.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
-  "./protocol": "The specification as types and tables: messages, errors, revisions.",
+  "./protocol": "The MCP specification as types and tables: messages, errors, revisions.",
   "./recording":
-    "Sessions written down: recordings without secrets, servers that answer as recorded, and what answers differently now.",
-  "./registry": "Many servers behind one address: a registry of servers by name, and a directory of them.",
-  "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
-  "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
-  "./storage/sqlite": "A storage in one SQLite file, for a single machine: what it holds survives a restart.",
-  "./supervision": "Supervision: children that are started again by rules, as trees, and the events of both.",
-  "./tasks": "The tasks extension: tools that outlive their request, for servers and clients.",
+    "Records sessions without secrets, replays them as a server, and compares recorded results with new ones.",
+  "./registry": "A registry that serves many servers by name behind one address.",
+  "./skills":
+    "The skills extension: serves instructions for agents from folders or values, and verifies and loads them.",
+  "./storage": "The storage contract for state that processes share, and an in-memory implementation.",
+  "./storage/sqlite": "Storage in a SQLite file, which survives restarts; for a single machine.",
+  "./supervision": "Supervision: restarts failed children by a policy, in trees, and reports events.",
+  "./tasks": "The tasks extension: tool calls that outlive their request, for servers and clients.",
   "./telemetry":
-    "Spans, metrics, log lines and health of servers and clients, for OpenTelemetry, Prometheus and any logger.",
+    "Spans, metrics, log lines and health checks of servers and clients, for OpenTelemetry, Prometheus and any logger.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };
 

@@ -30,8 +30,8 @@ export const FOUND_COMMAND_LINE: readonly Mutant[] = [
     name: "env-of-module-refused",
     recreates: "`parley add` refuses --env for a module, which it starts as a program",
     file: "packages/cli/src/project/target-entry.ts",
-    search: "takeTarget(invocation, { startsModules: true })",
-    replace: "takeTarget(invocation)",
+    search: "resolveTarget(invocation, { startsModules: true })",
+    replace: "resolveTarget(invocation)",
     tests: ["packages/cli/test/project/add.test.ts"],
   },
   {
