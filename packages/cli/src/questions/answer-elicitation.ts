@@ -14,16 +14,16 @@ import { listOf, memberOf, type ParsedValue, resolveSchema, typedValue } from ".
 const MAX_SHOWN_FIELDS = 10;
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Who answers. */
+/** The sources of answers for one command. */
 export interface ElicitationContext {
   readonly terminal: Terminal;
   readonly desk: QuestionQueue;
   readonly prepared: PreparedAnswers | undefined;
-  /** Ends the command: an answer of its command line does not fit. */
+  /** Ends the command, because an `--answer` does not fit its field. */
   readonly refuse: (error: UsageError) => void;
 }
 
-/** Answers a form or a page: by what the command line has prepared, by the person at the terminal, or by declining. */
+/** Answers a form or a page request: with prepared answers, by asking the user, or by declining. */
 export async function answerElicitation(
   at: ElicitationContext,
   question: ElicitRequestParams,
@@ -35,7 +35,9 @@ export async function answerElicitation(
     if (terminal.interactive) {
       return desk.ask(within, (prompter) => askPage(terminal, prompter, question, server.name));
     }
-    terminal.note(show`${server.name} wants a page to be visited, and was declined: ${question.message}`);
+    terminal.note(
+      show`${server.name} asked to open a page. Declined, because this run is not interactive: ${question.message}`,
+    );
     notePage(terminal, question.url);
     return { action: "decline" } as const;
   }
@@ -47,7 +49,7 @@ export async function answerElicitation(
   );
 }
 
-/** The answer that the command line has prepared, or what of it a person need not be asked any more. */
+/** The complete answer from the command line, or the fields that need no further question. */
 function preparedForm(
   { terminal, prepared, refuse }: ElicitationContext,
   question: ElicitRequestFormParams,
@@ -56,14 +58,14 @@ function preparedForm(
   const { content, missing, problem } =
     prepared === undefined ? { content: {}, missing: [], problem: undefined } : prepareForm(prepared, question);
   if (prepared !== undefined && missing.length === 0 && problem === undefined) {
-    // `prepareForm` has checked the values against the form, as the client does again.
+    // `prepareForm` validated the values; the client validates them again.
     return { action: "accept", content: content as NonNullable<ElicitResult["content"]> };
   }
   if (problem !== undefined && terminal.interactive)
     terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${problem}`);
   if (terminal.interactive) return { given: problem === undefined ? content : {} };
   if (problem !== undefined) {
-    refuse(new UsageError(`an --answer does not fit what ${server} asks: ${problem}`, "Correct the answer."));
+    refuse(new UsageError(`an --answer does not fit the form of ${server}: ${problem}`, "Correct the answer."));
     return { action: "cancel" };
   }
   const wanted = prepared === undefined ? formFields(question.requestedSchema) : undefined;
@@ -71,21 +73,21 @@ function preparedForm(
   const pairs = names.slice(0, MAX_SHOWN_FIELDS).map((name) => `--answer ${name}=…`);
   const how = pairs.length === 0 ? "--answer name=value" : pairs.join(" ");
   terminal.note(
-    show`${server} asked "${clip(question.message, MAX_MESSAGE_LENGTH)}". Declined, because there is no terminal. To answer: ${how}`,
+    show`${server} asked "${clip(question.message, MAX_MESSAGE_LENGTH)}". Declined, because this run is not interactive. To answer: ${how}`,
   );
   return { action: "decline" };
 }
 
-/** What the prepared answers make of one form. */
+/** The prepared answers that belong to one form. */
 interface FormAnswers {
   readonly content: Readonly<Record<string, unknown>>;
-  /** Required fields that nobody has answered. */
+  /** Required fields without an answer. */
   readonly missing: readonly string[];
-  /** Why an answer does not fit its field. */
+  /** Reason why an answer does not fit its field. */
   readonly problem?: string;
 }
 
-/** The fields of this form that the command line has answered. */
+/** Selects and types the prepared answers for the fields of this form. */
 function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitRequestFormParams): FormAnswers {
   const properties = memberOf(requestedSchema, "properties");
   const content: [string, unknown][] = [];
@@ -94,7 +96,7 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
     if (property === undefined) continue;
     const schema = resolveSchema(property, requestedSchema);
     const typed = "value" in answer ? answer : typedTexts(answer.texts, schema);
-    if ("problem" in typed) return { content: {}, missing: [], problem: `the answer of "${name}": ${typed.problem}` };
+    if ("problem" in typed) return { content: {}, missing: [], problem: `"${name}" is ${typed.problem}` };
     content.push([name, typed.value]);
   }
   const given = Object.fromEntries(content);
@@ -104,12 +106,15 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
       !Object.hasOwn(given, name) &&
       memberOf(memberOf(properties, name), "default") === undefined,
   );
-  // Missing fields are told apart, and a person may still be asked for them.
+  // Required fields are reported in `missing` instead: the user may still be asked for them.
   const [issue] = missing.length > 0 ? [] : formIssues({ ...requestedSchema, required: [] }, given);
   return { content: given, missing, ...(issue === undefined ? {} : { problem: issue }) };
 }
 
-/** One text as what the field wants; several are a list, as a form has them: of texts. */
+/**
+ * Types a single text by the field's schema. Several texts become an array of strings, the only array type that forms
+ * have.
+ */
 function typedTexts(texts: readonly string[], schema: unknown): ParsedValue {
   const [first = ""] = texts;
   return texts.length > 1 ? { value: [...texts] } : typedValue(first, schema);

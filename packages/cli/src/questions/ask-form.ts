@@ -8,24 +8,26 @@ import { clip, type FormField, formFields } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 import { memberOf, nameOfType, typedValue, typesOf } from "./typed-value.js";
 
-/** What a form is and who wants it answered. */
+/** A form and the server that sent it. */
 interface FormQuestion {
   readonly question: ElicitRequestFormParams;
   readonly server: string;
-  /** Fields that the command line has answered. */
+  /** Fields already answered on the command line. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
 const MAX_MESSAGE_LENGTH = 2_000;
 
-/** Says who asks what: the words are the server's, indented so that they look like nobody else's. */
+/**
+ * Prints the server's name and its message. The message is indented, so that it cannot pass for output of this program.
+ */
 export function noteQuestion(terminal: Terminal, server: string, verb: string, message: string): void {
   const { bold, cyan } = terminal.noteStyle;
   terminal.note(show`${cyan("?")} ${bold(clip(server, 80))} ${verb}`);
   terminal.note(showIndented(clip(message, MAX_MESSAGE_LENGTH)));
 }
 
-/** Asks for the fields of a form, shows them once more, and lets the person send, change or decline them. */
+/** Asks for the fields of a form, then lets the user send, change or decline the answers. */
 export async function askForm(
   terminal: Terminal,
   prompter: Prompter,
@@ -34,13 +36,13 @@ export async function askForm(
   noteQuestion(terminal, server, "asks:", question.message);
   const fields = formFields(question.requestedSchema);
   if (fields === undefined) {
-    terminal.note("The form has more than 100 fields, and was declined.");
+    terminal.note("Declined, because the form has more than 100 fields.");
     return { action: "decline" };
   }
   const open = fields.filter(({ name }) => !Object.hasOwn(given, name));
   const first = await prompter.choose(show`Do you want to answer?`, [
     { value: "accept" as const, label: show`${open.length === 0 ? "Yes" : "Answer"}` },
-    { value: "decline" as const, label: show`Decline`, hint: show`Escape leaves without an answer` },
+    { value: "decline" as const, label: show`Decline`, hint: show`press Escape to cancel` },
   ]);
   if (first !== "accept") return { action: first ?? "cancel" };
   if (open.length === 0) return accepted(given);
@@ -57,7 +59,7 @@ export async function askForm(
   }
 }
 
-/** Asks for each field in turn; undefined if the person leaves. */
+/** Asks for each field in turn. Returns undefined if the user leaves. */
 export async function askFields(
   terminal: Terminal,
   prompter: Prompter,
@@ -69,19 +71,19 @@ export async function askFields(
     if (answer === undefined) return undefined;
     if ("value" in answer) answers.push([field.name, answer.value]);
   }
-  // Entries define members, so that "__proto__" stays a name like others.
+  // `fromEntries` defines own members, so a field named "__proto__" is safe.
   return Object.fromEntries(answers);
 }
 
 function accepted(answers: Readonly<Record<string, unknown>>): ElicitResult {
-  // The client checks the values against the form before they are sent.
+  // The client validates the values against the form before it sends them.
   return { action: "accept", content: answers as Record<string, ElicitValue> };
 }
 
-/** What a field was answered with. A field that was left out has no value. */
+/** The answer for one field; without `value` if the field was skipped. */
 type FieldAnswer = { readonly value?: unknown };
 
-/** Asks for one field, with what is wrong until it fits; undefined if the person leaves the form. */
+/** Asks for one field until the value is valid. Returns undefined if the user leaves the form. */
 async function askField(prompter: Prompter, field: FormField, style: Style): Promise<FieldAnswer | undefined> {
   const message = messageOf(field, style);
   if (field.kind === "text") return askText(prompter, field, message);
@@ -98,10 +100,10 @@ async function askField(prompter: Prompter, field: FormField, style: Style): Pro
         ]
       : field.choices;
   const options = known.map(({ value, label }) => ({ value: { value } as FieldAnswer, label: showLine(label) }));
-  const skip = { value: {}, label: show`${style.dim("leave it out")}` };
+  const skip = { value: {}, label: show`${style.dim("skip")}` };
   const all = field.required || field.preset !== undefined ? options : [...options, skip];
   const preset = all.find(({ value }) => "value" in value && value.value === field.preset);
-  // Whoever only presses Enter agrees to nothing.
+  // Pressing Enter alone must not consent to anything.
   const cautious = all.includes(skip) ? skip : field.kind === "boolean" ? options[1] : options[0];
   return prompter.choose(message, all, (preset ?? cautious)?.value);
 }
@@ -114,7 +116,7 @@ async function askChoices(
   initial: readonly (string | number | boolean)[],
 ): Promise<FieldAnswer | undefined> {
   let problem: string | undefined;
-  // Bounded: a person who cannot please the schema leaves the form.
+  // Bounded. A user who cannot satisfy the schema can leave the form.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const asked = problem === undefined ? message : joinText([message, show`\n${problem}`]);
     const value = await prompter.chooseSome(asked, options, initial, field.required);
@@ -138,7 +140,7 @@ async function askText(prompter: Prompter, field: FormField, message: TerminalTe
     return "problem" in typed ? expectedType(field) : issueOf(field, typed.value);
   });
   if (text === undefined) return undefined;
-  // The default is shown with its control characters spelled; what is sent is the default itself.
+  // The preset is displayed with escaped control characters; send the original.
   if (text === preset?.text) return { value: field.preset };
   if (text === "" && optional) return {};
   const typed = typedValue(text, field.schema);
@@ -155,12 +157,12 @@ function messageOf({ label, description, required, preset, name }: FormField, st
 
 function expectedType({ schema }: FormField): string {
   const types = [...typesOf(schema, schema)];
-  return `Write ${types.map(nameOfType).join(" or ")}.`;
+  return `Enter ${types.map(nameOfType).join(" or ")}.`;
 }
 
-/** Why a value does not fit its field; a schema that cannot be used is left to the server. */
+/** Validates a value against its field. Returns undefined for a valid value, and if the schema cannot be compiled. */
 function issueOf({ name, schema, required }: FormField, value: unknown): string | undefined {
-  // Only a form of plain values can be checked here; for others the server decides.
+  // Forms have plain values only. Leaves other values to the server.
   if (typeof value === "object" && !Array.isArray(value)) return undefined;
   const form = { type: "object", properties: { [name]: schema }, ...(required ? { required: [name] } : {}) };
   try {
@@ -173,7 +175,7 @@ function issueOf({ name, schema, required }: FormField, value: unknown): string 
   }
 }
 
-/** An empty text fits most schemas, and is rarely what somebody means who was asked for one. */
+/** Rejects an empty required text: most schemas allow it, but it is rarely intended. */
 function requiredIssue(schema: unknown, required: boolean, value: unknown): string | undefined {
-  return required && value === "" && memberOf(schema, "minLength") !== 0 ? "Write something." : undefined;
+  return required && value === "" && memberOf(schema, "minLength") !== 0 ? "This field is required." : undefined;
 }

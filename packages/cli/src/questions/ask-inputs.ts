@@ -4,7 +4,7 @@ import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { type Prompter, QuestionQueue } from "./prompter.js";
 
-/** Asks the person for inputs of a configuration, which are its words and not the server's. Throws a `UsageError` if they leave. */
+/** Asks the user for the inputs that a configuration file refers to. Throws a `UsageError` if the user leaves. */
 export async function askInputs(
   terminal: Terminal,
   server: string,
@@ -16,7 +16,10 @@ export async function askInputs(
     for (const input of needed) {
       const value = await askInput(prompter, input);
       if (value === undefined) {
-        throw new UsageError(`the configuration of ${server} asks for "${input.id}"`, `Give it: --input ${input.id}=…`);
+        throw new UsageError(
+          `the configuration of ${server} needs a value for "${input.id}"`,
+          `Pass --input ${input.id}=<value>.`,
+        );
       }
       values.push([input.id, value]);
     }
@@ -35,6 +38,6 @@ function askInput(
       options.map((value) => ({ value, label: show`${value}` })),
     );
   }
-  const problem = (text: string) => (text === "" ? "write a value" : undefined);
+  const problem = (text: string) => (text === "" ? "Enter a value." : undefined);
   return prompter.write(message, undefined, problem, password === true);
 }

@@ -7,10 +7,10 @@ import { clip } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 
 const MAX_TEXT_LENGTH = 4_000;
-/** Messages that are shown; of a longer conversation the last ones matter. */
+/** Number of messages to print. Of a longer conversation, only the last ones are printed. */
 const MAX_MESSAGES = 20;
 
-/** Shows what a server would ask a model, and lets a person write the answer. Throws `declined` if they refuse. */
+/** Prints a sampling request and lets the user write the answer. Throws `declined` if the user declines. */
 export async function askModel(
   terminal: Terminal,
   prompter: Prompter,
@@ -21,7 +21,7 @@ export async function askModel(
   const left = question.messages.length - MAX_MESSAGES;
   if (left > 0) terminal.note(show`  … ${left} earlier messages`);
   for (const message of question.messages.slice(-MAX_MESSAGES)) noteMessage(terminal, message);
-  const chosen = await prompter.choose(show`Do you want to answer in place of a model?`, [
+  const chosen = await prompter.choose(show`Answer in place of a model?`, [
     { value: true, label: show`Answer` },
     { value: false, label: show`Decline` },
   ]);
@@ -31,7 +31,7 @@ export async function askModel(
 }
 
 function needed(written: string): string | undefined {
-  return written === "" ? "Write something, or leave by Escape." : undefined;
+  return written === "" ? "Enter an answer, or press Escape to cancel." : undefined;
 }
 
 function noteMessage(terminal: Terminal, { role, content }: SamplingMessage): void {

@@ -5,19 +5,19 @@ import { show } from "../terminal/terminal-text.js";
 import { noteQuestion } from "./ask-form.js";
 import type { Prompter } from "./prompter.js";
 
-/** Shows the page that a server wants visited, in full, and opens it only if the person agrees. */
+/** Prints the full URL that a server wants the user to visit, and opens it only with consent. */
 export async function askPage(
   terminal: Terminal,
   prompter: Prompter,
   question: ElicitRequestURLParams,
   server: string,
 ): Promise<ElicitResult> {
-  noteQuestion(terminal, server, "wants you to visit a page:", question.message);
+  noteQuestion(terminal, server, "asks you to open a page:", question.message);
   notePage(terminal, question.url);
   const chosen = await prompter.choose<"open" | "self" | "decline">(show`Open it?`, [
     { value: "decline", label: show`No, decline` },
     { value: "open", label: show`Open it in the browser` },
-    { value: "self", label: show`I open it myself` },
+    { value: "self", label: show`I will open it myself` },
   ]);
   if (chosen === undefined) return { action: "cancel" };
   if (chosen === "decline") return { action: "decline" };
@@ -25,10 +25,10 @@ export async function askPage(
   return { action: "accept" };
 }
 
-/** The whole address and, apart from it, the host: the part that says where it leads. */
+/** Prints the whole URL and, on its own line, the host, because the host shows where the URL leads. */
 export function notePage(terminal: Terminal, url: string): void {
   const { bold } = terminal.noteStyle;
-  // As the parser spells it: a name of other letters shows its Punycode.
+  // The parser converts non-ASCII host names to Punycode, which exposes lookalikes.
   const { href, host } = new URL(url);
   terminal.note(show`  address: ${href}`);
   terminal.note(show`  host:    ${bold(host)}`);
@@ -40,6 +40,6 @@ async function openPage(terminal: Terminal, url: string): Promise<void> {
     openInBrowser(url);
   } catch (reason) {
     if (!McpError.is(reason)) throw reason;
-    terminal.note(show`It could not be opened: ${reason.message}. Open it yourself.`);
+    terminal.note(show`Could not open the browser: ${reason.message}. Open the address yourself.`);
   }
 }

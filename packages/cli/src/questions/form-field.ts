@@ -1,15 +1,15 @@
 import { listOf, memberOf, resolveSchema, typesOf } from "./typed-value.js";
 
-/** One answer of a list. */
+/** One value of an enumeration. */
 export interface Choice {
   readonly value: string | number | boolean;
   readonly label: string;
 }
 
-/** One field of a form, as a person is asked for it. */
+/** One field of a form, prepared for display. */
 export interface FormField {
   readonly name: string;
-  /** Its schema, references resolved. */
+  /** The schema of the field, with references resolved. */
   readonly schema: unknown;
   readonly label: string;
   readonly description: string;
@@ -19,13 +19,13 @@ export interface FormField {
   readonly preset: unknown;
 }
 
-/** Fields of one form, and answers of one list: nobody reads more. */
+/** Limits of one form; larger ones are unusable in a terminal. */
 const MAX_FIELDS = 100;
 const MAX_CHOICES = 500;
 const MAX_LABEL_LENGTH = 120;
 const MAX_DESCRIPTION_LENGTH = 500;
 
-/** The fields that a schema of an object asks for, in its order; undefined if they are too many to ask. */
+/** The fields of an object schema, in its order. Undefined if there are more than `MAX_FIELDS`. */
 export function formFields(schema: unknown): readonly FormField[] | undefined {
   const properties = Object.entries((memberOf(schema, "properties") ?? {}) as object);
   if (properties.length > MAX_FIELDS) return undefined;
@@ -52,7 +52,7 @@ function fieldOf(name: string, property: unknown, root: unknown, required: boole
   };
 }
 
-/** The answers that a schema lists, with their titles in each of the ways in which forms have them. */
+/** The values that a schema enumerates, with titles from `enumNames`, or from `title` beside `const`. */
 function choicesOf(schema: unknown): readonly Choice[] {
   const titles = listOf(memberOf(schema, "enumNames"));
   const plain = listOf(memberOf(schema, "enum")).map((value, at) => [value, titles[at]] as const);
@@ -74,7 +74,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A text of a server, short enough to stand in a form. */
+/** Shortens a text of the server to `maxLength` characters. */
 export function clip(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }

@@ -5,14 +5,14 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { memberOf, parseJson } from "./typed-value.js";
 
-/** How long a model may think, and how much it may say. */
+/** Limits of one run. */
 const MAX_RUN_MS = 10 * 60_000;
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_STDERR_LENGTH = 500;
 
 /**
- * Answers a question to a model by a program: the request goes to its stdin as JSON, and its stdout is the answer, either text or
- * a JSON object with `content`. Throws an `McpError` if the program fails, says too much or takes too long.
+ * Answers a sampling request with a program. The program reads the request from stdin as JSON, and prints text or a
+ * JSON object with `content`. Throws an `McpError` if it fails, prints too much or runs too long.
  */
 export async function answerByCommand(
   words: readonly string[],
@@ -28,7 +28,7 @@ export async function answerByCommand(
   if (content === undefined) return { ...rest, content: { type: "text", text } };
   if (typeof content === "string") return { ...rest, content: { type: "text", text: content } };
   const blocks: unknown[] = Array.isArray(content) ? content : [content];
-  if (!blocks.every(isSamplingContent)) throw failed("answered with content that the protocol does not have");
+  if (!blocks.every(isSamplingContent)) throw failed("printed content that the protocol does not define");
   const whole = "value" in parsed ? parsed.value : undefined;
   const [model, stopReason] = [memberOf(whole, "model"), memberOf(whole, "stopReason")];
   return {
@@ -48,7 +48,7 @@ function runProgram(
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env: { ...env }, shell: false, signal, killSignal: "SIGKILL" });
     let late = false;
-    // A timer of its own: Node 20 may collect an `AbortSignal.timeout` that is part of another signal.
+    // Not `AbortSignal.timeout`: Node 20 may collect it when it is part of another signal.
     const timer = setTimeout(() => {
       late = true;
       child.kill("SIGKILL");
@@ -59,7 +59,7 @@ function runProgram(
       bytes += chunk.length;
       if (bytes <= MAX_OUTPUT_BYTES) return chunks.push(chunk);
       child.kill("SIGKILL");
-      return reject(failed(`said more than ${MAX_OUTPUT_BYTES} bytes`));
+      return reject(failed(`printed more than ${MAX_OUTPUT_BYTES} bytes`));
     });
     child.stderr.on("data", (chunk: Buffer) => {
       stderr = (stderr + chunk.toString()).slice(-MAX_STDERR_LENGTH);
@@ -74,7 +74,7 @@ function runProgram(
       else if (code === 0) resolve(Buffer.concat(chunks).toString());
       else reject(failed(`ended with exit code ${code}${stderr === "" ? "" : `: ${stderr.trim()}`}`));
     });
-    // A program that does not read its input is free to.
+    // Ignored: a program need not read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
@@ -82,11 +82,11 @@ function runProgram(
 
 function failed(what: string): McpError {
   return new McpError("internal_error", `the program of --sample-with ${what}`, {
-    fix: "Run it by hand with a request on its stdin, and correct it.",
+    fix: "Run it with a request on stdin to see the failure, and correct it.",
   });
 }
 
-/** The words of a command as a shell would split it, quotes included, without anything else that shells do. */
+/** Splits a command into words as a shell does. Supports quotes, but no other shell syntax. */
 export function commandWords(line: string): string[] {
   const words: string[] = [];
   for (const [, word = ""] of line.matchAll(/((?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+)/g)) {
@@ -99,7 +99,7 @@ export function commandWords(line: string): string[] {
   const bare = line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "");
   if (words.length > 0 && !/["']/.test(bare)) return words;
   throw new UsageError(
-    words.length === 0 ? "--sample-with names no program" : "--sample-with has a quote without its end",
+    words.length === 0 ? "--sample-with is empty" : "--sample-with has an unclosed quote",
     "Write a program and its arguments, such as --sample-with 'node answer.mjs'.",
   );
 }

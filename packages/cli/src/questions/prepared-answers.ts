@@ -2,10 +2,10 @@ import type { OptionReader } from "../commands/option-reader.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { parseJson } from "./typed-value.js";
 
-/** Answers of the command line to forms: by name, as texts still to be typed or as values. */
+/** Answers from the command line by field name: untyped texts of `--answer`, or values of `--answers`. */
 export type PreparedAnswers = ReadonlyMap<string, { readonly texts: readonly string[] } | { readonly value: unknown }>;
 
-/** Reads `--answers` and `--answer`; undefined if neither is given. The second outweighs the first. */
+/** Reads `--answers` and `--answer`. Returns undefined if neither is given. `--answer` takes precedence. */
 export function preparedAnswers(options: OptionReader): PreparedAnswers | undefined {
   const json = options.text("answers");
   const pairs = options.many("answer");
@@ -15,14 +15,14 @@ export function preparedAnswers(options: OptionReader): PreparedAnswers | undefi
     const parsed = parseJson(json);
     const value = "value" in parsed ? parsed.value : undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      const why = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "not a JSON object";
+      const why = "problem" in parsed ? parsed.problem : "not a JSON object";
       throw new UsageError(`--answers is ${why}`, `Write it as --answers '{"name": "value"}'.`);
     }
     for (const [name, one] of Object.entries(value)) answers.set(name, { value: one });
   }
   for (const pair of pairs) {
     const at = pair.indexOf("=");
-    if (at < 1) throw new UsageError("an --answer has no name and value", "Write it as --answer name=value.");
+    if (at < 1) throw new UsageError("an --answer is not of the form name=value", "Write it as --answer name=value.");
     const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
     const before = answers.get(name);
     answers.set(name, { texts: [...(before !== undefined && "texts" in before ? before.texts : []), text] });

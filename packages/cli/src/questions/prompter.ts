@@ -1,7 +1,7 @@
 import type { Terminal } from "../terminal/terminal.js";
 import { showLine, type TerminalText } from "../terminal/terminal-text.js";
 
-/** One answer to choose. */
+/** One option to choose from. */
 export interface SelectOption<T> {
   readonly value: T;
   readonly label: TerminalText;
@@ -9,8 +9,8 @@ export interface SelectOption<T> {
 }
 
 /**
- * Asks a person on the terminal. Every text is `Shown`, so what a server wrote cannot act on the terminal. Each method gives
- * undefined when the person leaves the question (Escape, Ctrl-C) or when it is withdrawn.
+ * Asks the user on the terminal. Every text is a `TerminalText`, so a server cannot inject control characters. Each
+ * method returns undefined if the user leaves the question (Escape, Ctrl-C) or the signal is aborted.
  */
 export interface Prompter {
   choose<T>(message: TerminalText, options: readonly SelectOption<T>[], initial?: T): Promise<T | undefined>;
@@ -20,7 +20,10 @@ export interface Prompter {
     initial: readonly T[],
     required: boolean,
   ): Promise<T[] | undefined>;
-  /** `preset` is the answer of a person who writes nothing; `problem` says why another one cannot be taken. A secret is not shown. */
+  /**
+   * Asks for a line of text. `preset` is returned for empty input. `problem` returns the reason to reject an input.
+   * `isSecret` masks the input.
+   */
   write(
     message: TerminalText,
     preset: TerminalText | undefined,
@@ -29,7 +32,7 @@ export interface Prompter {
   ): Promise<string | undefined>;
 }
 
-/** Asks one after the other: what a server asks meanwhile waits until the terminal is free. */
+/** Asks one question at a time. Concurrent questions wait until the terminal is free. */
 export class QuestionQueue {
   readonly #terminal: Terminal;
   #last: Promise<unknown> = Promise.resolve();
@@ -38,7 +41,7 @@ export class QuestionQueue {
     this.#terminal = terminal;
   }
 
-  /** Runs `ask` when no other question is open. */
+  /** Runs `ask` as soon as no other question is open. */
   ask<T>(signal: AbortSignal, ask: (prompter: Prompter) => Promise<T>): Promise<T> {
     const turn = this.#last.then(async () => {
       const prompter = await openPrompter(this.#terminal, signal);
@@ -49,12 +52,12 @@ export class QuestionQueue {
   }
 }
 
-/** Loaded when the first question comes: most commands have none. */
+/** Imports the prompts on first use: most commands ask nothing. */
 async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prompter> {
   const { isCancel, multiselect, password, select, text } = await import("@clack/prompts");
   const common = { input: io.stdin, output: io.stderr, signal };
   const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
-  // The library stands for any value by an index, which is a primitive whatever the value is.
+  // The prompt library compares values by identity, so an index represents each value.
   const rows = <T>(options: readonly SelectOption<T>[]) =>
     options.map(({ label, hint }, value) => ({
       value,
@@ -84,7 +87,7 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
     async write(message, preset, problem, isSecret = false) {
       const validate = (written: string | undefined) => {
         const found = problem(written ?? "");
-        // A problem may repeat a word of the server's schema.
+        // A problem may quote the server's schema.
         return found === undefined ? undefined : showLine(found).text;
       };
       if (isSecret) return given<string>(await password({ ...common, message: message.text, validate }));

@@ -13,9 +13,9 @@ import { preparedAnswers } from "./prepared-answers.js";
 import { QuestionQueue } from "./prompter.js";
 
 /**
- * Answers what servers ask: by the options of the command line, by the person at the terminal, and where there is none by
- * declining, with a note of what to write instead. Throws a `UsageError` for options that cannot be used; `refuse` gets the one for
- * an answer that does not fit its question.
+ * Handlers for elicitation and sampling requests, and the roots of `--root`. They answer from options of the command
+ * line, or by asking the user. Without a terminal they decline and print which option would answer. Throws a
+ * `UsageError` for invalid options. `refuse` is called if an `--answer` does not fit its form.
  */
 export function questionHandlers(
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
@@ -27,7 +27,7 @@ export function questionHandlers(
   const model = line === undefined ? undefined : commandWords(line);
   const roots = options.many("root").map((folder) => rootOf(folder, terminal));
   return {
-    // What asks is loaded when the first question comes: most commands have none, and a shell is waiting.
+    // Imported with the first question: most commands get none, and startup must be fast.
     onElicit: async (question, context) => {
       const { answerElicitation } = await import("./answer-elicitation.js");
       return answerElicitation({ terminal, desk, prepared, refuse }, question, context);
@@ -39,9 +39,11 @@ export function questionHandlers(
         const { askModel } = await import("./ask-model.js");
         return desk.ask(within, (prompter) => askModel(terminal, prompter, question, server.name));
       }
-      terminal.note(show`${server.name} asked a model, and was declined; answer by --sample-with <command>`);
-      throw new McpError("declined", "nobody is there to answer in place of a model", {
-        fix: "Name a program that answers by --sample-with <command>, or use a terminal.",
+      terminal.note(
+        show`${server.name} asked for a model's answer. Declined, because this run is not interactive. To answer: --sample-with <command>`,
+      );
+      throw new McpError("declined", "sampling was declined, because this run is not interactive", {
+        fix: "Use --sample-with <command>, or run the command in a terminal.",
       });
     },
     ...(roots.length === 0 ? {} : { roots }),
@@ -51,7 +53,7 @@ export function questionHandlers(
 function rootOf(folder: string, { io }: Terminal): Root {
   const path = resolve(io.cwd, folder);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new UsageError(`--root ${folder} is no folder`, "Name a folder that exists.");
+    throw new UsageError(`--root ${folder} is not a folder`, "Name an existing folder.");
   }
   return { uri: pathToFileURL(path).href, name: basename(path) };
 }

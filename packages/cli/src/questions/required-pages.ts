@@ -5,12 +5,12 @@ import { show } from "../terminal/terminal-text.js";
 import { QuestionQueue } from "./prompter.js";
 import { listOf, memberOf } from "./typed-value.js";
 
-/** Pages of one refusal; nobody visits more. */
+/** Number of pages to show from one refusal. */
 const MAX_PAGES = 10;
 
 /**
- * Runs a request; where the server refuses it until pages are visited, shows them, lets a person visit them, and runs it once more.
- * Without a person the pages are shown, and the refusal stands.
+ * Runs a request. If the server first requires visits to pages, prints them, lets the user visit them, and repeats the
+ * request once. Without a terminal it only prints the pages and rethrows the error.
  */
 export async function withRequiredPages<T>(terminal: Terminal, server: string, run: () => Promise<T>): Promise<T> {
   try {
@@ -33,7 +33,7 @@ async function visitPages(
   ]);
   if (!terminal.interactive) {
     for (const { message, url } of pages) {
-      noteQuestion(terminal, server, "wants a page to be visited first:", message);
+      noteQuestion(terminal, server, "requires you to open a page first:", message);
       notePage(terminal, url);
     }
     return false;
@@ -44,14 +44,14 @@ async function visitPages(
       if (action !== "accept") return false;
     }
     const again = await prompter.choose(show`Call again?`, [
-      { value: true, label: show`Yes, I am done there` },
+      { value: true, label: show`Yes, I am done` },
       { value: false, label: show`No` },
     ]);
     return again === true;
   });
 }
 
-/** The pages of a refusal. The client has left out those whose address may deceive. */
+/** The pages that the error lists. The client already removed URLs that could deceive. */
 function pagesOf({ data }: McpError): readonly ElicitRequestURLParams[] {
   return listOf(memberOf(data, "elicitations"))
     .slice(0, MAX_PAGES)

@@ -26,14 +26,14 @@ describe("typedValue", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["x", { type: "number" }, "it is not a number"],
-    ["", { type: "number" }, "it is not a number"],
-    ["1.5", { type: "integer" }, "it is not a whole number"],
-    ["0x10", { type: "integer" }, "it is not a whole number"],
-    ["yes", { type: "boolean" }, "it is not true or false"],
-    ["{", { type: "object" }, "it is not JSON: line 1, column 2: close brace expected"],
-    ["x", { type: "array", items: { type: "number" } }, "it is not a number"],
-    ["x", { type: ["number", "null"] }, "it is not a number or null"],
+    ["x", { type: "number" }, "not a number"],
+    ["", { type: "number" }, "not a number"],
+    ["1.5", { type: "integer" }, "not a whole number"],
+    ["0x10", { type: "integer" }, "not a whole number"],
+    ["yes", { type: "boolean" }, "not true or false"],
+    ["{", { type: "object" }, "not valid JSON: line 1, column 2: close brace expected"],
+    ["x", { type: "array", items: { type: "number" } }, "not a number"],
+    ["x", { type: ["number", "null"] }, "not a number or null"],
   ])("refuses %j by %j: %s", (text, schema, problem) => {
     expect(typedValue(text, schema)).toEqual({ problem });
   });

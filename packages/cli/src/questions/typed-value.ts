@@ -1,13 +1,16 @@
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 
-/** A value of the type that a schema wants, or why the text is none. */
+/** A value of the type that a schema requires, or the reason why the text has another type. */
 export type ParsedValue = { readonly value: unknown } | { readonly problem: string };
 
-/** How often a reference is followed; a schema may refer to itself. */
+/** Number of references to follow, because a schema may refer to itself. */
 const MAX_DEPTH = 8;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** Reads a text as what `schema` wants: a number, a boolean, JSON for lists and objects, otherwise the text itself. */
+/**
+ * Parses a text by the types of `schema`: number, boolean, or JSON for arrays and objects. Otherwise returns the text
+ * itself.
+ */
 export function typedValue(text: string, schema: unknown, root: unknown = schema): ParsedValue {
   const types = typesOf(schema, root);
   const trimmed = text.trim();
@@ -27,15 +30,15 @@ export function typedValue(text: string, schema: unknown, root: unknown = schema
     const item = typedValue(text, memberOf(resolveSchema(schema, root), "items"), root);
     return "value" in item ? { value: [item.value] } : item;
   }
-  return { problem: `it is not ${[...types].map(nameOfType).join(" or ")}` };
+  return { problem: `not ${[...types].map(nameOfType).join(" or ")}` };
 }
 
-/** Reads JSON; the problem says where it is, and does not repeat the text. */
+/** Parses JSON. The problem names the position, without quoting the text. */
 export function parseJson(text: string): ParsedValue {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch {
-    return { problem: `it is not JSON${jsonProblem(text)}` };
+    return { problem: `not valid JSON${jsonProblem(text)}` };
   }
 }
 
@@ -65,7 +68,7 @@ export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<
   return found;
 }
 
-/** The schema behind a reference into its own document. Others stay as they are. */
+/** Follows local references of a schema. A schema without one is returned unchanged. */
 export function resolveSchema(schema: unknown, root: unknown): unknown {
   let at = schema;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
@@ -80,13 +83,13 @@ export function resolveSchema(schema: unknown, root: unknown): unknown {
   return undefined;
 }
 
-/** An own member of an object, or an element of a list. */
+/** An own member of an object, or an element of an array. */
 export function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Record<string, unknown>)[key];
 }
 
-/** The list, or nothing. */
+/** The array, or an empty one for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -96,13 +99,13 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** The words of a type in a sentence. */
+/** The name of a JSON type in a sentence. */
 export function nameOfType(type: string): string {
   const names: Record<string, string> = {
     integer: "a whole number",
     boolean: "true or false",
     object: "a JSON object",
-    array: "a JSON list",
+    array: "a JSON array",
     null: "null",
   };
   return (Object.hasOwn(names, type) ? names[type] : undefined) ?? `a ${type}`;

@@ -7,7 +7,10 @@ import { show } from "../terminal/terminal-text.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { Recorder } from "./recorder.js";
 
-/** Begins the recording that a command line asks for; `force` replaces a file that is there. Throws a `UsageError` where the file cannot be made. */
+/**
+ * Starts the recording that the command line requests. `force` replaces an existing file. Throws a `UsageError` if the
+ * file cannot be created.
+ */
 export function recordTarget(
   target: ServerTarget,
   file: string,
@@ -15,7 +18,7 @@ export function recordTarget(
   force = false,
 ): Recorder {
   const redactor = redactorFor(target, { options, terminal });
-  // The address and the arguments may hold secrets even where messages are kept as they are.
+  // The URL or the arguments may contain secrets, so they are redacted even with `--no-redact`.
   const name = (redactor ?? redactorOf(target, terminal.io.env, [])).text(addressOf(target));
   const described: RecordedTarget = { kind: target.kind, name };
   return new Recorder(resolve(terminal.io.cwd, file), {
@@ -26,7 +29,7 @@ export function recordTarget(
   });
 }
 
-/** What takes secrets out of the messages of a target; undefined if the command line has `--no-redact`. */
+/** The redactor for the messages of a target. Undefined with `--no-redact`. */
 function redactorFor(
   target: ServerTarget,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
@@ -48,13 +51,13 @@ function patternOf(source: string): RegExp {
     return new RegExp(source, "gu");
   } catch {
     throw new UsageError(
-      "a --redact is no regular expression",
+      "a --redact is not a valid regular expression",
       "Write it as in JavaScript, such as --redact 'id-\\d+'.",
     );
   }
 }
 
-/** Where the server is, in one text; of a URL its origin and path alone. */
+/** The server as one text. Query and credentials of a URL are left out. */
 function addressOf(target: ServerTarget): string {
   if (target.kind === "module") return target.name;
   if (target.kind === "command") return [target.entry.command, ...(target.entry.args ?? [])].join(" ");

@@ -11,17 +11,17 @@ import { recordTarget } from "./record-target.js";
 import type { Recorder } from "./recorder.js";
 import { serveRecording } from "./serve-recording.js";
 
-/** `parley record`: stands between clients and a server, and writes down what the server is asked and answers. */
+/** `parley record`: forwards between clients and a server, and records every message exchanged with the server. */
 export const record: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target] = await resolveTarget({ ...invocation, words: wordsWithoutPort(invocation) });
   const file = options.text("output");
-  if (file === undefined) throw new UsageError("no file is named", "Name the file of the recording: -o session.jsonl.");
+  if (file === undefined) throw new UsageError("which file?", "Name the file to record to: -o session.jsonl.");
   const place = servingPlace(invocation);
   const recorder = recordTarget(target, file, invocation, options.flag("force"));
   try {
     const open = () => recordedServer(target, recorder, invocation);
-    // A module may print while it is loaded.
+    // A module may print while it loads.
     const server = await (place.kind === "stdio" ? withStdoutGuarded(terminal.io, open) : open());
     recorder.established();
     terminal.note(show`recording to ${file}`);
@@ -44,13 +44,13 @@ async function recordedServer(target: ServerTarget, recorder: Recorder, { option
       ...(revision === undefined ? {} : { revisions: [revision] }),
       ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
     },
-    // Messages that no client sent would only be in the way of who reads the file.
+    // Health checks would clutter the recording with requests that no client sent.
     health: false,
     ...(auth === undefined ? {} : { auth: () => auth }),
   });
 }
 
-/** Where the server is, without the limits and filters that a configuration may have for it. */
+/** The server without the limits and filters of its configuration. */
 async function entryOf(target: ServerTarget): Promise<HostEntry> {
   if (target.kind === "url") {
     const { url, headers, transport } = target.entry;

@@ -3,13 +3,13 @@ import { type RecordingOptions, RecordingWriter } from "@parley/mcp/recording";
 import type { WireMessage } from "@parley/mcp/transport";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** How a session is recorded; `onNote` is told the file too. */
+/** Options of a recorder. It passes `onNote` the path of the file too. */
 export interface RecorderOptions extends Omit<RecordingOptions, "began"> {
-  /** Replace a file that is there. Default: it is refused. */
+  /** Replaces an existing file. Default: false, so that no recording is lost by accident. */
   readonly force?: boolean;
 }
 
-/** Writes the messages of a session to a file, line by line, so that what happened before a crash is there. */
+/** Writes the messages of a session to a file line by line, so that a crash keeps the earlier ones. */
 export class Recorder {
   readonly #file: number;
   readonly #writer: RecordingWriter;
@@ -17,7 +17,7 @@ export class Recorder {
   readonly #connections = new Map<object, number>();
   #open = true;
 
-  /** Makes the file, which only its owner can read. Throws a `UsageError` for one that is there, or cannot be written. */
+  /** Creates the file, readable only by its owner. Throws a `UsageError` if it exists or cannot be written. */
   constructor(path: string, { force = false, ...options }: RecorderOptions) {
     this.#file = createFile(path, force);
     const onNote = (note: string) => {
@@ -27,7 +27,7 @@ export class Recorder {
     this.#writer = new RecordingWriter({ ...options, began: new Date(), onNote }, (line) => this.#write(line));
   }
 
-  /** Writes one message; give it to `onMessage` of `connect`. */
+  /** Records one message. Pass it to `connect` as `onMessage`. */
   readonly watch = ({ direction, message, about, connection }: WireMessage): void => {
     if (!this.#open) return;
     const known = this.#connections.get(connection) ?? this.#connections.size + 1;
@@ -41,12 +41,12 @@ export class Recorder {
     });
   };
 
-  /** The handshake is over: writes the header, and what came before. */
+  /** Writes the header and the messages of the handshake. Call it after the handshake. */
   established(): void {
     this.#writer.established();
   }
 
-  /** Ends the file. What is watched afterwards is not written. */
+  /** Closes the file. Later messages are ignored. */
   close(): void {
     this.established();
     this.#end();
@@ -63,7 +63,7 @@ export class Recorder {
     try {
       writeFileSync(this.#file, line);
     } catch (reason) {
-      // The session goes on without the recording.
+      // The session continues without the recording.
       this.#writer.stop(`writing failed (${(reason as NodeJS.ErrnoException).code ?? "unknown"})`);
     }
   }
@@ -73,15 +73,15 @@ function createFile(path: string, force: boolean): number {
   try {
     const file = openSync(path, force ? "w" : "wx", 0o600);
     if (fstatSync(file).isFile()) {
-      // One that was there has a mode of its own.
+      // An existing file keeps its mode, so it is set explicitly.
       fchmodSync(file, 0o600);
       return file;
     }
     closeSync(file);
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException;
-    const why = code === "EEXIST" ? "is there already" : `cannot be written (${code ?? "unknown"})`;
+    const why = code === "EEXIST" ? "already exists" : `cannot be written (${code ?? "unknown"})`;
     throw new UsageError(`${path} ${why}`, "Name another file for the recording, or remove this one.");
   }
-  throw new UsageError(`${path} is no file`, "Name a file for the recording.");
+  throw new UsageError(`${path} is not a regular file`, "Name a file for the recording.");
 }

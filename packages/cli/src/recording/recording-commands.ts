@@ -2,23 +2,23 @@ import type { CommandDeclaration, OptionDeclaration } from "../commands/command.
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
 const SERVE_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: "--http [port]", summary: "serve over HTTP on this machine; a free port unless one is given" },
-  { flags: "--stdio", summary: "serve on stdin and stdout; the default where no person sits there" },
+  { flags: "--http [port]", summary: "serve over HTTP on this machine (default port: any free one)" },
+  { flags: "--stdio", summary: "serve on stdin and stdout (default if stdin is not a terminal)" },
 ];
 const WITHOUT_RECORD = TARGET_OPTIONS.filter(({ flags }) => !flags.startsWith("--record"));
 
-/** Commands that write sessions down and give them again. */
+/** Commands that record sessions and replay them. */
 export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "record",
     words: "<target> -o <file>",
-    summary: "write down what a server is asked and answers",
+    summary: "record the messages between clients and a server",
     description:
-      "Stands between clients and a server, and writes every message to a file. Secrets are left out: values of headers and of " +
+      "Forwards between clients and a server, and writes every message to a file. Secrets are redacted: values of headers and of " +
       "--env, members such as `token` and `password`, and texts that look like keys.",
     options: [
-      { flags: "-o, --output <file>", summary: "the file, which must not be there yet" },
-      { flags: "--force", summary: "replace the file" },
+      { flags: "-o, --output <file>", summary: "the file to write; it must not exist yet" },
+      { flags: "--force", summary: "replace an existing file" },
       ...SERVE_OPTIONS,
       ...WITHOUT_RECORD,
       ...OUTPUT_OPTIONS,
@@ -39,16 +39,16 @@ export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "replay",
     words: "<file>",
-    summary: "serve a recording as a server, or compare a server with it",
+    summary: "serve a recording, or compare a server with it",
     description:
-      "Serves what was recorded to clients of every revision, or sends the recorded requests to another server and shows what it " +
-      "answers differently. Tools that do not say that they change nothing are then only called with --all.",
+      "Serves the recorded answers to clients of every revision, or sends the recorded requests to another server and shows which " +
+      "answers differ. Tools without a read-only annotation are then called only with --all.",
     options: [
       ...SERVE_OPTIONS,
       { flags: "--against [target]", summary: "send the requests to this server, or to the program behind `--`" },
       {
         flags: "--ignore <path>",
-        summary: "a member that may differ: `structuredContent.time`, `tools.*.title`",
+        summary: "a member that may differ, such as `structuredContent.time` or `tools.*.title`",
         many: true,
       },
       { flags: "--all", summary: "also call tools that may change something" },

@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** Does something with a recording that the command line names. What the library finds wrong with the recording is a `UsageError`. */
+/** Runs `use` and converts an error about an invalid recording to a `UsageError`. */
 export async function recordingUsage<T>(use: () => T | Promise<T>): Promise<T> {
   try {
     return await use();

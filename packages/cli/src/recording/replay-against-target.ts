@@ -13,7 +13,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show } from "../terminal/terminal-text.js";
 import { recordingUsage } from "./recording-usage.js";
 
-/** Sends the requests of a recording to a server, in order, and tells what is answered differently. */
+/** Sends the requests of a recording to a server in order, and reports answers that differ. */
 export async function replayAgainstTarget(recording: Recording, invocation: Invocation): Promise<ExitCode> {
   const { options, terminal } = invocation;
   const against = options.text("against");
@@ -31,10 +31,10 @@ export async function replayAgainstTarget(recording: Recording, invocation: Invo
   return summarize(verdicts, terminal);
 }
 
-/** Why requests were not sent, for the user of the command line. */
+/** Reasons for skipping a request, as text. */
 const REASONS: Readonly<Record<SkipReason, string>> = {
   redacted: "its parameters were redacted",
-  may_change: "the tool may change something; --all sends it",
+  may_change: "the tool may change something; use --all to call it",
 };
 
 function printVerdict({ method, params, verdict, reason, differences }: ReplayVerdict, terminal: Terminal): void {
@@ -50,7 +50,7 @@ function printVerdict({ method, params, verdict, reason, differences }: ReplayVe
 }
 
 function shortJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = JSON.stringify(value) ?? "(missing)";
   return text.length > 500 ? `${text.slice(0, 499)}…` : text;
 }
 

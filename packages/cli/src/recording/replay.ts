@@ -9,11 +9,11 @@ import { UsageError } from "../terminal/usage-error.js";
 import { recordingUsage } from "./recording-usage.js";
 import { serveRecording } from "./serve-recording.js";
 
-/** `parley replay`: serves a recording as a server, or sends its requests to another one. */
+/** `parley replay`: serves a recording, or sends its requests to another server and compares the answers. */
 export const replay: CommandRun = async (invocation) => {
   const { options, terminal, program } = invocation;
   const [file] = wordsWithoutPort(invocation);
-  if (file === undefined) throw new UsageError("no recording is named", "Name the file that was recorded.");
+  if (file === undefined) throw new UsageError("which recording?", "Name the file of a recording.");
   const recording = await readRecording(file, terminal.io.cwd);
   for (const note of recording.notes) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${file}: ${note}`);
   if (options.text("against") !== undefined || options.flag("against") || program.length > 0) {
@@ -25,14 +25,15 @@ export const replay: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** Reads the file of a recording. Rejects with a `UsageError` for one that is too long or wrong. */
+/** Reads a recording. Rejects with a `UsageError` if the file is missing, too large or invalid. */
 async function readRecording(file: string, cwd: string): Promise<Recording> {
   const path = resolve(cwd, file);
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true) throw new UsageError(`there is no file ${file}`, "Check the path of the recording.");
+  if (stats?.isFile() !== true)
+    throw new UsageError(`the file ${file} does not exist`, "Check the path of the recording.");
   if (stats.size > MAX_RECORDING_BYTES)
     throw new UsageError(
-      `${file} is longer than ${MAX_RECORDING_BYTES} bytes`,
+      `${file} is larger than ${MAX_RECORDING_BYTES} bytes`,
       "Split it, or record a shorter session.",
     );
   return recordingUsage(() => parseRecording(readFileSync(path, "utf8"), file));

@@ -4,7 +4,10 @@ import type { Invocation } from "../commands/command.js";
 import { type ServingPlace, serveUntilEnded } from "../serving/serving-place.js";
 import { show } from "../terminal/terminal-text.js";
 
-/** Serves until the client leaves stdin or the user interrupts, then closes the server. Without a port any free one is taken. */
+/**
+ * Serves until the client closes stdin or the user interrupts, then closes the server. Without a port, listens on any
+ * free one.
+ */
 export async function serveRecording(
   server: Server,
   place: ServingPlace,

@@ -14,17 +14,20 @@ import { parse as parseToml } from "smol-toml";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** A file that exists, and what it holds. */
+/** The servers of one configuration file. */
 export interface ConfigFileServers extends ReadServers {
   readonly path: string;
-  /** The application whose file it is; absent for one that the user named. */
+  /** The application that owns the file; absent for a file named by the user. */
   readonly application?: string;
 }
 
-/** The values of `${input:…}` that the user gave, by their names. */
+/** Values for `${input:…}` from the command line, by id. */
 export type InputValues = ReadonlyMap<string, string>;
 
-/** The server of this name in the named file, or in the first of the usual files that has it. Throws a `UsageError`. */
+/**
+ * Finds a server by name in `file`, or in the first known file that has it. Throws a `UsageError` if there is none, or
+ * if its entry is invalid.
+ */
 export function findConfigServer(name: string, file: string | undefined, io: Io, inputs?: InputValues): HostServer {
   const files =
     file === undefined ? readKnownFiles(io, { inputs }) : [readConfigServers(resolve(io.cwd, file), io, { inputs })];
@@ -36,7 +39,7 @@ export function findConfigServer(name: string, file: string | undefined, io: Io,
   return entry;
 }
 
-/** The inputs that the entry of this name refers to, as its file declares them. */
+/** The inputs that a server's entry refers to, as its file declares them. */
 export function neededInputs(name: string, file: string | undefined, io: Io): ConfigInput[] {
   const files =
     file === undefined
@@ -47,7 +50,7 @@ export function neededInputs(name: string, file: string | undefined, io: Io): Co
   return ids.slice(0, MAX_INPUTS).map((id) => found?.inputs.find((input) => input.id === id) ?? { id });
 }
 
-/** The inputs that entries of the named file, or of the usual ones, refer to. */
+/** Ids of all inputs that entries of `file`, or of the known files, refer to. */
 export function knownInputs(file: string | undefined, io: Io): string[] {
   const reading = { expand: false };
   const files =
@@ -60,22 +63,24 @@ function inputsIn(entries: unknown): string[] {
   return [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
 }
 
-/** Inputs of one server that a person is asked for. */
+/** Number of inputs to ask for, per server. */
 const MAX_INPUTS = 50;
 
-/** Every usual file of the known applications that exists and can be read: those of the project first. */
+/**
+ * Reads every configuration file of the known applications that exists, project files first. Skips unreadable ones.
+ */
 export function readKnownFiles(io: Io, reading: ReadingOptions = {}): ConfigFileServers[] {
   return knownFilePaths(io).flatMap(({ application, path }) => {
     try {
       return existsSync(path) ? [{ ...readConfigServers(path, io, reading), application }] : [];
     } catch {
-      // A broken file of an application that the user did not mention says nothing about this name.
+      // A broken file that the user did not name must not fail the command.
       return [];
     }
   });
 }
 
-/** Where the known applications keep their servers, for this user and this folder. */
+/** Paths of the configuration files of known applications, for this user and folder; project files first. */
 export function knownFilePaths({ platform, home, env, cwd }: Io): KnownConfigFile[] {
   const system = platform === "darwin" || platform === "win32" ? platform : "linux";
   const known = knownConfigFiles(system, home, env);
@@ -83,14 +88,14 @@ export function knownFilePaths({ platform, home, env, cwd }: Io): KnownConfigFil
   return [...complete.filter(({ scope }) => scope === "project"), ...complete.filter(({ scope }) => scope === "user")];
 }
 
-/** How a file is read. */
+/** Options for reading a file. */
 interface ReadingOptions {
-  /** Whether references are filled in. Default: true. */
+  /** Replaces references such as `${env:NAME}` by their values. Default: true. */
   readonly expand?: boolean | undefined;
   readonly inputs?: InputValues | undefined;
 }
 
-/** Reads one file of servers, TOML or JSON. Throws a `UsageError` for one that cannot be read. */
+/** Reads one configuration file, TOML or JSON. Throws a `UsageError` if it is unreadable or invalid. */
 export function readConfigServers(
   path: string,
   io: Io,
@@ -107,7 +112,7 @@ export function readConfigServers(
   }
 }
 
-/** The names of all servers in the named file, or in the usual ones; none where the file cannot be read. */
+/** Names of all servers in `file`, or in the known files. Empty if the file is unreadable. */
 export function configuredNames(file: string | undefined, io: Io): string[] {
   try {
     const reading = { expand: false };
@@ -124,7 +129,7 @@ function readText(path: string): string {
     return readFileSync(path, "utf8");
   } catch (reason) {
     const why = (reason as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read";
-    throw new UsageError(`${path} ${why}`, "Name a file with `mcpServers`, or `servers`, by --config.");
+    throw new UsageError(`${path} ${why}`, "Name a file with `mcpServers` or `servers`: --config <file>.");
   }
 }
 
@@ -134,16 +139,16 @@ function parseConfig(path: string, text: string): unknown {
     return parseToml(text);
   } catch (reason) {
     const [line = ""] = String(reason instanceof Error ? reason.message : reason).split("\n");
-    throw new UsageError(`${path} is not TOML: ${line}`, "Correct the file.");
+    throw new UsageError(`${path} is not valid TOML: ${line}`, "Correct the file.");
   }
 }
 
 function unknownName(name: string, files: readonly ConfigFileServers[], file: string | undefined): UsageError {
   const known = [...new Set(files.flatMap(({ servers }) => Object.keys(servers)))];
-  const where = file === undefined ? "in the files of the known applications" : `in ${file}`;
+  const where = file === undefined ? "in the configuration files of known applications" : `in ${file}`;
   const fix =
     known.length === 0
-      ? "Give a URL, a path such as ./server.ts, a program behind `--`, or a file by --config."
-      : `Known are: ${known.slice(0, 20).join(", ")}${known.length > 20 ? ", …" : ""}.`;
-  return new UsageError(`there is no server "${name}" ${where}`, fix);
+      ? "Use a URL, a path such as ./server.ts, a program behind `--`, or --config <file>."
+      : `Use one of: ${known.slice(0, 20).join(", ")}${known.length > 20 ? ", …" : ""}.`;
+  return new UsageError(`no server "${name}" ${where}`, fix);
 }

@@ -2,13 +2,16 @@ import { McpError } from "@parley/mcp";
 import type { OpenOptions } from "./open-target.js";
 
 /**
- * For commands that examine what a server offers: declares that questions can be asked, as `parley list` and most applications do,
- * and declines each. Servers may show other tools to clients that cannot be asked, and those would escape the examination.
+ * Handlers for commands that examine a server's offers. They declare elicitation and sampling, as `parley list` and
+ * most applications do, and decline every request. Servers may hide tools from clients without these capabilities, and
+ * such tools would escape the examination.
  */
 export const DECLINE_QUESTIONS: OpenOptions = {
   onElicit: async () => ({ action: "decline" }),
   onSample: () =>
     Promise.reject(
-      new McpError("declined", "nobody answers while a server is examined", { fix: "Use `parley call` to answer." }),
+      new McpError("declined", "questions are declined while a server is examined", {
+        fix: "Use `parley call` to answer.",
+      }),
     ),
 };

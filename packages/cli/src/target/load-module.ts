@@ -2,14 +2,14 @@ import type { Server } from "@parley/mcp";
 import { type Exports, ModuleGraph } from "../modules/module-graph.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** What a module of the user exports: a server, by whichever copy of the library it was made. */
+/** The server that a module exports. It may come from another copy of the library. */
 export type ServedModule = Pick<Server, "endpoint" | "types" | "close">;
 
 /**
- * Loads a module, TypeScript too, and gives the server that it exports: as `default`, as `server`, or as its only export that is
- * one. A function that returns a server, or a promise of one, is called. Every call evaluates the module and the files that it
- * imports anew, unless it is given a graph of its own. Throws a `UsageError` where there is no server, and an `McpError` with file
- * and line where the module cannot be loaded.
+ * Loads a JavaScript or TypeScript module and returns its server: the export `default`, the export `server`, or the
+ * only export that is a server. An exported function that returns a server, or a promise of one, is called. Without
+ * `graph`, every call evaluates the module and its imports again. Throws a `UsageError` if it exports none, and an
+ * `McpError` with file and line if the module fails to load.
  */
 export async function loadServerModule(path: string, graph = new ModuleGraph(path)): Promise<ServedModule> {
   const exported = await graph.load();
@@ -24,7 +24,7 @@ export async function loadServerModule(path: string, graph = new ModuleGraph(pat
   return serverFromFactory(path, exported, graph);
 }
 
-/** The server of the only function that is named for making one. */
+/** Calls the only exported function whose name contains "server". */
 async function serverFromFactory(path: string, exported: Exports, graph: ModuleGraph): Promise<ServedModule> {
   const makers = Object.entries(exported).filter(([name, value]) => /server/i.test(name) && isFunction(value));
   if (makers.length > 1) throw ambiguousServers(path, makers);
@@ -32,7 +32,7 @@ async function serverFromFactory(path: string, exported: Exports, graph: ModuleG
   if (found !== undefined) return found;
   throw new UsageError(
     `${path} exports no server`,
-    "Export it: `export const server = new Server(…)`, or as the default.",
+    "Add `export const server = new Server(…)`, or export the server as default.",
   );
 }
 
@@ -40,7 +40,7 @@ function ambiguousServers(path: string, named: readonly (readonly [string, unkno
   const names = named.map(([name]) => name).slice(0, 10);
   return new UsageError(
     `${path} exports several servers: ${names.join(", ")}`,
-    "Export the one that is meant as the default, or under the name `server`.",
+    "Export one of them as default, or as `server`.",
   );
 }
 
@@ -49,7 +49,7 @@ async function serverOf(value: unknown, graph: ModuleGraph): Promise<ServedModul
   return isServer(given) ? given : undefined;
 }
 
-/** A class is a function too, but must not be called. */
+/** Excludes classes, which must not be called. */
 function isFunction(value: unknown): value is () => unknown {
   return typeof value === "function" && !/^class\b/.test(Function.prototype.toString.call(value));
 }

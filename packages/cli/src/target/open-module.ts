@@ -3,19 +3,19 @@ import { type Client, type ClientOptions, connect, McpError, type Observer, type
 import type { Io } from "../terminal/io.js";
 import { loadServerModule, type ServedModule } from "./load-module.js";
 
-/** How a module is opened. */
+/** Options for opening a module. */
 interface OpenModuleOptions {
   readonly client: ClientOptions;
   readonly debug: boolean;
-  /** Follows the calls of the server. */
+  /** Observes the calls of the server. */
   readonly tracer?: Observer | undefined;
-  /** How long loading may take; without end unless given. */
+  /** Time limit for loading; unlimited if undefined. */
   readonly timeoutMs: number | undefined;
 }
 
 /**
- * Loads a module of the user and connects to its server within this process. Until the client is closed, what the module prints
- * by `console` goes to stderr, and errors of its tools are reported by their place alone unless `debug` is set.
+ * Loads a module and connects to its server in this process. Until the client closes, the module's `console` output
+ * goes to stderr, and stacks of errors are cut to one frame unless `debug` is set.
  */
 export async function openModule(path: string, io: Io, options: OpenModuleOptions): Promise<Client> {
   const restoreConsole = redirectConsole(io);
@@ -26,9 +26,9 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
   };
   try {
     const server = await loadWithTimeout(path, io.signal, options.timeoutMs);
-    // The module may have a copy of the library that is older than this program's.
+    // The module may use an older copy of the library, without `observe`.
     if (options.tracer !== undefined) (server as Partial<Server>).observe?.(options.tracer);
-    // Set after loading, which finds the place of a failure by its whole stack.
+    // Set after loading, because locating a load error needs the whole stack.
     if (!options.debug) Error.stackTraceLimit = 1;
     const client = await connect(server, options.client);
     client.on("state", ({ state }) => {
@@ -44,7 +44,7 @@ export async function openModule(path: string, io: Io, options: OpenModuleOption
 /** Methods of `console` that write to stdout. */
 const STDOUT_METHODS = ["log", "info", "debug", "dir", "dirxml", "table", "group", "groupCollapsed", "count"] as const;
 
-/** Sends what is printed to stderr: stdout has the answer. Returns what undoes it. */
+/** Redirects `console` to stderr, because stdout is for the result. Returns a function that restores it. */
 function redirectConsole({ stderr }: Io): () => void {
   const own = globalThis.console;
   const before = Object.fromEntries(STDOUT_METHODS.map((name) => [name, own[name]]));
@@ -53,12 +53,12 @@ function redirectConsole({ stderr }: Io): () => void {
   return () => void Object.assign(own, before);
 }
 
-/** A module can wait at its top level for something that never comes. */
+/** Loads the module within the time limit: a top-level `await` may never settle. */
 function loadWithTimeout(path: string, signal: AbortSignal, timeoutMs: number | undefined): Promise<ServedModule> {
   let stop = () => {};
   const ended = new Promise<never>((_, reject) => {
-    const late = new McpError("timeout", `${path} was not loaded within ${timeoutMs} ms`, {
-      fix: "Raise --timeout, or look at what the module waits for at its top level.",
+    const late = new McpError("timeout", `loading ${path} took longer than ${timeoutMs} ms`, {
+      fix: "Raise --timeout, or check what the module awaits at its top level.",
     });
     const interrupt = () => reject(signal.reason);
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => reject(late), timeoutMs);

@@ -9,17 +9,17 @@ import { show } from "../terminal/terminal-text.js";
 import { tokenFile } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
 
-/** Options that a command adds to those of the command line: answers of questions, extensions, a watcher, a tracer. */
+/** Options that a command adds to those of the command line. */
 export interface OpenOptions
   extends Pick<
     ClientOptions,
     "onElicit" | "onSample" | "elicitUrls" | "roots" | "extensions" | "onLog" | "logLevel" | "onMessage" | "strict"
   > {
-  /** Follows calls: those of the client, and those of a server in this process. */
+  /** Traces calls of the client, and of a server in this process. */
   readonly tracer?: CallTracer | undefined;
 }
 
-/** Connects to the target of a command line. Close the client when the command ends: `await using`. */
+/** Connects to the target of a command line. The caller closes the client, for example with `await using`. */
 export async function openTarget(
   target: ServerTarget,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
@@ -54,7 +54,7 @@ export async function openTarget(
   }
 }
 
-/** Begins the recording of `--record`, if it is given. */
+/** Starts the recording of `--record`, if given. */
 async function startRecorder(target: ServerTarget, invocation: Pick<Invocation, "options" | "terminal">) {
   const file = invocation.options.text("record");
   if (file === undefined) return undefined;
@@ -66,7 +66,7 @@ function notifyWatchers(watchers: readonly ((message: WireMessage) => void)[], m
   for (const watch of watchers) watch(message);
 }
 
-/** Members that are not options of the client. */
+/** Context that is not part of the client's options. */
 interface OpenContext {
   readonly reader: OptionReader;
   readonly tracer: CallTracer | undefined;
@@ -78,7 +78,10 @@ function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, 
   });
 }
 
-/** What answers, or is loaded, and turns out to be no server was not reached; it did not answer with a failure. */
+/**
+ * Converts `invalid_response` and `invalid_definition` to `connect_failed`: something answered or loaded, but it is not
+ * an MCP server.
+ */
 function asConnectFailure(reason: unknown): unknown {
   if (!McpError.is(reason) || (reason.kind !== "invalid_response" && reason.kind !== "invalid_definition"))
     return reason;
@@ -96,7 +99,7 @@ async function connectTarget(
 ) {
   const debug = reader.flag("debug");
   if (target.kind === "module") {
-    // Loaded only where a module is named: it brings a compiler.
+    // Imported only for modules: it loads a compiler.
     const { openModule } = await import("./open-module.js");
     const { connectMs } = options.timeouts ?? {};
     return openModule(target.path, terminal.io, { client: options, debug, tracer, timeoutMs: connectMs });
@@ -113,7 +116,7 @@ async function connectTarget(
   return connect(where, http);
 }
 
-/** Authorization is loaded only where it is used: it is a third of what a call loads. */
+/** Imported only if needed: authorization is a third of the code that a call loads. */
 async function credentialsOf(
   headers: Readonly<Record<string, string>>,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,

@@ -8,8 +8,8 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
 /**
- * The credentials that `parley login` has kept, undefined if there are none, or if the command line brings its own. A login is
- * never begun here: a command that needs one fails, and says how to log in.
+ * The credentials stored by `parley login`. Undefined if there are none, or if the command line sets an `Authorization`
+ * header. Never starts a login: a command that needs one fails and says how to log in.
  */
 export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): RequestAuthorization | undefined {
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
@@ -17,7 +17,7 @@ export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): 
   return existsSync(file) ? oauth({ store: fileTokenStore(file), registration: false }) : undefined;
 }
 
-/** The credentials of `--grant`, which are kept nowhere. Throws a `UsageError` if its client is not named. */
+/** Credentials for `--grant`, which are not stored. Throws a `UsageError` if the client id or secret is missing. */
 export function grantCredentials({
   options,
   terminal,
@@ -25,8 +25,8 @@ export function grantCredentials({
   const client = clientFromOptions({ options, terminal });
   if (client?.clientSecret === undefined) {
     throw new UsageError(
-      "--grant client-credentials has no client",
-      "Give --client-id, and --client-secret-env with the name of the variable that has its secret.",
+      "--grant client-credentials needs a client and its secret",
+      "Add --client-id, and --client-secret-env with the environment variable that has the secret.",
     );
   }
   const scopes = options.many("scope");
@@ -36,7 +36,7 @@ export function grantCredentials({
   });
 }
 
-/** The client of `--client-id` and `--client-secret-env`, if they are given. */
+/** The OAuth client of `--client-id` and `--client-secret-env`. Undefined without them. */
 export function clientFromOptions({
   options,
   terminal,
@@ -45,17 +45,17 @@ export function clientFromOptions({
   const variable = options.text("clientSecretEnv");
   if (clientId === undefined) {
     if (variable === undefined) return undefined;
-    throw new UsageError("--client-secret-env has no --client-id", "Give the id of the client too.");
+    throw new UsageError("--client-secret-env needs --client-id", "Add the id of the client: --client-id.");
   }
   if (variable === undefined) return { clientId };
   const clientSecret = terminal.io.env[variable];
   if (clientSecret !== undefined && clientSecret !== "") return { clientId, clientSecret };
-  throw new McpError("authorization_failed", `the variable ${variable} is not set`, {
+  throw new McpError("authorization_failed", `the environment variable ${variable} is not set`, {
     fix: `Set ${variable} to the client's secret.`,
   });
 }
 
-/** The folder for files of the user: tokens, and backups of files in projects. */
+/** The folder for the user's tokens and for backups of project files. */
 export function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" | "platform">): string {
   const named = env["PARLEY_HOME"];
   if (named !== undefined && named !== "") return named;
@@ -63,7 +63,7 @@ export function settingsFolder({ env, home, platform }: Pick<Io, "env" | "home" 
   return join(env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "parley");
 }
 
-/** The file with the tokens of `parley login`. */
+/** The file that stores the tokens of `parley login`. */
 export function tokenFile(io: Pick<Io, "env" | "home" | "platform">): string {
   return join(settingsFolder(io), "tokens.json");
 }

@@ -3,13 +3,13 @@ import { isAbsolute } from "node:path";
 import { isSecretName } from "@parley/mcp/recording";
 import type { ServerTarget } from "./target.js";
 
-/** Shorter values of variables are words such as `true` or `prod`, which messages must keep. */
+/** Shorter values are often plain words such as `true` or `prod`, which must not be redacted. */
 const MIN_VALUE_LENGTH = 8;
 const MIN_SECRET_LENGTH = 4;
-/** Settings of variables with names such as `USE_TOKEN`, which stand in many a message. */
+/** Common settings, for example of a variable named `USE_TOKEN`. They are not secrets. */
 const SETTING = /^(?:true|false|none|null|undefined|auto|always|never|default|enabled|disabled|required|optional)$/i;
 
-/** Values that a target is given and nobody else shall see: of its headers and variables, and of secrets in the shell's environment. */
+/** Values to redact for a target: its headers, its environment variables, and secrets of the inherited environment. */
 export function targetSecrets(
   target: ServerTarget,
   inherited: Readonly<Record<string, string | undefined>>,
@@ -30,13 +30,13 @@ export function targetSecrets(
   return [...given.map(([, value]) => value), ...ofHeaders, ...ofShell];
 }
 
-/** A credential is a secret with its scheme, such as `Bearer`, and without. */
+/** A credential header counts as a secret both with and without its scheme, such as `Bearer`. */
 function credentialsOf([name, value]: readonly [string, string]): string[] {
   const [, ...rest] = value.split(" ");
   return isSecretName(name) ? [value, ...rest] : [value];
 }
 
-/** Whether a value is a plain setting, or the path of a file or folder, such as that of `GOOGLE_APPLICATION_CREDENTIALS`. */
+/** True for a plain setting, and for an existing path such as that of `GOOGLE_APPLICATION_CREDENTIALS`. */
 function isSettingOrPath(value: string): boolean {
   return SETTING.test(value) || (isAbsolute(value) && existsSync(value));
 }

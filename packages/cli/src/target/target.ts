@@ -8,18 +8,17 @@ import { UsageError } from "../terminal/usage-error.js";
 export type ServerTarget =
   | { readonly kind: "url"; readonly name: string; readonly entry: HostServer & { readonly url: string } }
   | { readonly kind: "command"; readonly name: string; readonly entry: HostServer & { readonly command: string } }
-  /** A module of the user that exports a server. */
+  /** A module that exports a server. */
   | { readonly kind: "module"; readonly name: string; readonly path: string };
 
-/** Files that are modules with a server, and no names of servers. */
+/** Endings of modules. Other words are names of configured servers. */
 const MODULE = /\.(?:[cm]?[jt]s)$/;
 const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
 /**
- * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain. With
- * `startsModules` a module takes the options of programs: it will be started as one; with `logsIn` the client of a login needs no
- * grant. Rejects with a `UsageError` where there is no
- * such server.
+ * Resolves the target of a command line: the program behind `--`, or the first word. Returns it with the remaining
+ * words. With `startsModules`, options of programs such as `--env` also apply to modules, because they will run as
+ * programs. With `logsIn`, `--client-id` needs no `--grant`. Rejects with a `UsageError` if no server matches.
  */
 export async function resolveTarget(
   invocation: Invocation,
@@ -33,7 +32,7 @@ export async function resolveTarget(
   return [target, rest];
 }
 
-/** Finds every target of a command line: each word, and what is behind `--`. Rejects with a `UsageError` as `takeTarget` does. */
+/** Resolves every target of a command line: each word, and the program behind `--`. Rejects like `resolveTarget`. */
 export async function resolveTargets(invocation: Invocation): Promise<ServerTarget[]> {
   const targets: ServerTarget[] = [];
   for (const word of invocation.words) targets.push(await targetOf(word, invocation));
@@ -65,7 +64,7 @@ async function missingTarget({ options, terminal: { io } }: Invocation): Promise
   const known = names.length === 0 ? "" : `${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
   return new UsageError(
     "which server?",
-    `Give a URL, a path to a module, a program behind \`--\`, or the name of a configured server${known === "" ? "" : `: ${known}`}.`,
+    `Use a URL, a path to a module, a program behind \`--\`, or the name of a configured server${known === "" ? "" : `: ${known}`}.`,
   );
 }
 
@@ -78,9 +77,9 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   const path = resolve(io.cwd, word);
   if (MODULE.test(word) && options.text("config") === undefined) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
-    throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
+    throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
   }
-  // Loaded only for names: it brings the host of the library, which a URL does not need.
+  // Imported only for names: it loads the library's host.
   const { findConfigServer, neededInputs } = await import("./config-servers.js");
   const file = options.text("config");
   if (file === undefined) checkName(word, path);
@@ -88,7 +87,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   const needed = neededInputs(word, file, io).filter(
     ({ id, default: preset }) => !given.has(id) && preset === undefined,
   );
-  // Loaded only where a person can be asked: it brings what draws forms.
+  // Imported only if a question is possible: it loads the forms.
   const asked =
     needed.length > 0 && terminal.interactive
       ? await (await import("../questions/ask-inputs.js")).askInputs(terminal, word, needed)
@@ -102,7 +101,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env, ...cwd } };
 }
 
-/** Which targets an option is for; given for another it would do nothing, and nobody would notice. */
+/** The kind of target that each option applies to. For other targets it would be ignored silently. */
 const OPTION_TARGETS = [
   ["header", "url", "a server at a URL"],
   ["env", "command", "a program"],
@@ -115,12 +114,12 @@ function checkTargetOptions(targets: readonly Pick<ServerTarget, "kind" | "name"
     const given = options.text(option) !== undefined || options.many(option).length > 0;
     if (!given || targets.some(({ kind }) => kind === meant)) continue;
     const [first] = targets;
-    const what = targets.length === 1 ? `${first?.name} is none` : "there is none";
-    throw new UsageError(`--${option} is for ${words}, and ${what}`, "Leave it out.");
+    const what = targets.length === 1 ? `, and ${first?.name} is not one` : "";
+    throw new UsageError(`--${option} works only with ${words}${what}`, "Remove it.");
   }
 }
 
-/** Refuses the client of a grant without the grant, which would not be used. */
+/** Rejects client options without `--grant`, because they would have no effect. */
 function checkGrant({ options }: Invocation): void {
   if (options.text("grant") !== undefined) return;
   for (const [name, flag] of [
@@ -128,11 +127,11 @@ function checkGrant({ options }: Invocation): void {
     ["clientSecretEnv", "--client-secret-env"] as const,
   ]) {
     if (options.text(name) === undefined) continue;
-    throw new UsageError(`${flag} has no --grant`, "Give --grant client-credentials, or leave it out.");
+    throw new UsageError(`${flag} works only with --grant`, "Add --grant client-credentials, or remove it.");
   }
 }
 
-/** Refuses values of inputs that no file refers to: most are misspelt. */
+/** Rejects `--input` for ids that no file refers to: most are typos. */
 async function checkInputs(
   targets: readonly ServerTarget[],
   { options, program, terminal }: Invocation,
@@ -143,61 +142,64 @@ async function checkInputs(
   const isConfigured = ({ kind, name }: ServerTarget) =>
     kind !== "module" && !ADDRESS.test(name) && !(kind === "command" && name === command);
   if (!targets.some(isConfigured)) {
-    throw new UsageError("--input is for a server of a file, and none is named", "Leave it out, or give --config too.");
+    throw new UsageError(
+      "--input works only with a server of a configuration file",
+      "Remove it, or name a configured server.",
+    );
   }
   const { knownInputs } = await import("./config-servers.js");
   const known = knownInputs(options.text("config"), terminal.io);
   const unknown = given.find((id) => !known.includes(id));
   if (unknown === undefined) return;
-  const fix = known.length === 0 ? "Leave it out." : `Its inputs are ${known.slice(0, 20).join(", ")}.`;
-  throw new UsageError(`--input ${unknown} is no input of the file`, fix);
+  const fix = known.length === 0 ? "Remove it." : `Use one of: ${known.slice(0, 20).join(", ")}.`;
+  throw new UsageError(`the configuration has no input "${unknown}"`, fix);
 }
 
-/** Refuses what looks like an address or a path and is neither: no application has a server of this name. */
+/** Rejects words that look like an incomplete URL or a path, with better advice than "no such server". */
 function checkName(word: string, path: string): void {
   if (/^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/i.test(word) && /[:/]/.test(word)) {
     throw new UsageError(`"${word}" is not a URL`, `Write it in full: http://${word}`);
   }
   if (/^\.{0,2}\//.test(word) || statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
-    throw new UsageError(`${word} is no module`, "Name a file that ends in .ts, .mts, .js, .mjs or .cjs.");
+    throw new UsageError(`${word} is not a module`, "Name a file that ends in .ts, .mts, .js, .mjs or .cjs.");
   }
 }
 
 function checkedUrl(word: string): string {
   if (!/^https?:/i.test(word)) {
     throw new UsageError(
-      `"${word}" is no address that this program speaks to`,
-      "Give one that begins with http:// or https://, or start the server behind `--`.",
+      `"${word}" is not an HTTP URL`,
+      "Use a URL that begins with http:// or https://, or start the server behind `--`.",
     );
   }
   if (URL.canParse(word)) return word;
   throw new UsageError(`"${word}" is not a URL`, "Write it in full, such as http://127.0.0.1:3000/mcp.");
 }
 
-/** The headers of `--header "Name: value"`. */
+/** Parses `--header "Name: value"`. */
 function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(line) ?? [];
       if (name !== undefined && value !== undefined) return [name, value] as const;
-      // The line is not repeated: it may hold a token.
-      throw new UsageError("a --header has no name and value", 'Write it as --header "Name: value".');
+      // Does not quote the line, which may contain a token.
+      throw new UsageError("a --header is not of the form Name: value", 'Write it as --header "Name: value".');
     }),
   );
 }
 
-/** The variables of `--env NAME=value`. */
+/** Parses `--env NAME=value`. */
 export function variablesOf(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairsOf(pairs, "--env"));
 }
 
-/** The pairs of an option that is given as `name=value`. Their values may be secret, and are not repeated. */
+/** Parses options of the form `name=value`. Errors do not quote the value, which may be secret. */
 export function pairsOf(pairs: readonly string[], option: string): Map<string, string> {
   return new Map(
     pairs.map((pair) => {
       const at = pair.indexOf("=");
       if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)] as const;
-      throw new UsageError(`an ${option} has no name and value`, `Write it as ${option} NAME=value.`);
+      throw new UsageError(`an ${option} is not of the form NAME=value`, `Write it as ${option} NAME=value.`);
     }),
   );
 }

@@ -1,16 +1,16 @@
-/** The exit codes of every command; `docs/cli.md` has the same table. */
+/** Exit codes of every command; `docs/cli.md` has the same table. */
 export const EXIT = {
-  /** It worked. */
+  /** The command succeeded. */
   ok: 0,
-  /** The server answered, and the answer is a failure: a tool that failed, an unknown name, a refused argument. */
+  /** The server answered with a failure: a tool failed, a name is unknown, an argument was rejected. */
   failed: 1,
-  /** The command line is wrong. */
+  /** The command line is invalid. */
   usage: 2,
   /** The server could not be reached, or the connection was lost. */
   unreachable: 3,
-  /** The server wants a login, or more rights. */
+  /** The server requires a login, or more scopes. */
   unauthorized: 4,
-  /** A check found something: drift, a budget, a rule, a difference. */
+  /** A check found something: drift, an exceeded budget, a broken rule, a difference. */
   findings: 5,
   /** Ended by SIGINT or SIGTERM. */
   interrupted: 130,

@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal.js";
 import { joinText, show, showBlock, TerminalText } from "./terminal-text.js";
 import { UsageError } from "./usage-error.js";
 
-/** Kinds of errors after which there is, or was, no connection. */
+/** Kinds of errors after which the server is not connected. */
 const UNREACHABLE: ReadonlySet<ErrorKind> = new Set([
   "connect_failed",
   "connection_closed",
@@ -17,15 +17,15 @@ const UNREACHABLE: ReadonlySet<ErrorKind> = new Set([
 ]);
 const UNAUTHORIZED: ReadonlySet<ErrorKind> = new Set(["auth_required", "authorization_failed", "insufficient_scope"]);
 
-/** The server that a command was about. */
+/** The server that the command was for. */
 interface FailedTarget {
-  /** The name that the user gave the server; advice about logins uses it. */
+  /** The server as the user named it, for advice about logins. */
   readonly name: string;
-  /** Whether the command line asks for a token by `--grant`. */
+  /** True if `--grant` requests a token. */
   readonly isGranted: boolean;
 }
 
-/** Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. */
+/** Prints the cause of a failure on one line and the fix on another. Returns the exit code. */
 export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean, target?: FailedTarget): ExitCode {
   if (terminal.io.signal.aborted) {
     if (terminal.json) terminal.printJson({ error: { kind: "interrupted", message: "interrupted", fix: "" } });
@@ -52,7 +52,7 @@ interface FailureReport {
 }
 
 function describeFailure(reason: unknown, target: FailedTarget | undefined): FailureReport {
-  // A wrong `--answer` ends the call that it was for.
+  // An `--answer` that does not fit ends its call; report the `UsageError`.
   if (McpError.is(reason) && reason.cause instanceof UsageError) return describeFailure(reason.cause, target);
   if (reason instanceof UsageError) {
     return { kind: "usage", message: reason.message, fix: shellAdvice(reason.fix), code: EXIT.usage };
@@ -68,7 +68,7 @@ function describeFailure(reason: unknown, target: FailedTarget | undefined): Fai
   return { kind, message, fix: shellAdvice(fix), data, code };
 }
 
-/** Further lines are indented, so that none of them looks like a line of this program. */
+/** Indents further lines, so that none of them can pass for a line of this program. */
 function indented(text: string): TerminalText {
   const { text: inert } = showBlock(text);
   return show`${new TerminalText(inert.replaceAll("\n", "\n       "))}`;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: ((raw: boolean) => unknown) | undefined };
 export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
 
-/** Everything that a command knows of the process it runs in, so that tests can run it in theirs. */
+/** The process as commands see it, so that tests can replace it. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -13,6 +13,6 @@ export interface Io {
   readonly cwd: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** Aborted when the user interrupts; a command ends what it started and returns. */
+  /** Aborted when the user interrupts. The command then stops its work and returns. */
   readonly signal: AbortSignal;
 }

@@ -14,22 +14,22 @@ describe("advice for a person at a shell", () => {
     ],
     [
       "Install the program, pass its full path as `command`, or set `PATH` in `env`.",
-      "Install the program, give its full path, or set PATH by --env.",
+      "Install the program, use its full path, or set PATH with --env.",
     ],
     [
       "Pass API_KEY in `env`; a server inherits only a few variables.",
-      "Pass API_KEY by --env NAME=value, or in `env` of its configuration.",
+      "Pass API_KEY with --env NAME=value, or in `env` of its configuration.",
     ],
     ["Connect to that address, or set `allowCrossOriginRedirects`.", "Connect to that address."],
     ["Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.", "Ask for less at once."],
     ["Look at `client.serverCapabilities` before calling.", "`parley info` shows what the server offers."],
     [
       "Add one of these revisions to the `revisions` option, or update the client or the server.",
-      "Leave --revision out, or give one that the server supports.",
+      "Remove --revision, or use one that the server supports.",
     ],
-    ["Pass an `input` function that returns it as a text.", "Give it: --input name=value."],
+    ["Pass an `input` function that returns it as a text.", "Pass --input name=value."],
     ["Pass `workspaceFolder`.", "Write the folder in full."],
-    ["Pass `login` or `grant` to `oauth`.", "Run `parley login <url>`, or give --grant client-credentials."],
+    ["Pass `login` or `grant` to `oauth`.", "Run `parley login <url>`, or use --grant client-credentials."],
     ["See `data.steps` for what was tried; correct the first step that failed.", "Correct the first step that failed."],
     ["Wait for `data.retryAfterMs` and call less often.", "Wait a while and call less often."],
     ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
@@ -44,8 +44,8 @@ describe("advice for a token that lacks a scope", () => {
 
   it("is a login, or a scope of the grant where the token came from one", () => {
     expect(loginAdvice(lacking, "shop")?.fix).toBe("Run `parley login shop --scope shop:buy --scope shop:read`.");
-    expect(loginAdvice(lacking, "shop", true)?.fix).toBe("Give --scope shop:buy --scope shop:read with --grant.");
-    expect(loginAdvice(unnamed, "shop", true)).toEqual({ message: "no", fix: "Give --scope <scope> with --grant." });
+    expect(loginAdvice(lacking, "shop", true)?.fix).toBe("Add --scope shop:buy --scope shop:read.");
+    expect(loginAdvice(unnamed, "shop", true)).toEqual({ message: "no", fix: "Add --scope <scope>." });
     expect(loginAdvice(new McpError("auth_required", "no"), "shop", true)).toBeUndefined();
   });
 });

@@ -1,15 +1,15 @@
 import type { McpError } from "@parley/mcp";
 import { memberOf } from "../questions/typed-value.js";
 
-/** What the library tells programs to change, and the same for a person at a shell. The first that is found is replaced. */
+/** Phrases in fixes of the library, which address programmers, and their replacements for users of a shell. */
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.\w+`(?:, for this call or in `connect`| of `\w+`)?/, "--timeout"],
-  [/; `data\.(?:stderr|result)` has [\w ]+\.$/, "; --debug shows every message and its stderr."],
-  [/pass its full path as `command`, or set `PATH` in `env`/, "give its full path, or set PATH by --env"],
+  [/; `data\.(?:stderr|result)` (?:has|is) [\w ]+\.$/, "; --debug shows every message and its stderr."],
+  [/pass its full path as `command`, or set `PATH` in `env`/, "use its full path, or set PATH with --env"],
   [/^Check that the folder `cwd` exists/, "Check that the folder of --cwd exists"],
   [
     /^(Pass \S+) in `env`; a server inherits only a few variables/,
-    "$1 by --env NAME=value, or in `env` of its configuration",
+    "$1 with --env NAME=value, or in `env` of its configuration",
   ],
   [/ in `args`/, ""],
   [/, or set `allowCrossOriginRedirects`/, ""],
@@ -20,14 +20,14 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/another `port`; 0 picks a free one/, "another port: --http 0 picks a free one"],
   [
     /^Add (?:this|a|one of these) revisions? [^.]*`revisions` option[^.]*\.|^Add older revisions to the `revisions` option\./,
-    "Leave --revision out, or give one that the server supports.",
+    "Remove --revision, or use one that the server supports.",
   ],
   [/, or use an older revision with `revisions`/, ", or try an older --revision"],
-  [/^Pass credentials to `connect` in `headers`/, 'Pass them: --header "Authorization: Bearer …"'],
-  [/pass it as `client`/, "pass it by --client-id"],
-  [/^Pass an `input` function that returns it as a text/, "Give it: --input name=value"],
+  [/^Pass credentials to `connect` in `headers`/, 'Pass credentials with --header "Authorization: Bearer …"'],
+  [/pass it as `client`/, "pass it with --client-id"],
+  [/^Pass an `input` function that returns it as a text/, "Pass --input name=value"],
   [/^Pass `(?:userHome|workspaceFolder)`/, "Write the folder in full"],
-  [/^Pass `login` or `grant` to `oauth`/, "Run `parley login <url>`, or give --grant client-credentials"],
+  [/^Pass `login` or `grant` to `oauth`/, "Run `parley login <url>`, or use --grant client-credentials"],
   [/^See `data\.steps` for what was tried; correct/, "Correct"],
   [/^Request the scopes that the challenge lists/, "Run `parley login <url> --scope <scope>`"],
   [/^Wait for `data\.retryAfterMs`/, "Wait a while"],
@@ -38,14 +38,14 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
 ];
 
-/** Advice of the library in words of the command line. */
+/** Rewrites a fix of the library for the command line. */
 export function shellAdvice(fix: string): string {
   return REPLACEMENTS.reduce((text, [api, words]) => text.replace(api, words), fix);
 }
 
 /**
- * The cause and the advice for a caller without a login, or whose login lacks a scope; undefined for other errors. A token of
- * `--grant` has no login.
+ * The message and fix for an error that a login or another scope resolves. Undefined for other errors. With
+ * `isGranted`, the token came from `--grant`, which needs no login.
  */
 export function loginAdvice(
   error: McpError,
@@ -56,7 +56,7 @@ export function loginAdvice(
   if (kind === "insufficient_scope") {
     const scopes = wantedScopes(data);
     const wanted = scopes.length === 0 ? "--scope <scope>" : scopes.map((scope) => `--scope ${scope}`).join(" ");
-    const fix = isGranted ? `Give ${wanted} with --grant.` : `Run \`parley login ${target} ${wanted}\`.`;
+    const fix = isGranted ? `Add ${wanted}.` : `Run \`parley login ${target} ${wanted}\`.`;
     if (scopes.length === 0) return { message, fix };
     return { message: `${operationName(error)} needs ${scopes.join(" and ")}`, fix };
   }
@@ -66,12 +66,12 @@ export function loginAdvice(
   return { message, fix: `Run \`parley login ${target}\`, or pass a token: --header "Authorization: Bearer …".` };
 }
 
-/** The scopes that a refusal names, in its data or in its challenge. */
+/** The scopes that the error names, in its data or in its challenge. */
 function wantedScopes(data: unknown): string[] {
   const scopes = memberOf(data, "scopes");
   const [, listed = ""] = /\bscope="([^"]*)"/.exec(String(memberOf(data, "challenge") ?? "")) ?? [];
   const all = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === "string") : listed.split(" ");
-  // Quoting would differ from shell to shell; what needs it is left to the message.
+  // Omits scopes that need quoting, which differs between shells.
   return all.filter((scope) => /^[\w.:/@+-]+$/.test(scope)).slice(0, 20);
 }
 

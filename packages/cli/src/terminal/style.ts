@@ -4,7 +4,7 @@ import { type Showable, showLine, TerminalText } from "./terminal-text.js";
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Colours for one stream: present on a terminal that wants them, absent everywhere else. */
+/** Colours for one stream. Without colours, every method returns its text unchanged. */
 export class Style {
   readonly #on: boolean;
 
@@ -12,7 +12,7 @@ export class Style {
     this.#on = on;
   }
 
-  /** What the user and the stream say about colours: https://no-color.org and `FORCE_COLOR`. */
+  /** Decides by `NO_COLOR` (https://no-color.org), `FORCE_COLOR`, and whether the stream is a terminal. */
   static of(stream: Output, env: Io["env"]): Style {
     if ((env["NO_COLOR"] ?? "") !== "") return new Style(false);
     if ((env["FORCE_COLOR"] ?? "") !== "") return new Style(env["FORCE_COLOR"] !== "0");
@@ -28,7 +28,7 @@ export class Style {
 
   #apply(format: Format, value: Showable): TerminalText {
     const { text, plain } = showLine(value);
-    // The decision about colours was made above; Node would ask its own streams.
+    // Already decided in `of`; Node would check its own streams.
     return new TerminalText(this.#on ? styleText(format, text, { validateStream: false }) : text, plain);
   }
 }

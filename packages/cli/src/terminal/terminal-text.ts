@@ -1,13 +1,13 @@
 import { printable, printableLine } from "@parley/mcp/protocol";
 
 /**
- * Text that may reach a terminal. Only `show`, `showBlock` and `Style` make it, and they spell every control character of what
- * they are given, so that no server can move the cursor, change a title or forge a line.
+ * Text that is safe to write to a terminal. `show`, `showBlock` and `Style` escape every control character, so that no
+ * server can move the cursor, change the title or forge a line.
  */
 export class TerminalText {
-  /** What is written. */
+  /** The text to write, with colours. */
   readonly text: string;
-  /** The same without colours, for measuring. */
+  /** The text without colours, for measuring its width. */
   readonly plain: string;
 
   constructor(text: string, plain: string = text) {
@@ -20,10 +20,13 @@ export class TerminalText {
   }
 }
 
-/** Anything that can stand in a line. */
+/** A value that `show` accepts. */
 export type Showable = string | number | boolean | TerminalText;
 
-/** Makes a line: the template's own text stays, what is inserted is spelled on one line. */
+/**
+ * Builds a line from a template. The template's own text stays as it is; inserted values are escaped and kept on one
+ * line.
+ */
 export function show(strings: TemplateStringsArray, ...values: readonly Showable[]): TerminalText {
   const parts = values.map(showLine);
   const join = (pick: (part: TerminalText) => string) =>
@@ -34,17 +37,17 @@ export function show(strings: TemplateStringsArray, ...values: readonly Showable
   );
 }
 
-/** One value for the middle of a line. */
+/** Converts one value to escaped text on one line. */
 export function showLine(value: Showable): TerminalText {
   return value instanceof TerminalText ? value : new TerminalText(printableLine(String(value)));
 }
 
-/** Text of several lines, as a tool gives it; line feeds and tabs stay, and line ends of Windows become line feeds. */
+/** Escapes text of several lines. Line feeds and tabs stay, and CRLF becomes LF. */
 export function showBlock(text: string): TerminalText {
   return new TerminalText(printable(text.replaceAll("\r\n", "\n")));
 }
 
-/** As `showBlock`, with every line behind the same margin. */
+/** Like `showBlock`, with every line indented by `margin`. */
 export function showIndented(text: string, margin = "  "): TerminalText {
   const { plain } = showBlock(text);
   return new TerminalText(
@@ -55,7 +58,7 @@ export function showIndented(text: string, margin = "  "): TerminalText {
   );
 }
 
-/** Several pieces as one. */
+/** Concatenates several texts. */
 export function joinText(parts: readonly TerminalText[], separator = ""): TerminalText {
   return new TerminalText(
     parts.map(({ text }) => text).join(separator),

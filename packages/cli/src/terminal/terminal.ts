@@ -2,16 +2,16 @@ import type { Io, Output } from "./io.js";
 import { Style } from "./style.js";
 import { type Showable, showLine, TerminalText } from "./terminal-text.js";
 
-/** Where a command writes: answers to stdout, everything about them to stderr. */
+/** The output of a command: results go to stdout, everything else to stderr. */
 export class Terminal {
   readonly io: Io;
   /** Colours of stdout. */
   readonly style: Style;
   /** Colours of stderr. */
   readonly noteStyle: Style;
-  /** Whether answers are JSON for programs. */
+  /** True if results are printed as JSON. */
   readonly json: boolean;
-  /** The last line of stderr, which changes while something lasts. */
+  /** The last line of stderr, which shows progress. */
   readonly status: StatusLine;
 
   constructor(io: Io, json = false) {
@@ -22,32 +22,32 @@ export class Terminal {
     this.status = new StatusLine(io.stderr);
   }
 
-  /** Whether a person can be asked: both ends are a terminal, and the answer is for people. */
+  /** True if questions are possible: stdin and stderr are a terminal, and the output is not JSON. */
   get interactive(): boolean {
     return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true && !this.json;
   }
 
-  /** Columns of the terminal; 80 where there is none. */
+  /** Columns of the terminal (default: 80). */
   get width(): number {
     return this.io.stdout.columns ?? 80;
   }
 
-  /** Writes a line of the answer. */
+  /** Prints a line of the result. */
   print(line: TerminalText | string = ""): void {
     this.status.writeAbove(() => this.io.stdout.write(`${toTerminalText(line).text}\n`));
   }
 
-  /** Writes the answer for programs: one JSON document, in which no character can act on a terminal. */
+  /** Prints the result as one JSON document. Characters that act on terminals are escaped. */
   printJson(value: unknown): void {
     this.io.stdout.write(`${inertJson(JSON.stringify(value, undefined, 2) ?? "null")}\n`);
   }
 
-  /** Writes one JSON document on one line, for answers that come one by one. */
+  /** Prints one JSON document on one line, for results that arrive one by one. */
   printJsonLine(value: unknown): void {
     this.io.stdout.write(`${inertJson(JSON.stringify(value) ?? "null")}\n`);
   }
 
-  /** Writes a table of the answer; the last column is cut at the edge of a terminal. */
+  /** Prints rows as a table. On a terminal, the last column is cut at the edge. */
   printTable(rows: readonly (readonly Showable[])[]): void {
     const edge = this.io.stdout.isTTY === true ? this.width : Number.POSITIVE_INFINITY;
     for (const line of tableLines(
@@ -57,7 +57,7 @@ export class Terminal {
       this.print(line);
   }
 
-  /** Tells the user something that is not part of the answer. */
+  /** Prints a line to stderr, apart from the result. */
   note(line: TerminalText | string): void {
     this.status.writeAbove(() => this.io.stderr.write(`${toTerminalText(line).text}\n`));
   }
@@ -67,18 +67,18 @@ function toTerminalText(line: TerminalText | string): TerminalText {
   return line instanceof TerminalText ? line : showLine(line);
 }
 
-/** JSON leaves DEL, C1 and characters that turn lines as they are; terminals act on them. */
+/** Characters that act on terminals but that JSON does not escape: DEL, C1 and directional marks. */
 const ACTIVE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function inertJson(text: string): string {
   return text.replace(ACTIVE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** How often the line is drawn at most; a server may report thousands of steps in a second. */
+/** Least time between two redraws, because a server may report thousands of steps per second. */
 const MIN_REDRAW_MS = 50;
 const ERASE = "\r\u001b[2K";
 
-/** One line at the bottom of a terminal that is drawn again and again. Where stderr is no terminal, nothing is drawn. */
+/** A line at the bottom of a terminal that is redrawn in place. Draws nothing if stderr is not a terminal. */
 class StatusLine {
   readonly #stream: Output;
   #line: TerminalText | undefined;
@@ -90,12 +90,12 @@ class StatusLine {
     this.#stream = stream;
   }
 
-  /** Whether anybody sees it. */
+  /** True if stderr is a terminal. */
   get visible(): boolean {
     return this.#stream.isTTY === true;
   }
 
-  /** Shows this line in place of the one before; `undefined` takes it away. */
+  /** Replaces the line; `undefined` removes it. */
   set(line: TerminalText | undefined): void {
     this.#line = line;
     if (line === undefined) return this.#erase();
@@ -105,14 +105,14 @@ class StatusLine {
     this.#draw();
   }
 
-  /** Writes something that stays above the line. */
+  /** Writes output above the line. */
   writeAbove(write: () => void): void {
     this.#erase();
     write();
     this.#draw();
   }
 
-  /** Keeps the line away while a question is asked. */
+  /** Hides the line during a question. */
   async hideWhile<T>(ask: () => Promise<T>): Promise<T> {
     this.#hidden++;
     this.#erase();
@@ -136,7 +136,7 @@ class StatusLine {
   }
 }
 
-/** The lines of a table: columns as wide as their widest cell, two spaces between them, nothing beyond `edge`. */
+/** Formats a table: columns as wide as their widest cell, two spaces between them, cut at `edge`. */
 function tableLines(rows: readonly (readonly TerminalText[])[], edge: number): TerminalText[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
@@ -156,7 +156,7 @@ function tableLines(rows: readonly (readonly TerminalText[])[], edge: number): T
   });
 }
 
-/** The text as far as it fits into so many columns. One that does not fit loses its colours with its end. */
+/** Cuts a text to `room` columns. A text that is cut loses its colours. */
 function truncateText(cell: TerminalText, room: number): TerminalText {
   if (columnsOf(cell.plain) <= room) return cell;
   if (room < 1) return new TerminalText("");
@@ -170,7 +170,7 @@ function truncateText(cell: TerminalText, room: number): TerminalText {
   return new TerminalText(`${kept}…`);
 }
 
-/** Characters that take two columns: scripts of East Asia and most emoji. */
+/** Characters that take two columns: East Asian scripts and most emoji. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const MARK = /\p{Mn}|\p{Me}|\u200d|\ufe0f/u;

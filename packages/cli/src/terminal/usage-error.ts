@@ -1,4 +1,4 @@
-/** A command line that cannot be understood: what is wrong with it, and what to write instead. */
+/** An invalid command line. `fix` states what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly fix: string;

@@ -5,18 +5,20 @@ import { typedModule } from "../typed-code/typed-module.js";
 import { toolCosts } from "./server-costs.js";
 import type { CountTokens } from "./token-counter.js";
 
-/** What the same task costs in three ways, in tokens that a model reads before its last call. */
+/** Tokens that a model reads for the same task with three patterns: direct definitions, generated code and search. */
 export interface PatternCosts {
   readonly tools: number;
-  /** How many tools the task uses. */
+  /** Number of tools that the task uses. */
   readonly uses: number;
   /** All definitions, in every request. */
   readonly direct: number;
-  /** The names of all functions, and the declarations of those that are used. */
+  /** The names of all functions, and the declarations of the used ones. */
   readonly code: number;
-  /** As `code`, but of one server's names alone: the servers, then its functions. The same where there is one server. */
+  /**
+   * Like `code`, but lists the servers first and then the functions of one server. Equal to `code` for a single server.
+   */
   readonly codeByServer: number;
-  /** The three tools of a search; for each use one search of ten tools, and one definition. */
+  /** The three search tools and, for each use, one search result and one definition. */
   readonly search: number;
   readonly parts: {
     readonly opening: number;
@@ -30,14 +32,14 @@ export interface PatternCosts {
 
 export interface PatternOptions {
   readonly uses?: number | undefined;
-  /** What is searched for. Default: the names of tools, in words. */
+  /** Search queries. Default: the names of the tools, split into words. */
   readonly queries?: readonly string[] | undefined;
 }
 
-/** Searches and definitions that a median is taken of. */
+/** Number of searches and definitions to take the median of. */
 const MAX_SAMPLES = 100;
 
-/** Measures direct definitions, generated code and search on the same tools. */
+/** Measures direct definitions, generated code and search for the same tools. */
 export async function patternCosts(
   tools: readonly Tool[],
   count: CountTokens,
@@ -67,7 +69,7 @@ export async function patternCosts(
   };
 }
 
-/** By how much a way is cheaper than definitions, in per cent with one digit. */
+/** The saving compared with direct definitions, in percent with one decimal. */
 export function savedPercent(cost: number, direct: number): number {
   return direct === 0 ? 0 : Math.round((1 - cost / direct) * 1_000) / 10;
 }
@@ -89,7 +91,7 @@ async function searchCosts(tools: readonly Tool[], count: CountTokens, queries: 
   };
 }
 
-/** What stands before the name of a tool, where a gateway puts the name of its server there. */
+/** The server's name in a tool name that a gateway prefixed; empty without a prefix. */
 function serverOf(name: string): string {
   const at = name.indexOf("__");
   return at < 1 ? "" : printableLine(name.slice(0, at));
@@ -99,7 +101,7 @@ function inWords(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^A-Za-z0-9]+/g, " ");
 }
 
-/** Some of a long list, evenly spread. */
+/** Evenly spread elements of a long list. */
 function samples<T>(list: readonly T[]): T[] {
   const step = Math.max(1, list.length / MAX_SAMPLES);
   return list.filter((_, at) => at === 0 || Math.floor(at / step) > Math.floor((at - 1) / step));

@@ -13,17 +13,19 @@ import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { type CountTokens, loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
-/** What one server of a file costs, or why that is not known. */
+/** The costs of one server of a file, or the reason why they are unknown. */
 interface ConfiguredCosts {
   readonly server: string;
   readonly costs?: ServerCosts;
   readonly failure?: string;
 }
 
-/** Servers of one file that are measured. */
+/** Number of servers to measure from one file. */
 const MAX_SERVERS = 100;
 
-/** `parley tokens --config file`: what all servers of a file cost together, as a host that starts them all pays. */
+/**
+ * `parley tokens --config file`: counts the tokens of all servers of a file, as a host that starts all of them pays.
+ */
 export const reportConfigTokens: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const file = options.text("config") ?? "";
@@ -33,13 +35,13 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
   if (names.length > MAX_SERVERS) {
     throw new UsageError(
       `${file} has ${names.length} servers`,
-      `Name one of them; at most ${MAX_SERVERS} are measured at once.`,
+      `Name one of them. At most ${MAX_SERVERS} are measured at once.`,
     );
   }
   const budget = options.count("budget", 1);
   const count = await loadTokenizer();
   const measured: ConfiguredCosts[] = [];
-  // One after another: a file may name more programs than a machine starts at once.
+  // Sequential: starting every program of a large file at once could overload the machine.
   for (const server of names) measured.push(await measure(server, invocation, count));
   measured.sort((a, b) => (b.costs?.sum ?? -1) - (a.costs?.sum ?? -1) || (a.server < b.server ? -1 : 1));
   const sum = measured.reduce((total, { costs }) => total + (costs?.sum ?? 0), 0);
@@ -57,7 +59,7 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
   return measured.some(({ failure }) => failure !== undefined) ? EXIT.unreachable : EXIT.ok;
 };
 
-/** A server that cannot be measured does not keep the others from it. */
+/** Measures one server. A failure is part of the result, so that the other servers are still measured. */
 async function measure(server: string, invocation: Invocation, count: CountTokens): Promise<ConfiguredCosts> {
   const { signal } = invocation.terminal.io;
   try {
@@ -92,6 +94,6 @@ function printServers(
       bold(`sum of ${counted(measured.length, "server")}`),
     ],
   ]);
-  terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
+  terminal.print(dim(`counted with ${TOKENIZERS[0]}, as JSON function definitions`));
   if (budget !== undefined) printTokenBudget(sum, budget, terminal);
 }

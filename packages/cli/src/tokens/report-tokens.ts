@@ -11,12 +11,12 @@ import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
-/** Tools that are shown unless `--top` says otherwise. */
+/** Number of tools to print without `--top`. */
 const DEFAULT_TOP = 50;
-/** A task with more has seen most of a catalogue. */
+/** Limit of `--uses`. */
 const MAX_USES = 1_000;
 
-/** `parley tokens`: what the definitions of a server cost a model, against a budget. */
+/** `parley tokens`: counts the tokens of a server's definitions, and compares them with a budget. */
 export const reportTokens: CommandRun = async (invocation) => {
   const { options, terminal, words, program } = invocation;
   if (words.length === 0 && program.length === 0 && options.text("config") !== undefined) {
@@ -24,12 +24,12 @@ export const reportTokens: CommandRun = async (invocation) => {
     return reportConfigTokens(invocation);
   }
   const [target, rest] = await resolveTarget(invocation);
-  if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name one server.");
+  if (rest[0] !== undefined) throw new UsageError(`unexpected argument "${rest[0]}"`, "Name one server.");
   const budget = options.count("budget", 1);
   const top = options.count("top", 1) ?? DEFAULT_TOP;
   const compares = options.flag("compare");
   if (compares && budget !== undefined)
-    throw new UsageError("--compare has no budget", "Give --budget without --compare.");
+    throw new UsageError("--compare and --budget cannot be combined", "Use one of them.");
   await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   if (compares) {
     const { tools } = await readOffers(client, terminal.io.signal);
@@ -72,7 +72,7 @@ function printCosts(
     ]);
   }
   terminal.printTable(rows);
-  terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
+  terminal.print(dim(`counted with ${TOKENIZERS[0]}, as JSON function definitions`));
   if (budget === undefined) return;
   printTokenBudget(sum, budget, terminal);
 }
@@ -82,8 +82,8 @@ async function compare(
   { options, terminal }: Invocation,
 ): Promise<ExitCode> {
   const uses = options.count("uses", 1) ?? 1;
-  if (uses > MAX_USES) throw new UsageError(`--uses is ${uses}`, `Give at most ${MAX_USES}.`);
-  // Loaded only here: it brings the search of a host.
+  if (uses > MAX_USES) throw new UsageError(`--uses ${uses} is too large`, `Use at most ${MAX_USES}.`);
+  // Imported only here: it loads the search of the host.
   const { patternCosts, savedPercent } = await import("./pattern-costs.js");
   const costs = await patternCosts(tools, await loadTokenizer(), { uses });
   if (terminal.json) {
@@ -102,13 +102,13 @@ async function compare(
   terminal.printTable([
     [dim("  tokens"), "", dim(`what a model reads for ${counted(uses, "use")} of ${counted(costs.tools, "tool")}`)],
     row(costs.direct, "all definitions, in every request"),
-    row(costs.code, "generated code: all names, the declarations that are used"),
-    // The same where all tools are of one server.
+    row(costs.code, "generated code: all names, plus the used declarations"),
+    // Omitted if all tools belong to one server, because the figures are equal.
     ...(costs.codeByServer === costs.code
       ? []
-      : [row(costs.codeByServer, "generated code: names of one server, the declarations that are used")]),
-    row(costs.search, "search: three tools, a search and a definition for each use"),
+      : [row(costs.codeByServer, "generated code: names of one server, plus the used declarations")]),
+    row(costs.search, "search: three tools, plus a search and a definition per use"),
   ]);
-  terminal.print(show`${dim(`counted by ${TOKENIZERS[0]}; medians, where tools differ`)}`);
+  terminal.print(show`${dim(`counted with ${TOKENIZERS[0]}; medians where tools differ`)}`);
   return EXIT.ok;
 }

@@ -3,26 +3,26 @@ import { toOpenAITools } from "@parley/mcp/adapters";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "@parley/mcp/protocol";
 import type { CountTokens } from "./token-counter.js";
 
-/** What one tool costs in every request that offers it. */
+/** The tokens of one tool, in every request that offers it. */
 export interface ToolCost {
   readonly name: string;
   readonly tokens: number;
 }
 
-/** What a server costs a model, in tokens. */
+/** The tokens of a server's offers. */
 export interface ServerCosts {
-  /** The dearest first; equal ones by name. */
+  /** The most expensive first; ties by name. */
   readonly tools: readonly ToolCost[];
-  /** All tools together. */
+  /** Tokens of all tools together. */
   readonly sum: number;
-  /** What a host may add to a request besides. */
+  /** Further texts that a host may add to a request: instructions, and lists of prompts and resources. */
   readonly others: readonly { readonly what: string; readonly count: number; readonly tokens: number }[];
 }
 
-/** Entries of one list that are read. */
+/** Number of entries to read from one list. */
 const MAX_OFFERS = 5_000;
 
-/** Measures everything that a server would put before a model. */
+/** Counts the tokens of everything that a server offers to a model. */
 export async function serverCosts(client: Client, count: CountTokens, signal: AbortSignal): Promise<ServerCosts> {
   const { tools: hasTools, prompts, resources } = client.serverCapabilities;
   const options = { signal };
@@ -41,12 +41,12 @@ export async function serverCosts(client: Client, count: CountTokens, signal: Ab
   return { ...(await toolCosts(tools, count)), others: [...guidance, ...listed.filter((one) => one.count > 0)] };
 }
 
-/** The costs of tools as OpenAI's Responses API takes them: names, descriptions and schemas of arguments, in JSON. */
+/** Counts tools in the JSON that OpenAI's Responses API accepts: name, description and schema of the arguments. */
 export async function toolCosts(tools: readonly Tool[], count: CountTokens): Promise<Omit<ServerCosts, "others">> {
   const costs: ToolCost[] = [];
   for (const tool of tools) {
     const { responses } = await toOpenAITools({ allTools: () => [tool], callTool: onlyMeasured }, { strict: false });
-    // A tool that is only for pages is offered to no model.
+    // Tools that only apps may call are not offered to models.
     if (responses[0] !== undefined) costs.push({ name: tool.name, tokens: count(JSON.stringify(responses[0])) });
   }
   costs.sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
@@ -57,7 +57,7 @@ function onlyMeasured(): Promise<never> {
   return Promise.reject(new Error("these tools are only measured"));
 }
 
-/** What a model is shown of an entry, where a host lists it. */
+/** The part of an entry that a host shows to a model. */
 function shownOffer({ name, description, ...more }: Prompt | Resource | ResourceTemplate): string {
   const address = "uri" in more ? { uri: more.uri } : {};
   const args = "arguments" in more && more.arguments !== undefined ? { arguments: more.arguments } : {};

@@ -1,16 +1,16 @@
 import type { Terminal } from "../terminal/terminal.js";
 
-/** A figure as people read it. */
+/** Formats a number with thousands separators. */
 export function withCommas(figure: number): string {
   return figure.toLocaleString("en");
 }
 
-/** A figure and what it counts. */
+/** Formats a count with its noun, in the plural unless the count is 1. */
 export function counted(count: number, what: string): string {
   return `${withCommas(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** Says whether the tokens of all tools keep to their budget. */
+/** Prints whether the tokens of all tools are within the budget. */
 export function printTokenBudget(sum: number, budget: number, terminal: Terminal): void {
   const over = sum - budget;
   terminal.print(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Words that cannot name a function of a module, or that a module must not export: `then` would make it a promise. */
+/** Reserved words, and names that a module must not export: `then` would make the module a promise. */
 const RESERVED = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
@@ -10,7 +10,7 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
-/** Types that a generated module imports or declares itself, and those of the language that it uses. */
+/** Types that a generated module imports, declares or uses from the language. */
 const OWN_TYPES = [
   "AnyClient",
   "CallOptions",
@@ -28,17 +28,17 @@ const OWN_TYPES = [
   "Tools",
 ];
 
-/** Characters of a name that stay in an identifier. */
+/** Limit for the length of an identifier. */
 const MAX_NAME_LENGTH = 80;
 
 /**
- * Gives every thing of a server a name of its own in one module. Names depend on the server's names alone: where several become
- * the same, the one that is written like its identifier keeps it, and the others get digits of their own.
+ * Assigns unique names within one module. A name depends only on the server's names: if several map to the same
+ * identifier, an exact match keeps it, and the others get a digest as suffix.
  */
 export class ModuleNames {
   readonly #used = new Set<string>([...RESERVED, ...OWN_TYPES]);
 
-  /** Names of functions, by names of the server; `ending` tells apart what is no tool. */
+  /** Assigns function names, keyed by the server's names. `ending` distinguishes prompts and resources from tools. */
   functions(names: readonly string[], ending = ""): Map<string, string> {
     const wanted = new Map(names.map((name) => [name, lowerFirst(words(name)) + ending]));
     const uses = new Map<string, number>();
@@ -53,7 +53,10 @@ export class ModuleNames {
     );
   }
 
-  /** Takes a name, or one like it if it is taken. `source` is what it stands for. */
+  /**
+   * Reserves an identifier, or a variant of it if it is in use. `source` is the server's name, which determines the
+   * variant.
+   */
   reserve(identifier: string, source: string): string {
     const tries = [RESERVED.has(identifier) ? `${identifier}_` : identifier, withDigest(identifier, source)];
     let name = tries.find((one) => !this.#used.has(one));
@@ -66,24 +69,24 @@ export class ModuleNames {
   }
 }
 
-/** The name of a type: `create_issue` and `createIssue` become `CreateIssue`. */
+/** Converts a name to a type name: `create_issue` and `createIssue` become `CreateIssue`. */
 export function typeName(name: string): string {
   const joined = words(name);
   return joined.charAt(0).toUpperCase() + joined.slice(1);
 }
 
-/** The letters and digits of a name in camel case, with the case of its first letter. */
+/** Joins the letters and digits of a name in camel case, keeping the case of the first letter. */
 function words(name: string): string {
   const [first = "", ...rest] = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const joined = [first, ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))]
     .join("")
     .slice(0, MAX_NAME_LENGTH);
-  // Names without a Latin letter have nothing else to be told apart by.
+  // A name without Latin letters or digits is identified by its digest.
   if (joined === "") return `unnamed${shortDigest(name)}`;
   return /^\d/.test(joined) ? `_${joined}` : joined;
 }
 
-/** `URLFetch` becomes `urlFetch`, and `GetX` becomes `getX`. */
+/** Lowers the leading capitals: `URLFetch` becomes `urlFetch`, and `GetX` becomes `getX`. */
 function lowerFirst(name: string): string {
   return name.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]+(?=\d|$)|^[A-Z]/, (head) => head.toLowerCase());
 }

@@ -1,23 +1,23 @@
-/** A JSON Schema: `true`, `false` or an object of keywords. */
+/** The object form of a JSON Schema. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
 export function isSchemaObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A part of a schema that others refer to. */
+/** The schema that a reference points to. */
 export interface ReferencedSchema {
-  /** The place in the root, which is the same however it was written. */
+  /** The path in the root, in a normalized form. */
   readonly pointer: string;
-  /** A word for its name: the last part of the place. */
+  /** The last part of the path, as the basis for a name. */
   readonly word: string;
   readonly schema: unknown;
 }
 
-/** Steps of one reference; nobody writes as many. */
+/** Limit for the number of steps in one reference. */
 const MAX_POINTER_STEPS = 32;
 
-/** What `$ref` names inside `root`; undefined for references to elsewhere, to anchors, and to nothing. */
+/** Resolves a `$ref` inside `root`. Undefined for references to other documents, to anchors, and to missing parts. */
 export function resolveReference(root: unknown, reference: unknown): ReferencedSchema | undefined {
   if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
   const parts = reference
@@ -28,7 +28,7 @@ export function resolveReference(root: unknown, reference: unknown): ReferencedS
   for (const part of parts) {
     if (typeof schema !== "object" || schema === null || part === undefined || !Object.hasOwn(schema, part))
       return undefined;
-    // An own member of an object or an array, as checked above.
+    // An own member of an object or array, as checked above.
     schema = (schema as Record<string, unknown>)[part];
   }
   if (reference.split("/").length > MAX_POINTER_STEPS + 1) return undefined;

@@ -12,26 +12,29 @@ import {
   unit,
 } from "./type-expression.js";
 
-/** Schemas inside each other; what is deeper is `unknown`. */
+/** Nesting limit for schemas; deeper ones become `unknown`. */
 const MAX_DEPTH = 24;
-/** Schemas inside one schema of a tool; further ones are `unknown`. */
+/** Number of schemas per tool schema; further ones become `unknown`. */
 const MAX_SCHEMAS = 4_000;
-/** Declarations that are written while another one is; further ones come after it. */
+/** Nesting limit for declarations; further ones are queued. */
 const MAX_NESTING = 8;
 const MAX_DEFAULT_LENGTH = 80;
 const OPEN = unit("{ [key: string]: unknown }");
 
-/** Where a type stands. */
+/** The position of a type in the generated code. */
 interface TypePosition {
-  /** The declaration that it is part of. */
+  /** The declaration that contains the type. */
   readonly owner: string;
   readonly depth: number;
   readonly indent: string;
-  /** Whether nothing but alternatives is between it and its declaration: a reference back would then be a circle. */
+  /**
+   * True if only unions and intersections lie between the type and its declaration. A reference back to the declaration
+   * would then be circular.
+   */
   readonly bare: boolean;
 }
 
-/** Declares the type `name` of a schema, and types beside it for what its references name. */
+/** Declares the type `name` for a schema, and further types for the schemas that it references. */
 export function declareSchema(name: string, schema: unknown, names: ModuleNames): string {
   return new SchemaDeclaration(name, schema, names).text();
 }
@@ -40,11 +43,11 @@ class SchemaDeclaration {
   readonly #root: unknown;
   readonly #names: ModuleNames;
   readonly #rootName: string;
-  /** Names of referred parts, by their places; the root has the empty one. */
+  /** Names of referenced schemas by their paths. The root has the empty path. */
   readonly #named = new Map<string, string>();
   readonly #bodies = new Map<string, TypeExpression>();
   readonly #queue: [name: string, schema: unknown][] = [];
-  /** Which declarations are, without anything between them, an alternative of which. It has no circle. */
+  /** For each declaration, the declarations that it directly refers to as alternatives. The graph has no cycles. */
   readonly #alternatives = new Map<string, Set<string>>();
   #schemas = 0;
   #nesting = 0;
@@ -58,7 +61,8 @@ class SchemaDeclaration {
 
   text(): string {
     this.#queue.push([this.#rootName, this.#root]);
-    // Bodies name further parts, which join the list while it is gone through; a schema has no more parts than places.
+    // Bodies add referenced schemas to the queue during the loop. It ends, because a schema has a finite number of
+    // paths.
     for (const [name, schema] of this.#queue) this.#declare(name, schema);
     return [...this.#bodies].map(([name, { text }]) => `export type ${name} = ${text};\n`).join("");
   }
@@ -67,7 +71,7 @@ class SchemaDeclaration {
     if (this.#bodies.has(name)) return;
     if (this.#nesting >= MAX_NESTING) return void this.#queue.push([name, schema]);
     this.#nesting++;
-    // Stands for the body while it is written: what refers back to it has to know how many alternatives it has.
+    // Placeholder during the declaration: references back to it need its width.
     this.#bodies.set(name, unit("unknown", widthOf(schema)));
     this.#bodies.set(name, this.#type(schema, { owner: name, depth: 0, indent: "", bare: true }));
     this.#nesting--;
@@ -86,12 +90,12 @@ class SchemaDeclaration {
     }
     combined.push(...(alternatives(schema["allOf"]) ?? []));
     const own = this.#own(schema, place);
-    // An object of which nothing is said adds nothing to alternatives that are objects.
+    // An object without any details adds nothing to alternatives that are objects.
     const type = intersectionOf(combined.length > 0 && own === OPEN ? combined : [own, ...combined]);
     return schema["nullable"] === true ? unionOf([type, unit("null")]) : type;
   }
 
-  /** What a schema says itself, without references and alternatives. */
+  /** The type from the schema's own keywords, without references and alternatives. */
   #own(schema: SchemaObject, place: TypePosition): TypeExpression {
     if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
     if (Array.isArray(schema["enum"])) return enumType(schema["enum"]);
@@ -128,7 +132,7 @@ class SchemaDeclaration {
     return unit(`{\n${members.join("")}${rest}${place.indent}}`);
   }
 
-  /** The type of members without a name of their own; undefined if nothing is said about them. */
+  /** The type of additional members. Undefined if the schema does not restrict them. */
   #index(schema: SchemaObject, named: boolean, place: TypePosition): TypeExpression | undefined {
     const { additionalProperties: more, patternProperties: patterns } = schema;
     const schemas = [
@@ -138,14 +142,14 @@ class SchemaDeclaration {
     if (schemas.length === 0) return undefined;
     const inside = { ...place, depth: place.depth + 1, indent: `${place.indent}  `, bare: false };
     const type = unionOf(schemas.map((one) => this.#type(one, inside)));
-    // An index has to fit the named members too, whose types it does not know.
+    // An index signature must also fit the named members, whose types may differ.
     return named && type !== NEVER ? UNKNOWN : type;
   }
 
   #array(schema: SchemaObject, place: TypePosition): TypeExpression {
     const { prefixItems, items, additionalItems, minItems } = schema;
     const inside = { ...place, depth: place.depth + 1, bare: false };
-    // Before 2020-12, `items` was the list, and `additionalItems` what follows it.
+    // Before 2020-12, `items` held the tuple and `additionalItems` the rest.
     const [elements, rest] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items];
     if (!Array.isArray(elements) || elements.length === 0) {
       return rest === undefined ? arrayOf(UNKNOWN) : arrayOf(this.#type(rest, inside));
@@ -174,7 +178,7 @@ class SchemaDeclaration {
     return unit(name, this.#bodies.get(name)?.width ?? widthOf(schema));
   }
 
-  /** Whether a declaration is an alternative of another, over however many steps. */
+  /** True if `from` refers to `to` through any number of alternatives. */
   #reaches(from: string, to: string): boolean {
     const seen = new Set([from]);
     for (const name of seen) {
@@ -189,14 +193,14 @@ const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patt
 const ARRAY_KEYWORDS = ["items", "prefixItems"];
 const SIMPLE_TYPES = { string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" };
 
-/** At least how many alternatives a schema has. */
+/** A lower bound for the number of alternatives of a schema. */
 function widthOf(schema: unknown): number {
   if (!isSchemaObject(schema)) return 1;
   const lists = [schema["anyOf"], schema["oneOf"], schema["enum"]];
   return Math.max(1, ...lists.map((list) => (Array.isArray(list) ? list.length : 1)));
 }
 
-/** What a property is for, and what it is when it is left out. */
+/** The comment of a property: its description and its default. */
 function memberComment(property: unknown, indent: string): string {
   if (!isSchemaObject(property)) return "";
   const { description, title, default: standard } = property;
@@ -207,7 +211,7 @@ function memberComment(property: unknown, indent: string): string {
   return docComment([text, value].filter((one) => one !== undefined && one !== "").join(" "), indent);
 }
 
-/** Alternatives of one `enum` that are written out; a longer one is only its kinds of values. */
+/** Number of `enum` values to write out. A longer `enum` becomes the union of its basic types. */
 const MAX_ENUM_VALUES = 400;
 const MAX_VALUE_DEPTH = 6;
 const MAX_ELEMENTS = 50;

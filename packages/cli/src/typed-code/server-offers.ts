@@ -1,19 +1,19 @@
 import type { Client } from "@parley/mcp";
 import { McpError, type Prompt, type ResourceTemplate, type Tool } from "@parley/mcp/protocol";
 
-/** What a server offers, in an order that does not depend on the server. */
+/** The offers of a server, sorted by name. */
 export interface ServerOffers {
-  /** The name of the server; for comments only. */
+  /** The name of the server, used only in comments. */
   readonly server: string;
   readonly tools: readonly Tool[];
   readonly prompts: readonly Prompt[];
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Entries of one list; a module of more would be read by nobody. */
+/** Number of entries per list; a larger module would be unusable. */
 const MAX_OFFERS = 5_000;
 
-/** Reads all lists of a server that it says it has. */
+/** Reads every list that the server declares. */
 export async function readOffers(client: Client, signal: AbortSignal): Promise<ServerOffers> {
   const { tools, prompts, resources } = client.serverCapabilities;
   const options = { signal, cache: false };
@@ -30,7 +30,7 @@ export async function readOffers(client: Client, signal: AbortSignal): Promise<S
   };
 }
 
-/** A server may have resources and not know what templates are. */
+/** A server may have resources without implementing `resources/templates/list`. */
 function ignoreMissingMethod(reason: unknown): [] {
   if (McpError.is(reason) && reason.kind === "method_not_found") return [];
   throw reason;
@@ -42,7 +42,7 @@ async function sorted<T>(what: string, list: AsyncIterable<T>, key: (one: T) => 
     if (!found.has(key(one))) found.set(key(one), one);
     if (found.size > MAX_OFFERS) {
       throw new McpError("limit_exceeded", `the server has more than ${MAX_OFFERS} ${what}`, {
-        fix: "Look for a server that lists without end, or put a gateway in front of it that filters.",
+        fix: "Check that the server's list ends, or put a gateway in front of it that filters.",
       });
     }
   }

@@ -1,15 +1,15 @@
-/** A type as TypeScript writes it. */
+/** A TypeScript type as text. */
 export interface TypeExpression {
   readonly text: string;
   readonly kind: "unit" | "intersection" | "union";
-  /** Alternatives that a compiler counts when it takes intersections of unions apart. */
+  /** Number of alternatives that a compiler expands in an intersection of unions. */
   readonly width: number;
 }
 
 export const UNKNOWN: TypeExpression = unit("unknown");
 export const NEVER: TypeExpression = unit("never");
 
-/** Alternatives of an intersection; compilers refuse more than 100,000 and are slow long before. */
+/** Limit for the alternatives of an intersection. Compilers reject more than 100,000 and become slow long before. */
 const MAX_ALTERNATIVES = 1_000;
 
 /** A type that needs no parentheses. */
@@ -17,7 +17,7 @@ export function unit(text: string, width = 1): TypeExpression {
   return { text, kind: "unit", width };
 }
 
-/** A value of any of these types. */
+/** The union of these types. */
 export function unionOf(types: readonly TypeExpression[]): TypeExpression {
   const members = distinct(types).filter(({ text }) => text !== NEVER.text);
   const [first] = members;
@@ -28,7 +28,7 @@ export function unionOf(types: readonly TypeExpression[]): TypeExpression {
   return { text: members.map(({ text }) => text).join(" | "), kind: "union", width };
 }
 
-/** A value of all of these types. Where they have too many combinations, the widest says nothing. */
+/** The intersection of these types. Drops the widest ones while the number of combinations exceeds the limit. */
 export function intersectionOf(types: readonly TypeExpression[]): TypeExpression {
   let members = distinct(types).filter(({ text }) => text !== UNKNOWN.text);
   if (members.some(({ text }) => text === NEVER.text)) return NEVER;
@@ -44,12 +44,12 @@ export function intersectionOf(types: readonly TypeExpression[]): TypeExpression
   return { text, kind: "intersection", width: product(members) };
 }
 
-/** An array of a type. */
+/** An array of `item`. */
 export function arrayOf(item: TypeExpression): TypeExpression {
   return unit(item.kind === "unit" ? `${item.text}[]` : `(${item.text})[]`);
 }
 
-/** An element of a tuple that may be missing, or the rest of one. */
+/** An optional element of a tuple. */
 export function optionalElement(item: TypeExpression): string {
   return item.kind === "unit" ? `${item.text}?` : `(${item.text})?`;
 }

@@ -8,26 +8,26 @@ import { docComment, memberName, stringLiteral } from "./source-literal.js";
 /** One function of a generated module. */
 export interface TypedFunction {
   readonly kind: "tool" | "prompt" | "template";
-  /** What the server calls it. */
+  /** The server's name for the tool or prompt, or the URI template. */
   readonly source: string;
   readonly name: string;
-  /** The types of its arguments and its result, as declarations. */
+  /** Declarations of the types for arguments and result. */
   readonly types: string;
   readonly comment: string;
-  /** The second parameter, with its type. */
+  /** The second parameter and its type. */
   readonly parameter: { readonly name: string; readonly optional: boolean; readonly type: string };
   readonly result: string;
-  /** The expression that says what to call or read: a string, or an address put together. */
+  /** The expression for the tool name, prompt name or URI. */
   readonly target: string;
 }
 
-/** A module of typed calls, before it is written as TypeScript, JavaScript or declarations. */
+/** A module of typed calls, independent of the output language. */
 export interface TypedModule {
   readonly server: string;
   readonly functions: readonly TypedFunction[];
 }
 
-/** Makes the functions for all that a server offers, one for each tool, prompt and simple resource template. */
+/** Creates one function for each tool, prompt and simple resource template. */
 export function typedModule({ server, tools, prompts, templates }: ServerOffers): TypedModule {
   const names = new ModuleNames();
   const simple = simpleTemplates(templates);
@@ -68,7 +68,7 @@ function toolFunction(tool: Tool, name: string, names: ModuleNames): TypedFuncti
   };
 }
 
-/** Whether a call may leave the arguments out. */
+/** True if a call may omit the arguments. */
 function needsNothing(schema: unknown): boolean {
   if (!isSchemaObject(schema)) return false;
   const { required } = schema;
@@ -101,11 +101,11 @@ function promptFunction(prompt: Prompt, name: string, names: ModuleNames): Typed
 interface SimpleTemplate {
   readonly label: string;
   readonly template: ResourceTemplate;
-  /** Text and names of variables in turn, beginning with text. */
+  /** Alternates between text and names of variables, starting with text. */
   readonly parts: readonly string[];
 }
 
-/** Templates in which variables are plain words; the others need rules of expansion that a thin module does not have. */
+/** Templates with plain variables only. Others need expansion rules that the generated module does not contain. */
 function simpleTemplates(templates: readonly ResourceTemplate[]): SimpleTemplate[] {
   const uses = new Map<string, number>();
   for (const { name } of templates) uses.set(name, (uses.get(name) ?? 0) + 1);

@@ -13,21 +13,21 @@ import { type ModuleLanguage, moduleText } from "./module-text.js";
 import { readOffers } from "./server-offers.js";
 import { type TypedModule, typedModule } from "./typed-module.js";
 
-/** Lines of a difference that are shown. */
+/** Number of changed lines to print. */
 const MAX_SHOWN_LINES = 60;
 
-/** `parley types`: writes typed code for a server, or checks that what was written still fits. */
+/** `parley types`: generates typed code for a server, or checks that generated files are up to date. */
 export const writeTypes: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target, rest] = await resolveTarget(invocation);
-  if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name the file with -o.");
+  if (rest[0] !== undefined) throw new UsageError(`unexpected argument "${rest[0]}"`, "Name the file with -o.");
   const output = options.text("output");
   const [checks, watches] = [options.flag("check"), options.flag("watch")];
   if (output === undefined && (checks || watches)) {
     throw new UsageError(`--${checks ? "check" : "watch"} needs a file`, "Name the generated file with -o.");
   }
-  if (checks && watches) throw new UsageError("--check and --watch do not go together", "Give one of them.");
-  // Asked before a server is started: a wrong ending is a wrong ending whatever it offers.
+  if (checks && watches) throw new UsageError("--check and --watch cannot be combined", "Use one of them.");
+  // Checks the file extension before a server is started.
   if (output !== undefined) moduleFiles({ server: "", functions: [] }, output, terminal.io.cwd);
   await using client = await openTarget(target, invocation, DECLINE_QUESTIONS);
   const read = async () => typedModule(await readOffers(client, terminal.io.signal));
@@ -37,7 +37,7 @@ export const writeTypes: CommandRun = async (invocation) => {
     const files = moduleFiles(module, output, terminal.io.cwd);
     return checks ? checkFiles(files, module, terminal) : writeFiles(files, module, terminal);
   };
-  // Awaited here: the client is closed at the end of this block.
+  // Awaited inside the block, because the client closes at its end.
   if (!watches) return await renew();
   await watchLists(client, terminal.io.signal, renew);
   return EXIT.ok;
@@ -46,14 +46,14 @@ export const writeTypes: CommandRun = async (invocation) => {
 function printModule(module: TypedModule, terminal: Terminal): ExitCode {
   const code = moduleText(module, "ts");
   if (terminal.json) terminal.printJson({ ...counts(module), code });
-  // Control characters are spelled in it already, and it has to compile as it is printed.
+  // Control characters are already escaped, and the code must stay compilable.
   else terminal.io.stdout.write(code);
   return EXIT.ok;
 }
 
 function writeFiles(files: readonly ModuleFile[], module: TypedModule, terminal: Terminal): ExitCode {
   const written = files.map((file) => {
-    // An equal file keeps its time: compilers that watch have nothing to do.
+    // Leaves an unchanged file alone, so that watching compilers do not run.
     const changed = currentText(file) !== file.text;
     if (changed) writeModuleFile(file);
     return { file: file.name, changed };
@@ -95,7 +95,7 @@ function checkFiles(files: readonly ModuleFile[], module: TypedModule, terminal:
     for (const { file } of checked) terminal.print(show`${file.name} is up to date`);
   } else {
     for (const { file, current } of stale) printStale(file, current, terminal);
-    terminal.note(show`${terminal.noteStyle.dim("fix:   ")}Run the same line without --check.`);
+    terminal.note(show`${terminal.noteStyle.dim("fix:   ")}Run the same command without --check.`);
   }
   return stale.length === 0 ? EXIT.ok : EXIT.findings;
 }
@@ -104,7 +104,7 @@ function printStale({ name, text }: ModuleFile, current: string | undefined, ter
   const { red, green, bold } = terminal.style;
   if (current === undefined) return terminal.print(show`${bold(name)} does not exist`);
   const places = lineDifference(current, text);
-  terminal.print(show`${bold(name)} is not what the server offers now:`);
+  terminal.print(show`${bold(name)} is out of date:`);
   const lines = places.flatMap((place, at) => (at === 0 ? place : [{ sign: "…", line: "" }, ...place]));
   for (const { sign, line } of lines.slice(0, MAX_SHOWN_LINES)) {
     const shown = show`  ${sign} ${line}`;
@@ -113,18 +113,21 @@ function printStale({ name, text }: ModuleFile, current: string | undefined, ter
   if (lines.length > MAX_SHOWN_LINES) terminal.print(show`  … and ${lines.length - MAX_SHOWN_LINES} more lines`);
 }
 
-/** A line that only one of two texts has: `-` the first, `+` the second, or ` ` both. */
+/** One line of a diff: `-` only in the first text, `+` only in the second, a space in both. */
 interface DifferentLine {
   readonly sign: "-" | "+" | " ";
   readonly line: string;
 }
 
-/** Comparisons of one difference; more than that, and all lines between the equal ends count as different. */
+/** Limit for comparisons. Beyond it, all lines between the equal head and tail count as changed. */
 const MAX_COMPARISONS = 4_000_000;
-/** Equal lines that are kept before and after different ones. */
+/** Number of equal lines around each change. */
 const CONTEXT = 2;
 
-/** What is different between two texts, place by place, with a few equal lines around; empty if they are equal. */
+/**
+ * Compares two texts by lines. Returns the hunks with a few equal lines around each change; empty if the texts are
+ * equal.
+ */
 export function lineDifference(before: string, after: string): DifferentLine[][] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let head = 0;
@@ -136,7 +139,7 @@ export function lineDifference(before: string, after: string): DifferentLine[][]
   return changedHunks([...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]);
 }
 
-/** The longest common subsequence, by the usual table. */
+/** Diffs by the longest common subsequence. */
 function diffLines(a: readonly string[], b: readonly string[]): DifferentLine[] {
   const removed = (line: string): DifferentLine => ({ sign: "-", line });
   const added = (line: string): DifferentLine => ({ sign: "+", line });
@@ -168,7 +171,7 @@ function diffLines(a: readonly string[], b: readonly string[]): DifferentLine[] 
   return lines;
 }
 
-/** The places with different lines, without the equal lines that are far from them. */
+/** Groups changed lines and their context into hunks. */
 function changedHunks(lines: readonly DifferentLine[]): DifferentLine[][] {
   const near = new Set<number>();
   lines.forEach(({ sign }, at) => {
@@ -186,13 +189,13 @@ function changedHunks(lines: readonly DifferentLine[]): DifferentLine[][] {
 
 /** One file of a generated module. */
 interface ModuleFile {
-  /** As it was named on the command line, or beside what was named. */
+  /** The path as given on the command line, or derived from it. */
   readonly name: string;
   readonly path: string;
   readonly text: string;
 }
 
-/** The files that `-o` asks for: one `.ts`, or a `.js` and the `.d.ts` beside it. */
+/** The files for `-o`: one `.ts`, or a `.js` with a `.d.ts` beside it. */
 function moduleFiles(module: TypedModule, output: string, folder: string): ModuleFile[] {
   const file = (name: string, language: ModuleLanguage) => ({
     name,
@@ -203,22 +206,22 @@ function moduleFiles(module: TypedModule, output: string, folder: string): Modul
   if (stem !== undefined) return [file(`${stem}.${kind}js`, "js"), file(`${stem}.d.${kind}ts`, "d.ts")];
   if (/.\.m?ts$/.test(output)) return [file(output, "ts")];
   throw new UsageError(
-    `"${output}" has no ending of an ES module`,
-    "Name a .ts file, or a .js file to get a .d.ts beside it; .mts and .mjs are the same.",
+    `"${output}" does not name a .ts or .js file`,
+    "Name a .ts or .mts file, or a .js or .mjs file to get declarations beside it.",
   );
 }
 
-/** What stands in a file; undefined if there is none. Some systems check files out with other ends of lines, which is no change. */
+/** The content of a file; undefined if it does not exist. Normalizes line endings, which may change on checkout. */
 function currentText({ path, name }: ModuleFile): string | undefined {
   try {
     return readFileSync(path, "utf8").replaceAll("\r\n", "\n");
   } catch (reason) {
     if (isMissing(reason)) return undefined;
-    throw new UsageError(`${name} cannot be read: ${messageOf(reason)}`, "Name a file that you may read and write.");
+    throw new UsageError(`${name} cannot be read: ${messageOf(reason)}`, "Name a readable and writable file.");
   }
 }
 
-/** Writes a file as a whole or not at all, since a bundler may be watching. */
+/** Writes a file atomically, because a bundler may be watching. */
 function writeModuleFile({ path, name, text }: ModuleFile): void {
   const draft = resolve(dirname(path), `.${basename(path)}.${process.pid}`);
   try {
@@ -227,7 +230,7 @@ function writeModuleFile({ path, name, text }: ModuleFile): void {
     renameSync(draft, path);
   } catch (reason) {
     if (existsSync(draft)) rmSync(draft);
-    throw new UsageError(`${name} cannot be written: ${messageOf(reason)}`, "Name a file that you may write.");
+    throw new UsageError(`${name} cannot be written: ${messageOf(reason)}`, "Name a writable file.");
   }
 }
 
@@ -240,8 +243,8 @@ function messageOf(reason: unknown): string {
 }
 
 /**
- * Calls `renew` now and whenever the server says that one of its lists has changed, until `signal` is aborted or the server ends
- * the subscription. Changes that come while it runs are one change. Throws a `UsageError` for servers that never say so.
+ * Calls `renew` now and after every list change, until `signal` is aborted or the server ends the subscription. Changes
+ * during a call lead to one more call. Throws a `UsageError` if the server does not announce list changes.
  */
 async function watchLists(client: Client, signal: AbortSignal, renew: () => Promise<unknown>): Promise<void> {
   const { tools, prompts, resources } = client.serverCapabilities;
@@ -252,11 +255,11 @@ async function watchLists(client: Client, signal: AbortSignal, renew: () => Prom
   };
   if (!Object.values(wanted).includes(true)) {
     throw new UsageError(
-      "the server does not say when its lists change",
-      "Leave --watch away, and run `parley types` again after a change.",
+      "the server does not announce list changes",
+      "Remove --watch, and run `parley types` again after a change.",
     );
   }
-  // Before the lists are read, so that no change is missed between the two.
+  // Subscribes before reading the lists, so that no change is missed in between.
   await using subscription = await client.subscribe(wanted, { signal });
   const end = () => void subscription.close();
   signal.addEventListener("abort", end, { once: true });

@@ -18,7 +18,7 @@ import { FileSaver, type SavedFile } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
 import { unknownName } from "./unknown-name.js";
 
-/** `parley call`: calls a tool and shows what it gives. */
+/** `parley call`: calls a tool and prints its result. */
 export const call: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const extensions = options.flag("task") ? [(await import("@parley/mcp/tasks")).tasks()] : [];
@@ -44,7 +44,7 @@ export const call: CommandRun = async (invocation) => {
   return printResult(terminal, result, saver, options.text("output") !== undefined);
 };
 
-/** Prints the layers of each call of a tool when it has ended. */
+/** Prints the layers of each tool call after it ended. */
 async function callTracer(terminal: Terminal): Promise<CallTracer> {
   const { formatTrace, traceCalls } = await import("@parley/mcp/telemetry");
   return traceCalls((trace) => {
@@ -53,10 +53,10 @@ async function callTracer(terminal: Terminal): Promise<CallTracer> {
 }
 
 function checkWords([tool]: readonly string[]): void {
-  if (tool === undefined) throw new UsageError("no tool is named", "`parley list <target> tools` shows them.");
+  if (tool === undefined) throw new UsageError("which tool?", "Run `parley list <target> tools` to see them.");
 }
 
-/** The tool of this name; pages are read until it comes. */
+/** Finds a tool by name. Stops reading pages when it is found. */
 async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool> {
   const names: string[] = [];
   for await (const tool of client.tools({ signal })) {
@@ -73,31 +73,31 @@ function printResult(terminal: Terminal, result: CallToolResult, saver: FileSave
   else {
     const blocks = content.filter((block) => !repeats(block, structuredContent));
     for (const block of blocks) {
-      // A tool that failed says why; that is no answer, and does not belong into a pipe.
+      // The text of a failed tool goes to stderr: it is not a result, and must not enter a pipe.
       if (isError && block.type === "text") terminal.note(showBlock(block.text));
       else printBlock(terminal, block, saver);
     }
     if (structuredContent !== undefined && !wraps(structuredContent, content)) terminal.printJson(structuredContent);
-    if (isError && content.length === 0) terminal.note("The tool failed without a word.");
+    if (isError && content.length === 0) terminal.note("The tool failed without a message.");
   }
   return isError ? EXIT.failed : EXIT.ok;
 }
 
-/** Servers send structured content as a text too, for clients that know no better. */
+/** Servers repeat structured content as text for older clients. */
 function repeats(block: ContentBlock, structured: unknown): boolean {
   if (structured === undefined || block.type !== "text") return false;
   const parsed = parseJson(block.text);
   return "value" in parsed && isDeepStrictEqual(parsed.value, structured);
 }
 
-/** Some servers put the text of a result into a member as well, which tells people nothing new. */
+/** Some servers wrap the text of a result in a single member, which adds nothing for a reader. */
 function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]): boolean {
   const [value, ...more] = Object.values(structured ?? {}) as unknown[];
   if (only?.type !== "text" || others.length > 0 || value === undefined || more.length > 0) return false;
   return value === only.text || repeats(only, value);
 }
 
-/** The block with the path of a file in place of its bytes. */
+/** The block with a file path instead of its bytes. */
 function replaceBytesByFile(block: ContentBlock, saver: FileSaver): object {
   if ("data" in block) {
     const { data, ...rest } = block;

@@ -6,8 +6,8 @@ import { show } from "../terminal/terminal-text.js";
 import { missingArguments, missingError } from "./tool-arguments.js";
 
 /**
- * Completes the arguments of a call: a person is asked for the required ones that are missing. Gives undefined if they leave.
- * Throws a `UsageError` that names what is missing where nobody can be asked.
+ * Completes the arguments of a call by asking the user for missing required ones. Returns undefined if the user leaves.
+ * Without a terminal, throws a `UsageError` that names the missing arguments.
  */
 export async function completeArguments(
   args: Readonly<Record<string, unknown>>,

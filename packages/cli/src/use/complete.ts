@@ -5,21 +5,21 @@ import { UsageError } from "../terminal/usage-error.js";
 import { openServer } from "./open-server.js";
 import { parseArguments } from "./parse-arguments.js";
 
-/** `parley complete`: what the server suggests for an argument. */
+/** `parley complete`: prints the server's suggestions for an argument. */
 export const complete: CommandRun = async (invocation) => {
   const { terminal } = invocation;
   const { signal } = terminal.io;
   await using server = await openServer(invocation, ([what, argument]) => {
     if (what !== undefined && argument !== undefined) return;
     throw new UsageError(
-      what === undefined ? "no prompt and no template is named" : "no argument is named",
+      what === undefined ? "which prompt or template?" : "which argument?",
       "Write `parley complete <target> <prompt or template> <argument> [typed] [name=value…]`.",
     );
   });
   const [what = "", argument = "", value = "", ...rest] = server.words;
   const { named } = await parseArguments(rest, terminal.io);
   const settled = Object.fromEntries(named.map(({ name, text }) => [name, text]));
-  // Names of prompts have no braces, and templates without any would be addresses.
+  // Names of prompts contain neither braces nor `://`.
   const target = /[{}]|:\/\//.test(what) ? { resource: what } : { prompt: what };
   const context = named.length === 0 ? undefined : settled;
   const completion = await server.client.complete(target, { name: argument, value }, context, { signal });
@@ -28,7 +28,7 @@ export const complete: CommandRun = async (invocation) => {
     for (const one of completion.values) terminal.print(show`${one}`);
     const { total, hasMore = false, values } = completion;
     if (hasMore || (total ?? 0) > values.length) {
-      terminal.note(show`${values.length} of ${total ?? "more"}; type more of the argument for others`);
+      terminal.note(show`${values.length} of ${total ?? "more"} shown; type more of the value to narrow them down`);
     }
   }
   return EXIT.ok;

@@ -4,7 +4,7 @@ import { EXIT } from "../terminal/exit-code.js";
 import { show, showIndented, type TerminalText } from "../terminal/terminal-text.js";
 import { openServer } from "./open-server.js";
 
-/** `parley info`: who a server is, and what it speaks and declares. */
+/** `parley info`: prints a server's name, revision and capabilities. */
 export const info: CommandRun = async (invocation) => {
   const { terminal } = invocation;
   const { signal } = terminal.io;
@@ -17,7 +17,7 @@ export const info: CommandRun = async (invocation) => {
   const latencyMs = rounded(performance.now() - asked);
   const { protocolVersion, era } = shownRevision(client.protocolVersion);
   const { serverInfo, serverCapabilities: capabilities, instructions } = client;
-  // Revisions with a handshake keep a session; in the others every request stands alone.
+  // Revisions with a handshake use a session; others do not.
   const session = era === "stateful";
   if (terminal.json) {
     terminal.printJson({
@@ -39,7 +39,7 @@ export const info: CommandRun = async (invocation) => {
     ["server", show`${bold(title ?? name)}${title === undefined || title === name ? "" : dim(` (${name})`)}`],
     ["version", show`${serverInfo?.version ?? "unknown"}`],
     ["revision", show`${protocolVersion} ${dim(`(${era})`)}`],
-    ["session", show`${session ? "one for this connection" : "none, every request stands alone"}`],
+    ["session", show`${session ? "one for this connection" : "none; every request is independent"}`],
     ["latency", show`${latencyMs} ms ${dim(`(connected in ${connectMs} ms)`)}`],
     [
       "offers",
@@ -61,7 +61,7 @@ export const info: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** `resources (subscribe, listChanged)`: a capability with what it says of itself. */
+/** Formats a capability with its flags: `resources (subscribe, listChanged)`. */
 function declaredWords(name: string, value: unknown): string {
   const flags = Object.entries(Object(value) as object).flatMap(([flag, on]) => (on === false ? [] : [flag]));
   return flags.length === 0 ? name : `${name} (${flags.join(", ")})`;

@@ -9,7 +9,7 @@ import { show, showIndented, type TerminalText } from "../terminal/terminal-text
 import { UsageError } from "../terminal/usage-error.js";
 import { openServer } from "./open-server.js";
 
-/** `parley list`: what a server offers. */
+/** `parley list`: lists the offers of a server. */
 export const list: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   await using server = await openServer(invocation, parseKinds, { extensions: [skillsExtension] });
@@ -18,18 +18,18 @@ export const list: CommandRun = async (invocation) => {
   const kinds = asked.length === 0 ? declaredKinds(client) : asked;
   const listing = await listKinds(client, kinds, terminal.io.signal);
   if (terminal.json) terminal.printJson(listing);
-  else if (kinds.length === 0) terminal.note("The server declares nothing that can be listed.");
+  else if (kinds.length === 0) terminal.note("The server offers nothing to list.");
   else printListing(terminal, listing, kinds, options.flag("long"));
   return EXIT.ok;
 };
 
-/** One entry of any kind, as people see it. */
+/** One entry of any kind, prepared for display. */
 interface Entry {
   readonly name: string;
-  /** What stands between name and description: arguments, an address. */
+  /** The column between name and description: arguments, a title or a URI. */
   readonly detail: string;
   readonly description: string;
-  /** What `--long` adds: words, or a schema. */
+  /** Details that `--long` adds: text or a schema. */
   readonly more: readonly (readonly [label: string, value: unknown])[];
 }
 
@@ -112,7 +112,7 @@ function promptEntry({ name, title, description = "", arguments: args = [] }: Pr
   };
 }
 
-/** `a, b?`: optional arguments end with a question mark. */
+/** Formats argument names as `a, b?`. A question mark denotes an optional one. */
 function argumentNames(schema: Tool["inputSchema"]): string {
   const required = memberOf(schema, "required");
   const names = Object.keys(schema.properties ?? {});
@@ -125,11 +125,11 @@ function firstSentence(description: string): string {
   return /^.*?[.!?](?=\s)/.exec(line.slice(0, 500))?.[0] ?? line.slice(0, 500);
 }
 
-/** What a server can list, by the words of the command line. */
+/** The kinds of offers, as named on the command line. */
 const KINDS = ["tools", "resources", "templates", "prompts", "skills"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Everything that was listed; what was not asked for is absent. */
+/** The requested lists; others are absent. */
 interface OfferLists {
   tools?: readonly Tool[];
   resources?: readonly Resource[];
@@ -138,19 +138,19 @@ interface OfferLists {
   skills?: readonly Skill[];
 }
 
-/** The most entries of one kind that are listed. */
+/** Number of entries to list per kind. */
 const MAX_ENTRIES = 20_000;
 
-/** The kinds of a command line; empty for all. Throws a `UsageError` for a word that is none. */
+/** Parses the kinds on the command line; empty for all. Throws a `UsageError` for an unknown kind. */
 function parseKinds(words: readonly string[]): readonly Kind[] {
   return words.map((word) => {
     const kind = KINDS.find((one) => one === word || one === `${word}s`);
     if (kind !== undefined) return kind;
-    throw new UsageError(`"${word}" cannot be listed`, `Name one of: ${KINDS.join(", ")}.`);
+    throw new UsageError(`unknown kind "${word}"`, `Use one of: ${KINDS.join(", ")}.`);
   });
 }
 
-/** The kinds that the server says it has. */
+/** The kinds that the server declares. */
 function declaredKinds({ serverCapabilities }: Client): readonly Kind[] {
   const { tools, resources, prompts, extensions } = serverCapabilities;
   const has: Record<Kind, boolean> = {
@@ -163,7 +163,7 @@ function declaredKinds({ serverCapabilities }: Client): readonly Kind[] {
   return KINDS.filter((kind) => has[kind]);
 }
 
-/** Lists these kinds, one after the other. The client needs `skillsExtension` for skills. */
+/** Lists these kinds in sequence. Skills need a client with `skillsExtension`. */
 async function listKinds(client: Client, kinds: readonly Kind[], signal: AbortSignal): Promise<OfferLists> {
   const listing: OfferLists = {};
   for (const kind of KINDS) {

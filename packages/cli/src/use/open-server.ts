@@ -5,17 +5,17 @@ import { type OpenOptions, openTarget } from "../target/open-target.js";
 import { resolveTarget } from "../target/target.js";
 import type { UsageError } from "../terminal/usage-error.js";
 
-/** The server of a command line, connected, and the words that remain for the command. */
+/** The connected server of a command line, and the remaining words. */
 export interface OpenServer extends AsyncDisposable {
   readonly client: Client;
   readonly words: readonly string[];
-  /** For the requests of the command: aborted by the user, or because an answer of the command line does not fit. */
+  /** Signal for the command's requests. Aborted when the user interrupts, or when an `--answer` does not fit. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Connects to the target of a command line with answers for everything that a server may ask. `check` sees the words first, so
- * that a command line that cannot work starts nothing.
+ * Connects to the target of a command line, with handlers for elicitation and sampling. `check` validates the remaining
+ * words before anything is started.
  */
 export async function openServer(
   invocation: Invocation,

@@ -3,34 +3,37 @@ import { resolve } from "node:path";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** One `name=value` of a command line. */
+/** One `name=value` argument. */
 export interface NamedArgument {
   readonly name: string;
   readonly text: string;
-  /** Written `name:=value`: the value is JSON, whatever the schema wants. */
+  /** True for `name:=value`: the value is JSON, regardless of the schema. */
   readonly json: boolean;
-  /** The bytes of a file that was named by `name=@file`. */
+  /** The content of the file in `name=@file`. */
   readonly bytes?: Buffer;
 }
 
-/** What stands behind the name of a tool or a prompt. */
+/** The arguments after the name of a tool or prompt. */
 export interface ParsedArguments {
-  /** A whole JSON object, as a word or from stdin. */
+  /** A JSON object with all arguments, given directly or on stdin. */
   readonly whole: string | undefined;
   readonly named: readonly NamedArgument[];
 }
 
-/** What is read of stdin or a file; messages of the library are not longer either. */
+/** Limit for stdin and files; the library has the same limit for messages. */
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** Reads words as `name=value`, `name:=json`, `name=@file`, one JSON object, or `-` for one from stdin. */
+/** Parses `name=value`, `name:=json`, `name=@file`, one JSON object, or `-` for a JSON object on stdin. */
 export async function parseArguments(words: readonly string[], io: Io): Promise<ParsedArguments> {
   let whole: string | undefined;
   const named: NamedArgument[] = [];
   for (const word of words) {
     const isWhole = word === "-" || word.trimStart().startsWith("{");
     if (isWhole && whole !== undefined) {
-      throw new UsageError("the arguments are given as JSON twice", "Give one object, or `-` for one from stdin.");
+      throw new UsageError(
+        "the arguments are given as JSON twice",
+        "Use one JSON object, or `-` to read it from stdin.",
+      );
     }
     if (word === "-") whole = await stdinText(io);
     else if (isWhole) whole = word;
@@ -45,7 +48,7 @@ function parseNamedArgument(word: string, io: Io): NamedArgument {
   const name = word.slice(0, json ? at - 1 : at);
   if (at < 1 || name === "") {
     throw new UsageError(
-      `"${word.slice(0, 100)}" is no argument`,
+      `"${word.slice(0, 100)}" is not an argument`,
       "Write name=value, name:=json, name=@file, one JSON object, or - for stdin.",
     );
   }
@@ -60,7 +63,10 @@ function fileBytes(file: string, { cwd }: Io): Buffer {
   const path = resolve(cwd, file);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() !== true) {
-    throw new UsageError(`there is no file ${file}`, "Check the path, or write @@ for a value that begins with @.");
+    throw new UsageError(
+      `the file ${file} does not exist`,
+      "Check the path, or write @@ for a value that begins with @.",
+    );
   }
   if (found.size > MAX_INPUT_BYTES) throw tooLong(file);
   return readFileSync(path);
@@ -68,7 +74,7 @@ function fileBytes(file: string, { cwd }: Io): Buffer {
 
 async function stdinText({ stdin, signal }: Io): Promise<string> {
   if (stdin.isTTY === true) {
-    throw new UsageError("there is nothing on stdin", "Pipe a JSON object into the command, or write the arguments.");
+    throw new UsageError("`-` needs a JSON object on stdin", "Pipe one into the command, or write the arguments.");
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -83,5 +89,5 @@ async function stdinText({ stdin, signal }: Io): Promise<string> {
 }
 
 function tooLong(what: string): UsageError {
-  return new UsageError(`${what} is longer than 16 MiB`, "Give the server an address to read from instead.");
+  return new UsageError(`${what} is larger than 16 MiB`, "Pass the server a URL to read it from instead.");
 }

@@ -4,10 +4,10 @@ import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/terminal-text.js";
 
-/** A ping measures; load belongs to other tools. */
+/** Limit for `--count`, because `ping` is not a load test. */
 const MAX_PINGS = 1_000;
 
-/** `parley ping`: asks a server a few times whether it is there. */
+/** `parley ping`: measures the response time of a server. */
 export const ping: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target] = await resolveTarget(invocation);
@@ -24,7 +24,6 @@ export const ping: CommandRun = async (invocation) => {
   const sorted = times.toSorted((one, other) => one - other);
   const [least = 0, median = 0, most = 0] = [0, 0.5, 1].map((share) => sorted[Math.floor(share * (sorted.length - 1))]);
   if (terminal.json) terminal.printJson({ server: client.serverInfo, ms: times, least, median, most });
-  else if (count > 1)
-    terminal.note(show`${terminal.noteStyle.dim(`least ${least}, median ${median}, most ${most} ms`)}`);
+  else if (count > 1) terminal.note(show`${terminal.noteStyle.dim(`min ${least}, median ${median}, max ${most} ms`)}`);
   return EXIT.ok;
 };

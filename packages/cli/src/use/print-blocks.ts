@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show, showBlock } from "../terminal/terminal-text.js";
 import type { FileSaver, SavedFile } from "./saved-files.js";
 
-/** Writes one block of content for people: text as it is, everything else to a file whose path is printed. */
+/** Prints one content block. Text is printed; other content is saved to a file, and its path is printed. */
 export function printBlock(
   terminal: Terminal,
   block: ContentBlock | SamplingMessageContentBlock,
@@ -26,7 +26,7 @@ export function printBlock(
   else printSaved(terminal, saver.save(content, content.mimeType ?? "application/octet-stream"));
 }
 
-/** Writes the contents of one resource; `named` puts its address before a text. */
+/** Prints the contents of one resource. `named` prints the URI above a text. */
 export function printContents(terminal: Terminal, contents: ResourceContents, saver: FileSaver, named: boolean): void {
   if ("text" in contents) {
     if (named) terminal.print(show`${terminal.style.dim(`${contents.uri}:`)}`);
@@ -34,7 +34,7 @@ export function printContents(terminal: Terminal, contents: ResourceContents, sa
   } else printSaved(terminal, saver.save(contents, contents.mimeType ?? "application/octet-stream"));
 }
 
-/** Says where a file is. */
+/** Prints the path of a saved file. */
 export function printSaved(terminal: Terminal, { path, mimeType, bytes }: SavedFile): void {
   const { dim } = terminal.style;
   terminal.print(show`${dim("saved:")} ${path} ${dim(`(${mimeType}, ${bytes} bytes)`)}`);

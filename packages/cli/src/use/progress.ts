@@ -6,8 +6,8 @@ import { joinText, show, type TerminalText } from "../terminal/terminal-text.js"
 const BAR_COLUMNS = 24;
 
 /**
- * Runs a request and shows how far it is: as a bar on a terminal, as lines elsewhere with `--debug` alone. Nothing of the bar is left
- * when the request is over.
+ * Runs a request and shows its progress: as a bar on a terminal, otherwise as lines with `--debug` only. The bar is
+ * removed when the request ends.
  */
 export async function withProgress<T>(
   { terminal, options }: Pick<Invocation, "terminal" | "options">,

@@ -13,12 +13,12 @@ import { FileSaver } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
 import { unknownName } from "./unknown-name.js";
 
-/** `parley prompt`: the messages of a prompt. */
+/** `parley prompt`: prints the messages of a prompt. */
 export const prompt: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io, style } = terminal;
   await using server = await openServer(invocation, ([name]) => {
-    if (name === undefined) throw new UsageError("no prompt is named", "`parley list <target> prompts` shows them.");
+    if (name === undefined) throw new UsageError("which prompt?", "Run `parley list <target> prompts` to see them.");
   });
   const [name = "", ...rest] = server.words;
   const given = await parseArguments(rest, io);
@@ -26,10 +26,10 @@ export const prompt: CommandRun = async (invocation) => {
   const asTool = toolOf(found);
   const args = await completeArguments(toolArguments(given, asTool), asTool, terminal);
   if (args === undefined) {
-    terminal.note("Nothing was asked for.");
+    terminal.note("Nothing was requested.");
     return EXIT.failed;
   }
-  // Arguments of prompts are texts, whatever was written.
+  // Arguments of prompts are always strings.
   const texts = Object.fromEntries(
     Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
@@ -58,7 +58,7 @@ async function findPrompt(client: Client, name: string, signal: AbortSignal): Pr
   throw unknownName("prompt", name, names);
 }
 
-/** A prompt is asked for like a tool whose arguments are texts. */
+/** Represents a prompt as a tool with string arguments, to share the parsing of arguments. */
 function toolOf({ name, arguments: args = [] }: Prompt): Parameters<typeof toolArguments>[1] {
   const properties = Object.fromEntries(
     args.map(({ name: argument, description, title }) => [argument, { type: "string", title, description }]),

@@ -9,22 +9,22 @@ import { printContents, printSaved } from "./print-blocks.js";
 import { withProgress } from "./progress.js";
 import { FileSaver } from "./saved-files.js";
 
-/** `parley read`: the contents of a resource. */
+/** `parley read`: prints the contents of a resource. */
 export const read: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io } = terminal;
   const [output, raw] = [options.text("output"), options.flag("raw")];
   if (raw && (terminal.json || output !== undefined)) {
-    throw new UsageError("--raw stands with --json or --output", "Choose one of them.");
+    throw new UsageError("--raw cannot be combined with --json or --output", "Use one of them.");
   }
   if (raw && io.stdout.isTTY === true) {
     throw new UsageError(
       "--raw would let the server write to your terminal",
-      "Redirect it to a file or a program, or leave --raw out.",
+      "Redirect stdout to a file or a program, or remove --raw.",
     );
   }
   await using server = await openServer(invocation, ([uri]) => {
-    if (uri === undefined) throw new UsageError("no resource is named", "`parley list <target> resources` shows them.");
+    if (uri === undefined) throw new UsageError("which resource?", "Run `parley list <target> resources` to see them.");
   });
   const [uri = ""] = server.words;
   const result = await withProgress(invocation, (onProgress) =>
@@ -42,7 +42,7 @@ export const read: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** What a file is named for: the last part of an address. */
+/** The base name for a file: the last part of the URI. */
 function nameOf(uri: string): string {
   return /[^/:]+(?=\/*$)/.exec(uri.slice(-200))?.[0].replace(/\.[A-Za-z0-9]{1,8}$/, "") ?? "resource";
 }

@@ -5,7 +5,7 @@ import { bytesOf, McpError } from "@parley/mcp";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** Endings of files by their media type; anything else is `bin`. */
+/** File extensions by media type; others become `bin`. */
 const ENDINGS: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpg",
@@ -31,22 +31,22 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 const MAX_ATTEMPTS = 1_000;
 
-/** A file that was written. */
+/** A saved file. */
 export interface SavedFile {
   readonly path: string;
   readonly mimeType: string;
   readonly bytes: number;
 }
 
-/** Where files go: `--output` names a file or a folder, `--force` lets it be replaced. */
+/** Options of a saver: `--output` names a file or a folder, `--force` allows replacing a file. */
 export interface SaveOptions {
   readonly output?: string | undefined;
   readonly force?: boolean;
 }
 
 /**
- * Saves what is not text. Files are new: one that exists is never replaced without `force`, and their names are made of letters,
- * digits and hyphens, whatever the server says.
+ * Saves binary content. Never replaces an existing file without `force`. File names consist of letters, digits and
+ * hyphens only, whatever the server sends.
  */
 export class FileSaver {
   readonly #io: Io;
@@ -55,14 +55,14 @@ export class FileSaver {
   #folder: string | undefined;
   #saved = 0;
 
-  /** `base` is what the files are named for: a tool, a resource. */
+  /** `base` is the name of the tool or resource, from which file names are derived. */
   constructor(io: Io, base: string, options: SaveOptions = {}) {
     this.#io = io;
     this.#base = safeName(base);
     this.#options = options;
   }
 
-  /** Writes one block. Throws an `McpError` for bytes that are not Base64, and a `UsageError` for a file that exists. */
+  /** Saves one block. Throws an `McpError` if the data is not Base64, and a `UsageError` if the file exists. */
   save(block: { data: string } | { blob: string }, mimeType: string): SavedFile {
     const bytes = decoded(block);
     const path = this.#write(bytes, Object.hasOwn(ENDINGS, mimeType) ? (ENDINGS[mimeType] ?? "bin") : "bin");
@@ -78,10 +78,10 @@ export class FileSaver {
     }
     const path = resolve(this.#io.cwd, output);
     const own = extname(path);
-    // The first block has the name that was asked for; further ones are counted.
+    // The first block gets the exact name; further ones get a number.
     const wanted = this.#saved === 0 ? path : `${path.slice(0, path.length - own.length)}-${this.#saved + 1}${own}`;
     if (writeOnce(wanted, bytes, force)) return wanted;
-    throw new UsageError(`${output} exists`, "Name another file by --output, or add --force to replace it.");
+    throw new UsageError(`${output} already exists`, "Name another file with --output, or add --force to replace it.");
   }
 
   #shortest(path: string): string {
@@ -90,11 +90,11 @@ export class FileSaver {
   }
 }
 
-/** A name that is a name on every system, made of what a server calls something. */
+/** Derives a file name that is valid on every system. */
 export function safeName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
   const trimmed = plain.replace(/^-+|-+$/g, "");
-  // Devices of Windows are no names for files.
+  // Windows reserves the names of devices.
   return trimmed === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/i.test(trimmed) ? `file${trimmed}` : trimmed;
 }
 
@@ -102,7 +102,7 @@ function decoded(block: { data: string } | { blob: string }): Uint8Array {
   try {
     return bytesOf(block);
   } catch (cause) {
-    throw new McpError("invalid_response", "the server sent bytes that are not Base64", { cause });
+    throw new McpError("invalid_response", "the server sent data that is not valid Base64", { cause });
   }
 }
 
@@ -117,10 +117,10 @@ function madeFolder(path: string): string {
   return path;
 }
 
-/** The current folder, or a new one for temporary files where it cannot be written to. */
+/** The current folder, or a new temporary one if it is not writable. */
 function writableFolder(cwd: string): string {
   try {
-    // The only sure sign: rights alone say nothing about a file system that is mounted for reading.
+    // Permissions do not reveal a read-only file system, so try to write.
     const probe = mkdtempSync(join(cwd, ".parley-"));
     rmdirSync(probe);
     return cwd;
@@ -134,19 +134,22 @@ function writeFresh(folder: string, base: string, ending: string, bytes: Uint8Ar
     const path = join(folder, `${base}${attempt === 1 ? "" : `-${attempt}`}.${ending}`);
     if (writeOnce(path, bytes, false)) return path;
   }
-  throw new UsageError(`${folder} has ${MAX_ATTEMPTS} files of this name`, "Name another folder by --output.");
+  throw new UsageError(
+    `${folder} already has ${MAX_ATTEMPTS} files of this name`,
+    "Name another folder with --output.",
+  );
 }
 
-/** False if the file exists and must stay. */
+/** Writes a new file, or replaces one with `replace`. Returns false if the file exists and must stay. */
 function writeOnce(path: string, bytes: Uint8Array, replace: boolean): boolean {
   let file: number;
   try {
-    // With `x` neither a file nor a link that stands there is followed.
+    // `x` fails on existing files and links instead of following them.
     file = openSync(path, replace ? "w" : "wx", 0o644);
   } catch (reason) {
     const { code, message } = reason as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
-    throw new UsageError(`the file cannot be written: ${message}`, "Name a file or a folder by --output.");
+    throw new UsageError(`the file cannot be written: ${message}`, "Name another file or folder with --output.");
   }
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);

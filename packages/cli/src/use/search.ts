@@ -7,22 +7,22 @@ import { openServer } from "./open-server.js";
 
 const DETAILS: readonly string[] = ["name", "summary", "full"] satisfies SearchDetail[];
 
-/** `parley search`: the tools that fit some words, best first. */
+/** `parley search`: prints the tools that match some words, best first. */
 export const search: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const limit = Math.min(options.count("limit", 1) ?? 10, 100);
   const asked = options.text("detail") ?? "summary";
-  // Safe: the declaration has these three as its only choices.
+  // Safe: the option allows only these three values.
   const detail = (DETAILS.includes(asked) ? asked : "summary") as SearchDetail;
   await using server = await openServer(invocation, ([first]) => {
-    if (first === undefined) throw new UsageError("there are no words to search for", "Say what the tool is to do.");
+    if (first === undefined) throw new UsageError("which tools?", "Add words that describe what the tool should do.");
   });
   const name = server.client.serverInfo?.name ?? "";
   const index = new ToolSearch();
   index.update(await server.client.allTools({ signal: terminal.io.signal }), () => name);
   const hits = index.search(server.words.join(" "), { limit, detail });
   if (terminal.json) terminal.printJson({ tools: hits, searched: index.size });
-  else if (hits.length === 0) terminal.note(show`None of the ${index.size} tools fits these words.`);
+  else if (hits.length === 0) terminal.note(show`None of the ${index.size} tools matches these words.`);
   else if (detail === "full") {
     for (const { tool } of hits) {
       terminal.print(show`${terminal.style.cyan(tool?.name ?? "")}`);

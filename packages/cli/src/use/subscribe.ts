@@ -5,7 +5,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { show, showIndented } from "../terminal/terminal-text.js";
 import { openServer } from "./open-server.js";
 
-/** `parley subscribe`: prints changes as they come, until there were enough or the user ends it. */
+/** `parley subscribe`: prints changes until `--count` is reached or the user interrupts. */
 export const subscribe: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { signal } = terminal.io;
@@ -22,10 +22,10 @@ export const subscribe: CommandRun = async (invocation) => {
           resourceList: resources?.listChanged === true,
         };
   await using subscription = await client.subscribe(target, { signal });
-  // The wait for the next change knows no signal; closing the subscription ends it.
+  // Waiting for the next change takes no signal; closing the subscription ends it.
   const end = () => void subscription.close().catch(() => {});
   signal.addEventListener("abort", end, { once: true });
-  terminal.note(show`${terminal.noteStyle.dim("waiting for changes; Ctrl-C ends")}`);
+  terminal.note(show`${terminal.noteStyle.dim("waiting for changes; press Ctrl-C to stop")}`);
   let printed = 0;
   try {
     if (signal.aborted) end();

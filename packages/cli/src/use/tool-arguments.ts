@@ -4,7 +4,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import type { NamedArgument, ParsedArguments } from "./parse-arguments.js";
 import { nameHint } from "./unknown-name.js";
 
-/** The arguments of a call, typed by the tool's schema. Throws a `UsageError` for what cannot be meant. */
+/** Types the arguments of a call by the tool's schema. Throws a `UsageError` for an unknown or invalid argument. */
 export function toolArguments(
   { whole, named }: ParsedArguments,
   { name: tool, inputSchema }: Tool,
@@ -16,18 +16,18 @@ export function toolArguments(
     checkKnown(name, tool, inputSchema);
     given.set(name, argumentValue(words, memberOf(inputSchema.properties, name), inputSchema));
   }
-  // Entries define members, so that "__proto__" stays a name like others.
+  // `fromEntries` defines own members, so an argument named "__proto__" is safe.
   return Object.fromEntries(given);
 }
 
-/** The required arguments that are not given, in the order of the schema. */
+/** The required arguments that are missing, in the order of the schema. */
 export function missingArguments(args: Readonly<Record<string, unknown>>, { inputSchema }: Tool): readonly string[] {
   return listOf(inputSchema.required).filter(
     (name): name is string => typeof name === "string" && !Object.hasOwn(args, name),
   );
 }
 
-/** The error for missing arguments: each with its type and what the tool says of it. */
+/** The error for missing arguments, each with its type and description. */
 export function missingError(missing: readonly string[], { name: tool, inputSchema }: Tool): UsageError {
   const lines = missing.map((name) => {
     const schema = resolveSchema(memberOf(inputSchema.properties, name), inputSchema);
@@ -56,11 +56,11 @@ function wholeObject(text: string): object {
   const parsed = parseJson(text);
   const value = "value" in parsed ? parsed.value : undefined;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  const what = "problem" in parsed ? parsed.problem.replace(/^it is /, "") : "no JSON object";
+  const what = "problem" in parsed ? parsed.problem : "not a JSON object";
   throw new UsageError(`the arguments are ${what}`, 'Write them as {"name": "value"}, or as name=value.');
 }
 
-/** A name that the schema does not have is a typing error, unless the schema says that any will do. */
+/** Rejects a name that the schema does not have, probably a typo, unless the schema allows additional properties. */
 function checkKnown(name: string, tool: string, schema: Tool["inputSchema"]): void {
   const known = Object.keys(schema.properties ?? {});
   const extra = memberOf(schema, "additionalProperties");
@@ -77,19 +77,19 @@ function argumentValue(words: readonly NamedArgument[], property: unknown, root:
   if (!typesOf(schema, root).has("array")) {
     throw new UsageError(
       `the argument "${first?.name}" is given ${words.length} times`,
-      "Give it once; only a list takes several.",
+      "Use it once; only arrays accept several values.",
     );
   }
   return words.map((word) => oneValue(word, memberOf(schema, "items"), root));
 }
 
 function oneValue({ name, text, json, bytes }: NamedArgument, schema: unknown, root: unknown): unknown {
-  // The schema's own way to say that bytes are wanted.
+  // `contentEncoding` is how a schema asks for bytes.
   if (bytes !== undefined && !json && memberOf(schema, "contentEncoding") === "base64") return bytes.toString("base64");
   const typed = json ? parseJson(text) : typedValue(text, schema, root);
   if ("value" in typed) return typed.value;
   throw new UsageError(
-    `the argument "${name}" does not fit: ${typed.problem}`,
-    `Write ${name}=… as the tool wants it.`,
+    `the argument "${name}" is ${typed.problem}`,
+    `Correct the value of ${name}; \`parley list <target> --long\` shows the schema.`,
   );
 }

@@ -1,20 +1,20 @@
 import { McpError } from "@parley/mcp";
 import { nearestName } from "@parley/mcp/protocol";
 
-/** Names that are listed in a message. */
+/** Number of names to list in a message. */
 const MAX_NAMES = 20;
 
-/** The error for a name that the server does not have, with the one that was probably meant. */
+/** The error for a name that the server does not have, with a suggestion. */
 export function unknownName(kind: string, name: string, known: readonly string[]): McpError {
   return new McpError("invalid_params", `the server has no ${kind} "${name.slice(0, 100)}"`, {
     fix: nameHint(name, known) ?? `The server has no ${kind}s.`,
   });
 }
 
-/** A sentence with the name that was probably meant, or the known ones; undefined if there are none. */
+/** A suggestion: the nearest name, or else the known ones. Undefined if there are none. */
 export function nameHint(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
   const near = nearestName(name, known);
   if (near !== undefined) return `Did you mean ${near}?`;
-  return `Known are: ${known.slice(0, MAX_NAMES).join(", ")}${known.length > MAX_NAMES ? ", …" : ""}.`;
+  return `Use one of: ${known.slice(0, MAX_NAMES).join(", ")}${known.length > MAX_NAMES ? ", …" : ""}.`;
 }

@@ -2,25 +2,28 @@ import type { CommandDeclaration, OptionDeclaration } from "../commands/command.
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
 const FILE_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: "-o, --output <path>", summary: "the file, or the folder, for images, sounds and other bytes" },
-  { flags: "--force", summary: "replace the file of --output if it exists" },
+  { flags: "-o, --output <path>", summary: "the file or folder for images, audio and other binary content" },
+  { flags: "--force", summary: "replace an existing file" },
 ];
-/** Options of every command during which a server may ask something. `answerers` reads them. */
+/** Options of every command during which a server may ask questions. `questionHandlers` reads them. */
 const QUESTION_OPTIONS: readonly OptionDeclaration[] = [
-  { flags: "-a, --answer <pair>", summary: "answers a field of the server's forms: `name=value`", many: true },
-  { flags: "--answers <json>", summary: "answers the server's forms: an object with the fields" },
-  { flags: "--sample-with <command>", summary: "answers questions to a model: JSON on stdin, the answer on stdout" },
+  { flags: "-a, --answer <pair>", summary: "answer a field of the server's forms: `name=value`", many: true },
+  { flags: "--answers <json>", summary: "answer the server's forms with a JSON object of fields" },
+  {
+    flags: "--sample-with <command>",
+    summary: "a program that answers sampling requests: JSON on stdin, the answer on stdout",
+  },
   { flags: "--root <folder>", summary: "a folder that the server may work in", many: true },
 ];
 const COMMON: readonly OptionDeclaration[] = [...TARGET_OPTIONS, ...OUTPUT_OPTIONS];
 
-/** Commands that use what a server offers. */
+/** Commands that use the offers of a server. */
 export const USE_COMMANDS: readonly CommandDeclaration[] = [
   {
     name: "list",
     words: "<target> [tools|resources|templates|prompts|skills]",
     summary: "list what a server offers",
-    options: [{ flags: "-l, --long", summary: "whole descriptions and schemas" }, ...COMMON],
+    options: [{ flags: "-l, --long", summary: "show whole descriptions and schemas" }, ...COMMON],
     examples: [
       { line: "parley list http://127.0.0.1:3000/mcp", does: "Lists everything that the server declares." },
       { line: "parley list ./server.ts tools --long", does: "Shows the tools of a module with their schemas." },
@@ -33,21 +36,21 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     summary: "call a tool and show its result",
     description:
       "Calls a tool. Arguments are name=value, typed by the tool's schema; name:=json; name=@file; repeated names for lists; " +
-      "one JSON object; or - for a JSON object from stdin. On a terminal, missing ones are asked for.",
+      "one JSON object; or - to read one from stdin. On a terminal, asks for missing arguments.",
     options: [
-      { flags: "--task", summary: "let the server run the call as a task, and wait for it" },
-      { flags: "--trace", summary: "print each layer that the call passes, with its times, on stderr" },
+      { flags: "--task", summary: "let the server run the call as a task, and wait for its result" },
+      { flags: "--trace", summary: "print each layer that the call passes, with its times, to stderr" },
       ...FILE_OPTIONS,
       ...QUESTION_OPTIONS,
       ...COMMON,
     ],
     examples: [
       { line: "parley call http://127.0.0.1:3000/mcp add a=1 b=2", does: "Calls `add` with two numbers." },
-      { line: 'echo \'{"a":1,"b":2}\' | parley call ./server.ts add -', does: "Takes the arguments from stdin." },
-      { line: "parley call fixture picture -o picture.png", does: "Saves the image that the tool gives." },
+      { line: 'echo \'{"a":1,"b":2}\' | parley call ./server.ts add -', does: "Reads the arguments from stdin." },
+      { line: "parley call fixture picture -o picture.png", does: "Saves the image that the tool returns." },
       {
         line: "parley call fixture greet -a name=Ada --json",
-        does: "Answers the form of the tool on the command line.",
+        does: "Answers the tool's form on the command line.",
       },
     ],
     load: async () => (await import("./call.js")).call,
@@ -74,30 +77,33 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     summary: "show the messages of a prompt",
     options: [...FILE_OPTIONS, ...QUESTION_OPTIONS, ...COMMON],
     examples: [
-      { line: "parley prompt ./server.ts review language=go", does: "Prints the messages, by who speaks." },
-      { line: "parley prompt ./server.ts review language=go --json", does: "Gives them to a program." },
+      { line: "parley prompt ./server.ts review language=go", does: "Prints the messages with their roles." },
+      { line: "parley prompt ./server.ts review language=go --json", does: "Prints them as JSON." },
     ],
     load: async () => (await import("./prompt.js")).prompt,
   },
   {
     name: "complete",
     words: "<target> <prompt or template> <argument> [typed] [name=value…]",
-    summary: "ask for suggestions for an argument",
+    summary: "suggest values for an argument",
     options: COMMON,
     examples: [
-      { line: "parley complete ./server.ts review language t", does: "Languages that fit t, best first." },
-      { line: "parley complete ./server.ts 'note://{day}' day mon", does: "Values of a variable of a template." },
+      { line: "parley complete ./server.ts review language t", does: "Suggests languages for t, best first." },
+      {
+        line: "parley complete ./server.ts 'note://{day}' day mon",
+        does: "Suggests values for a variable of a template.",
+      },
     ],
     load: async () => (await import("./complete.js")).complete,
   },
   {
     name: "subscribe",
     words: "<target> [uri…]",
-    summary: "print changes as they come",
-    description: "Prints changes of the resources that are named, or of all lists where none is, until Ctrl-C.",
+    summary: "print changes as they happen",
+    description: "Prints changes of the named resources, or of all lists if none is named, until Ctrl-C.",
     options: [
-      { flags: "-n, --count <n>", summary: "end after so many changes" },
-      { flags: "--read", summary: "show the new contents of a resource" },
+      { flags: "-n, --count <n>", summary: "stop after n changes" },
+      { flags: "--read", summary: "print the new contents of a changed resource" },
       ...COMMON,
     ],
     examples: [
@@ -111,21 +117,21 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     name: "ping",
     words: "<target>",
     summary: "measure how long a server takes to answer",
-    options: [{ flags: "-n, --count <n>", summary: "how many times; 4 unless given" }, ...COMMON],
+    options: [{ flags: "-n, --count <n>", summary: "number of pings (default: 4)" }, ...COMMON],
     examples: [
-      { line: "parley ping http://127.0.0.1:3000/mcp", does: "Asks four times and shows each time." },
-      { line: "parley ping --count 1 -- node server.js", does: "Starts a server and asks it once." },
+      { line: "parley ping http://127.0.0.1:3000/mcp", does: "Pings four times and prints each response time." },
+      { line: "parley ping --count 1 -- node server.js", does: "Starts a server and pings it once." },
     ],
     load: async () => (await import("./ping.js")).ping,
   },
   {
     name: "info",
     words: "<target>",
-    summary: "show who a server is and what it speaks",
+    summary: "show a server's name, revision and capabilities",
     options: COMMON,
     examples: [
       { line: "parley info http://127.0.0.1:3000/mcp", does: "Shows its name, revision, capabilities and latency." },
-      { line: "parley info ./server.ts --json", does: "The same for a program." },
+      { line: "parley info ./server.ts --json", does: "Prints the same as JSON." },
     ],
     load: async () => (await import("./info.js")).info,
   },
@@ -134,13 +140,17 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     words: "<target> <words…>",
     summary: "find tools by what they do",
     options: [
-      { flags: "--limit <n>", summary: "the most tools to show; 10 unless given" },
-      { flags: "--detail <level>", summary: "how much of each", choices: ["name", "summary", "full"] },
+      { flags: "--limit <n>", summary: "the maximum number of tools (default: 10)" },
+      {
+        flags: "--detail <level>",
+        summary: "how much to show of each tool (default: summary)",
+        choices: ["name", "summary", "full"],
+      },
       ...COMMON,
     ],
     examples: [
-      { line: "parley search http://127.0.0.1:3000/mcp sum of numbers", does: "Tools that fit, best first." },
-      { line: "parley search ./server.ts picture --detail full --json", does: "Whole definitions for a program." },
+      { line: "parley search http://127.0.0.1:3000/mcp sum of numbers", does: "Finds matching tools, best first." },
+      { line: "parley search ./server.ts picture --detail full --json", does: "Prints whole definitions as JSON." },
     ],
     load: async () => (await import("./search.js")).search,
   },

@@ -108,7 +108,7 @@ describe("parley doctor of a healthy server", () => {
   });
 
   it.each([
-    ["export const nothing = 1;\n", "no_server_exported", "exports no server", "Export it"],
+    ["export const nothing = 1;\n", "no_server_exported", "exports no server", "Add `export const server"],
     ["export const = 1;\n", "module_failed", "", ""],
     ['throw new Error("no database");\n', "module_failed", "no database", ""],
   ])("says why the module %j has no server", async (text, expected, cause, fix) => {

@@ -150,13 +150,13 @@ describe("parley inspect", () => {
 
 describe("parley inspect with a wrong command line", () => {
   it.each([
-    [["ftp://example.com/"], /no address that this program speaks to/],
-    [["./missing.ts"], /there is no file/],
-    [["nobody"], /there is no server "nobody"/],
+    [["ftp://example.com/"], /is not an HTTP URL/],
+    [["./missing.ts"], /the file .* does not exist/],
+    [["nobody"], /no server "nobody" in/],
     [["--config", "missing.json"], /does not exist/],
     [["--port", "70000"], /70000 is out of range for --port/],
-    [["--header", "X-Key: a"], /--header is for a server at a URL, and there is none/],
-    [["--sample-with", ""], /names no program/],
+    [["--header", "X-Key: a"], /--header works only with a server at a URL/],
+    [["--sample-with", ""], /--sample-with is empty/],
     [["--revision", "1999-01-01"], /1999-01-01/],
     [["--record", "a.jsonl"], /unknown option/],
   ])("is refused: %j", async (args, message) => {

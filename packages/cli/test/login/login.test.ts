@@ -164,15 +164,19 @@ describe("parley login and logout", () => {
     [["login"], "which server?", 2],
     [["login", "--", "node"], "node is not a URL", 2],
     [["login", "http://127.0.0.1:1/mcp", "--port", "99999"], "99999 is out of range for --port", 2],
-    [["login", "http://127.0.0.1:1/mcp", "--client-secret-env", "X"], "--client-secret-env has no --client-id", 2],
+    [["login", "http://127.0.0.1:1/mcp", "--client-secret-env", "X"], "--client-secret-env needs --client-id", 2],
     [["login", "http://127.0.0.1:1/mcp", "--client-id", "a", "--client-secret-env", "X"], "X is not set", 4],
     [["login", "http://127.0.0.1:1/mcp", "--no-browser"], "127.0.0.1:1", 3],
     [
       ["ping", "http://127.0.0.1:1/mcp", "--grant", "client-credentials"],
-      "--grant client-credentials has no client",
+      "--grant client-credentials needs a client and its secret",
       2,
     ],
-    [["ping", "--grant", "client-credentials", "--", "node"], "--grant is for a server at a URL, and node is none", 2],
+    [
+      ["ping", "--grant", "client-credentials", "--", "node"],
+      "--grant works only with a server at a URL, and node is not one",
+      2,
+    ],
   ])("%j fails with its cause and a fix", async (args, cause, expected) => {
     const { code, stderr } = await runParley(args, { env: { PARLEY_HOME: folder } });
     expect(stderr).toContain(cause);

@@ -164,7 +164,10 @@ describe("parley add and remove", () => {
     await run("add", "./notes/src/server.ts", "--to", "gemini", "--cwd", "notes");
     expect(JSON.parse(read(".gemini/settings.json")).mcpServers.notes.cwd).toBe(join(place, "notes"));
     const wrong = await run("add", "./notes/src/server.ts", "--to", "cursor", "--header", "A: b", "--force");
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--header is for a server at a URL") });
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--header works only with a server at a URL"),
+    });
   });
 
   it("shows the change of a dry run without secrets, and makes none", async () => {

@@ -49,7 +49,7 @@ describe("--record", () => {
     writeFileSync(join(cwd, "a.jsonl"), "precious");
     const { code, stderr } = await runParley(["ping", handle.url, "--record", "a.jsonl"], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toContain("is there already");
+    expect(stderr).toContain("already exists");
     expect(readFileSync(join(cwd, "a.jsonl"), "utf8")).toBe("precious");
   });
 

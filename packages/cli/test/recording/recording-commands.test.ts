@@ -56,7 +56,7 @@ describe("parley record and replay", () => {
     await recordSession();
     const { code, stdout } = await runParley(["replay", "s.jsonl", "--against", handle.url], { cwd });
     expect(stdout).toContain('same       tools/call {"arguments":{"a":1,"b":2},"name":"add"}');
-    expect(stdout).toContain("the tool may change something; --all sends it");
+    expect(stdout).toContain("the tool may change something; use --all to call it");
     expect(stdout).toMatch(/\d same, 0 different, 2 skipped\n$/);
     expect(code).toBe(0);
   });
@@ -98,16 +98,16 @@ describe("parley record and replay", () => {
   });
 
   it.each([
-    [["record", "http://127.0.0.1:1/mcp"], "no file is named"],
-    [["replay"], "no recording is named"],
-    [["replay", "none.jsonl"], "there is no file none.jsonl"],
+    [["record", "http://127.0.0.1:1/mcp"], "which file?"],
+    [["replay"], "which recording?"],
+    [["replay", "none.jsonl"], "the file none.jsonl does not exist"],
     [["replay", "other.txt"], "other.txt is no recording"],
     [["replay", "later.jsonl"], "has the form 99"],
     [["replay", "broken.jsonl"], "line 2 is not JSON"],
     [["replay", "empty.jsonl", "--stdio"], "no complete handshake"],
-    [["replay", "empty.jsonl", "--stdio", "--http"], "exclude each other"],
+    [["replay", "empty.jsonl", "--stdio", "--http"], "cannot be combined"],
     [["replay", "empty.jsonl", "--against", "x"], "no request to send"],
-    [["ping", "http://127.0.0.1:1/mcp", "--record", "a.jsonl", "--redact", "("], "no regular expression"],
+    [["ping", "http://127.0.0.1:1/mcp", "--record", "a.jsonl", "--redact", "("], "not a valid regular expression"],
   ])("%j fails with its cause and a fix", async (args, cause) => {
     const header = {
       format: "parley-recording",

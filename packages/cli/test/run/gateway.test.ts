@@ -110,7 +110,7 @@ describe("parley gateway", () => {
     await using parley = start(folder, []);
     expect(await toolsAt(parley)).toEqual(expect.arrayContaining(["one__pid"]));
     expect(parley.stderr).toContain('the input "key" has no value');
-    expect(parley.stderr).toContain("Give it: --input name=value.");
+    expect(parley.stderr).toContain("Pass --input name=value.");
     await using other = start(folder, ["--input", "key=k"]);
     expect(await toolsAt(other)).toEqual(expect.arrayContaining(["one__pid", "two__pid"]));
   });

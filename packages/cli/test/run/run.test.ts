@@ -94,7 +94,7 @@ describe("parley run", () => {
     [["run", "main.ts", "--http", "abc"], '"abc" is not a port', 2],
     [["run", "main.ts", "other.ts"], 'unexpected argument "other.ts"', 2],
     [["run", "none.ts"], "the file none.ts does not exist", 2],
-    [["run", "main.ts", "--http", "--stdio"], "exclude each other", 2],
+    [["run", "main.ts", "--http", "--stdio"], "cannot be combined", 2],
     [["run", "main.ts", "--stdio", "--path", "/x"], "--path works only with HTTP", 2],
     [["run", "main.ts", "--http", "70000"], '"70000" is not a port', 2],
     [["run", "main.ts", "--http", "0", "--host", "0.0.0.0"], "other machines could call", 2],

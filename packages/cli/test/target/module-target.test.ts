@@ -41,7 +41,7 @@ describe.skipIf(!isBuilt)("a module as the target of a command", () => {
     using folder = new ModuleFolder({ "main.ts": 'console.error("begun"); await new Promise(() => {});' });
     await using late = new BuiltParley(["list", "main.ts", "--timeout", "300ms"], { cwd: folder.path });
     expect(await late.ended()).toBe(3);
-    expect(late.stderr).toContain("was not loaded within 300 ms\nfix:   Raise --timeout");
+    expect(late.stderr).toContain("took longer than 300 ms\nfix:   Raise --timeout");
     await using interrupted = new BuiltParley(["list", "main.ts"], { cwd: folder.path });
     await interrupted.told(/begun/);
     expect(await interrupted.end("SIGINT"), interrupted.stderr).toBe(130);

@@ -19,10 +19,10 @@ describe("a target that cannot be meant", () => {
     ["localhost:3000", /"localhost:3000" is not a URL\nfix: {3}Write it in full: http:\/\/localhost:3000\n/],
     ["127.0.0.1:3000/mcp", /fix: {3}Write it in full: http:\/\/127\.0\.0\.1:3000\/mcp\n/],
     ["example.com/mcp", /fix: {3}Write it in full: http:\/\/example\.com\/mcp\n/],
-    ["ftp://example.com/", /is no address that this program speaks to/],
-    ["./", /\.\/ is no module\nfix: {3}Name a file that ends in \.ts/],
-    ["package.json", /package\.json is no module/],
-    ["absent", /there is no server "absent" in the files of the known applications/],
+    ["ftp://example.com/", /is not an HTTP URL/],
+    ["./", /\.\/ is not a module\nfix: {3}Name a file that ends in \.ts/],
+    ["package.json", /package\.json is not a module/],
+    ["absent", /no server "absent" in the configuration files of known applications/],
   ])("is told apart from a name: %s", async (target, expected) => {
     using folder = new ModuleFolder();
     const { code, stderr } = await runParley(["ping", target], { cwd: folder.path });
@@ -72,14 +72,17 @@ describe("an input of a configuration", () => {
   it("is given on the command line, and named where it is not", async () => {
     using folder = new ModuleFolder({ ".vscode/mcp.json": config() });
     const refused = await runParley(["ping", "one"], { cwd: folder.path });
-    expect(refused.stderr).toContain('the input "key" has no value\nfix:   Give it: --input name=value.\n');
+    expect(refused.stderr).toContain('the input "key" has no value\nfix:   Pass --input name=value.\n');
     expect(refused.code).toBe(2);
     const given = await runParley(["ping", "one", "--input", "key=given"], { cwd: folder.path });
     expect(given.stderr).toContain("KEY is given");
     const wrong = await runParley(["ping", "one", "--input", "key"], { cwd: folder.path });
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("an --input has no name and value") });
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("an --input is not of the form NAME=value"),
+    });
     const typo = await runParley(["ping", "one", "--input", "key=x", "--input", "kye=x"], { cwd: folder.path });
-    expect(typo.stderr).toContain("--input kye is no input of the file\nfix:   Its inputs are key.\n");
+    expect(typo.stderr).toContain('the configuration has no input "kye"\nfix:   Use one of: key.\n');
     expect(typo.code).toBe(2);
   });
 
@@ -108,7 +111,7 @@ describe("nothing in place of a target", () => {
     });
     const { code, stderr } = await runParley(["list"], { cwd: folder.path });
     expect(stderr).toMatch(
-      /^error: which server\?\nfix: {3}Give a URL, .* the name of a configured server: notes, shop\.\n$/,
+      /^error: which server\?\nfix: {3}Use a URL, .* the name of a configured server: notes, shop\.\n$/,
     );
     expect(code).toBe(2);
   });
@@ -116,15 +119,18 @@ describe("nothing in place of a target", () => {
 
 describe("an option for another kind of target", () => {
   it.each([
-    [["--env", "A=1", "http://127.0.0.1:1/mcp"], "--env is for a program, and http://127.0.0.1:1/mcp is none"],
-    [["--cwd", ".", "http://127.0.0.1:1/mcp"], "--cwd is for a program"],
-    [["--header", "A: 1", "main.ts"], "--header is for a server at a URL, and main.ts is none"],
-    [["--header", "A: 1", "--", "node"], "--header is for a server at a URL, and node is none"],
-    [["--input", "a=1", "main.ts"], "--input is for a server of a file, and none is named"],
-    [["--input", "a=1", "http://127.0.0.1:1/mcp"], "--input is for a server of a file, and none is named"],
-    [["--input", "a=1", "--", "node"], "--input is for a server of a file, and none is named"],
-    [["--client-id", "a", "http://127.0.0.1:1/mcp"], "--client-id has no --grant"],
-    [["--client-secret-env", "A", "main.ts"], "--client-secret-env has no --grant"],
+    [
+      ["--env", "A=1", "http://127.0.0.1:1/mcp"],
+      "--env works only with a program, and http://127.0.0.1:1/mcp is not one",
+    ],
+    [["--cwd", ".", "http://127.0.0.1:1/mcp"], "--cwd works only with a program"],
+    [["--header", "A: 1", "main.ts"], "--header works only with a server at a URL, and main.ts is not one"],
+    [["--header", "A: 1", "--", "node"], "--header works only with a server at a URL, and node is not one"],
+    [["--input", "a=1", "main.ts"], "--input works only with a server of a configuration file"],
+    [["--input", "a=1", "http://127.0.0.1:1/mcp"], "--input works only with a server of a configuration file"],
+    [["--input", "a=1", "--", "node"], "--input works only with a server of a configuration file"],
+    [["--client-id", "a", "http://127.0.0.1:1/mcp"], "--client-id works only with --grant"],
+    [["--client-secret-env", "A", "main.ts"], "--client-secret-env works only with --grant"],
   ])("is refused: %s", async (words, expected) => {
     using folder = new ModuleFolder({ "main.ts": "" });
     const { code, stderr } = await runParley(["ping", ...words], { cwd: folder.path });

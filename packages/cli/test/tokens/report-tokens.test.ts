@@ -114,8 +114,8 @@ describe("parley tokens", () => {
     [["--budget", "little"], '"little" is not a whole number for --budget'],
     [["--top", "0"], "0 is out of range for --top"],
     [["--tokenizer", "abacus"], "Allowed choices are o200k_base"],
-    [["--compare", "--budget", "5"], "--compare has no budget"],
-    [["--compare", "--uses", "5000"], "--uses is 5000"],
+    [["--compare", "--budget", "5"], "--compare and --budget cannot be combined"],
+    [["--compare", "--uses", "5000"], "--uses 5000 is too large"],
     [["another"], 'unexpected argument "another"'],
   ])("%j is a wrong command line", async (args, cause) => {
     const { code, stderr } = await runParley(["tokens", url(0), ...args]);

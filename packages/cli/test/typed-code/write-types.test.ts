@@ -71,10 +71,10 @@ describe("parley types", () => {
     server.tool("alerts", { description: "\u001b[31mWarnings", input: z.object({ region: z.string() }) }, () => "none");
     const { code, stdout, stderr } = await types("-o", "weather.js", "--check");
     expect(code).toBe(5);
-    expect(stdout).toContain("weather.js is not what the server offers now:");
+    expect(stdout).toContain("weather.js is out of date:");
     expect(stdout).toContain("  + export declare function alerts(");
     expect(stdout).not.toContain("\u001b");
-    expect(stderr).toContain("fix:   Run the same line without --check.");
+    expect(stderr).toContain("fix:   Run the same command without --check.");
     expect(written("weather.js")).toBe(before);
     const { stdout: json, code: again } = await types("-o", "weather.js", "--check", "--json");
     expect(again).toBe(5);
@@ -117,12 +117,12 @@ describe("parley types", () => {
   });
 
   it.each([
-    [["-o", "weather.py"], '"weather.py" has no ending of an ES module'],
-    [["-o", "weather.cjs"], '"weather.cjs" has no ending of an ES module'],
-    [["-o", ".ts"], '".ts" has no ending of an ES module'],
+    [["-o", "weather.py"], '"weather.py" does not name a .ts or .js file'],
+    [["-o", "weather.cjs"], '"weather.cjs" does not name a .ts or .js file'],
+    [["-o", ".ts"], '".ts" does not name a .ts or .js file'],
     [["--check"], "--check needs a file"],
     [["--watch"], "--watch needs a file"],
-    [["--check", "--watch", "-o", "x.ts"], "--check and --watch do not go together"],
+    [["--check", "--watch", "-o", "x.ts"], "--check and --watch cannot be combined"],
     [["x.ts"], 'unexpected argument "x.ts"'],
     [["-o", "package.json/x.ts"], "package.json/x.ts cannot be written"],
   ])("%j is a wrong command line", async (args, cause) => {

@@ -32,7 +32,7 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(code).toBe(0);
     expect(stdout).toBe('{"action":"decline"}\n');
     expect(stderr).toBe(
-      'asker asked "What do you want?". Declined, because there is no terminal. To answer: ' +
+      'asker asked "What do you want?". Declined, because this run is not interactive. To answer: ' +
         "--answer mail=… --answer count=… --answer size=… --answer extras=… --answer gift=…\n",
     );
   });
@@ -85,11 +85,11 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
 
   it.each([
     [["-a", "mail=nobody", "-a", "size=s"], "/mail"],
-    [["-a", "mail=a@b.example", "-a", "size=s", "-a", "count=many"], "it is not a whole number"],
-    [["-a", "mail=a@b.example", "-a", "size=s", "-a", "gift=maybe"], '"gift": it is not true or false'],
+    [["-a", "mail=a@b.example", "-a", "size=s", "-a", "count=many"], "is not a whole number"],
+    [["-a", "mail=a@b.example", "-a", "size=s", "-a", "gift=maybe"], '"gift" is not true or false'],
   ])("ends with 2 for the answers %j, which do not fit", async (answers, said) => {
     const { code, stdout, stderr } = await call("form", ...answers);
-    expect(stderr).toContain("error: an --answer does not fit what asker asks: ");
+    expect(stderr).toContain("error: an --answer does not fit the form of asker: ");
     expect(stderr).toContain(said);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
@@ -126,8 +126,8 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
 
   it.each([
     ["fails", 'console.error("no model here"); process.exit(7)', "ended with exit code 7: no model here"],
-    ["says too much", "process.stdout.write('x'.repeat(5_000_000))", "said more than"],
-    ["answers with what is no content", 'console.log(\'{"content":{"type":"film"}}\')', "the protocol does not have"],
+    ["says too much", "process.stdout.write('x'.repeat(5_000_000))", "printed more than"],
+    ["answers with what is no content", 'console.log(\'{"content":{"type":"film"}}\')', "the protocol does not define"],
   ])("fails where the program %s", async (name, source, said) => {
     const { code, stdout, stderr } = await call("think", "--sample-with", program(`${name.length}.cjs`, source));
     expect(code).toBe(1);
@@ -143,7 +143,7 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
   it("declines a question to a model without one, and says how to answer it", async () => {
     const { code, stderr } = await call("think");
     expect(code).toBe(1);
-    expect(stderr).toContain("answer by --sample-with <command>");
+    expect(stderr).toContain("To answer: --sample-with <command>");
   });
 
   it("runs a tool as a task with --task, answers what it asks, and says what is missing without", async () => {

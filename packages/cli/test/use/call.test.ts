@@ -71,24 +71,24 @@ describe("parley call", () => {
 
   it.each<[readonly string[], number, readonly string[]]>([
     [["ad", "a=1"], 1, ['the server has no tool "ad"', "Did you mean add?"]],
-    [["zzzzzzz"], 1, ["Known are: add, echo, fail, picture, slow, greet, think."]],
+    [["zzzzzzz"], 1, ["Use one of: add, echo, fail, picture, slow, greet, think."]],
     [["add", "a=1"], 2, ["b: number, the second", "Add b=…."]],
     [["add"], 2, ["a: number, the first", "b: number, the second", "Add a=… b=…."]],
     [["echo", "txt=hi"], 2, ['no argument "txt"', "Did you mean text?"]],
     [["fail", "x=1"], 2, ["It takes no arguments."]],
-    [["add", "a=one", "b=2"], 2, ['the argument "a" does not fit: it is not a number']],
-    [["add", "a:={", "b=2"], 2, ["it is not JSON: line 1, column 2: close brace expected"]],
+    [["add", "a=one", "b=2"], 2, ['the argument "a" is not a number']],
+    [["add", "a:={", "b=2"], 2, ["is not valid JSON: line 1, column 2: close brace expected"]],
     [["add", "a=1", "a=2", "b=2"], 2, ['"a" is given 2 times']],
-    [["add", "1", "2"], 2, ['"1" is no argument', "name=value"]],
-    [["add", '{"a": 1,\n "b" 2}'], 2, ["the arguments are not JSON: line 2, column 6: colon expected"]],
-    [["add", '{"a": one}'], 2, ["the arguments are not JSON: line 1, column 7: invalid symbol"]],
+    [["add", "1", "2"], 2, ['"1" is not an argument', "name=value"]],
+    [["add", '{"a": 1,\n "b" 2}'], 2, ["the arguments are not valid JSON: line 2, column 6: colon expected"]],
+    [["add", '{"a": one}'], 2, ["the arguments are not valid JSON: line 1, column 7: invalid symbol"]],
     [["add", "{}", "c=2"], 2, ['add has no argument "c"']],
     [["add", "{}", "{}"], 2, ["twice"]],
-    [["echo", "text=@nothing.txt"], 2, ["there is no file nothing.txt"]],
-    [["echo", "-"], 2, ["not JSON"]],
-    [[], 2, ["no tool is named"]],
-    [["think", "--sample-with", "'open"], 2, ["a quote without its end"]],
-    [["think", "--root", "nowhere"], 2, ["--root nowhere is no folder"]],
+    [["echo", "text=@nothing.txt"], 2, ["the file nothing.txt does not exist"]],
+    [["echo", "-"], 2, ["not valid JSON"]],
+    [[], 2, ["which tool?"]],
+    [["think", "--sample-with", "'open"], 2, ["an unclosed quote"]],
+    [["think", "--root", "nowhere"], 2, ["--root nowhere is not a folder"]],
     [["greet", "--answers", "[]"], 2, ["--answers is not a JSON object"]],
     [["greet", "--answer", "name"], 2, ["--answer name=value"]],
   ])("%j fails with exit code %i and says why", async (words, expected, said) => {
@@ -123,7 +123,7 @@ describe("parley call", () => {
     writeFileSync(join(folder, "mine.png"), "mine");
     const refused = await call(["picture", "-o", "mine.png"]);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("mine.png exists");
+    expect(refused.stderr).toContain("mine.png already exists");
     expect(readFileSync(join(folder, "mine.png"), "utf8")).toBe("mine");
     expect((await call(["picture", "-o", "mine.png", "--force"])).code).toBe(0);
     expect(readFileSync(join(folder, "mine.png"))).toHaveLength(70);

@@ -14,7 +14,7 @@ describe("parley ping", () => {
     const { code, stdout, stderr } = await runParley(["ping", handle.url, "-n", "2"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^answered in [\d.]+ ms\nanswered in [\d.]+ ms\n$/);
-    expect(stderr).toMatch(/^least [\d.]+, median [\d.]+, most [\d.]+ ms\n$/);
+    expect(stderr).toMatch(/^min [\d.]+, median [\d.]+, max [\d.]+ ms\n$/);
   });
 
   it("gives one JSON document with --json", async () => {
@@ -32,8 +32,8 @@ describe("parley ping", () => {
 
   it.each([
     [["ping"], "which server?", 2],
-    [["ping", "./no-such.ts"], "there is no file ./no-such.ts", 2],
-    [["ping", "nobody"], 'there is no server "nobody"', 2],
+    [["ping", "./no-such.ts"], "the file ./no-such.ts does not exist", 2],
+    [["ping", "nobody"], 'no server "nobody"', 2],
     [["ping", "http://127.0.0.1:1/mcp"], "127.0.0.1:1", 3],
     [["ping", "--", "no-such-program"], "no-such-program", 3],
     [["ping", "--timeout", "soon", "--", "no-such-program"], '"soon" is not a duration for --timeout', 2],

@@ -52,7 +52,7 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     screen.press("Down", "Enter");
     await screen.shows("sugar");
     screen.press("Space", "Down", "Down", "Space", "Enter");
-    expect(await screen.shows(/gift/)).toContain("● leave it out");
+    expect(await screen.shows(/gift/)).toContain("● skip");
     screen.press("Up", "Enter");
     await screen.shows("Send these answers to asker?");
     screen.press("Enter");
@@ -171,7 +171,7 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     await screen.shows(/count.*how many/);
     screen.type("x");
     screen.press("Enter");
-    await screen.shows("Write a whole number.");
+    await screen.shows("Enter a whole number.");
     screen.press("BSpace", "3", "Enter");
     await screen.shows("code");
     screen.type("ab");
