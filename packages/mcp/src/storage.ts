@@ -20,7 +20,7 @@ export type {
 } from "./storage/storage.js";
 export { StorageError, StorageFailure } from "./storage/storage.js";
 
-/** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
+/** Creates a storage in the memory of this process. Its content is lost when the process ends. */
 export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {
   checkOptions("memoryStorage", options, "clock limits onDeliverError");
   checkOptions("`limits`", options.limits, "maxKeys maxStreams maxSubscriptions maxBytes");

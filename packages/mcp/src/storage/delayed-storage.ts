@@ -1,6 +1,6 @@
 import type { Storage } from "./storage.js";
 
-/** Waits before and after each call, for `turns` rounds of pending promise jobs. */
+/** Waits for `turns` rounds of pending promise jobs. */
 type Delay = (turns: number) => Promise<void>;
 
 const microtasks: Delay = async (turns) => {
@@ -8,10 +8,10 @@ const microtasks: Delay = async (turns) => {
 };
 
 /**
- * Delays every answer of a storage, as a network would; each call stays atomic.
+ * Wraps a storage so that every call settles late, as over a network. Each call stays atomic.
  *
- * For tests of code that uses a storage, because code tested with memory alone may depend on synchronous answers. Calls
- * on keys and streams have different delays, so that later ones overtake earlier ones; messages keep their order.
+ * For tests of code that uses a storage: code that was tested only with memory may rely on synchronous answers. Calls
+ * on keys and streams have different delays, so that later ones overtake earlier ones. Messages stay in order.
  */
 export function delayedStorage(storage: Storage, delay: Delay = microtasks): Storage {
   let calls = 0;

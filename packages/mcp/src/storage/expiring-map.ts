@@ -1,57 +1,60 @@
 import { StorageError } from "./storage.js";
 
-/** Further entries that each access checks: two, so that removal is faster than insertion. */
+/** Number of further entries that each access checks. Two, so that removal is faster than insertion. */
 const STEP = 2;
-/** A full sweep takes time linear in the size of the map; a full map must not sweep on every insert. */
+/**
+ * Minimum time between full sweeps. A sweep is linear in the size of the map, and a full map must not sweep on every
+ * insert.
+ */
 const FULL_SWEEP_EVERY_MS = 1_000;
 
 /**
- * A map whose entries expire without a timer: each access checks its own key and the next few others.
+ * A map whose entries expire without a timer: each access checks its own key and a few others.
  *
- * `isLive` decides whether an entry is still valid (and may trim it); `removed` is called for every removed entry. The
- * time is an argument, so that an entry which is live at the start of an operation stays live until its end.
+ * `isLive` returns true if an entry is still valid. It may trim the entry. `onRemove` is called for every removed entry.
+ * The time is an argument, so that an entry that is live at the start of an operation stays live until its end.
  */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, V>();
   readonly #isLive: (value: V, now: number) => boolean;
-  readonly #removed: (value: V, key: string) => void;
+  readonly #onRemove: (value: V, key: string) => void;
   /** Position of the incremental sweep. A map iterator stays valid through inserts and deletes. */
   #cursor: Iterator<[string, V]> | undefined;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor(isLive: (value: V, now: number) => boolean, removed: (value: V, key: string) => void) {
+  constructor(isLive: (value: V, now: number) => boolean, onRemove: (value: V, key: string) => void) {
     this.#isLive = isLive;
-    this.#removed = removed;
+    this.#onRemove = onRemove;
   }
 
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The entry, if it is still live at `now`. */
+  /** The entry, if it is live at `now`. */
   get(key: string, now: number): V | undefined {
     this.#step(now);
     const value = this.#entries.get(key);
     if (value === undefined || this.#isLive(value, now)) return value;
-    this.#take(key, value);
+    this.#remove(key, value);
     return undefined;
   }
 
   /** Adds an entry or replaces a live one. */
   put(key: string, value: V): void {
     const former = this.#entries.get(key);
-    if (former !== undefined && former !== value) this.#removed(former, key);
+    if (former !== undefined && former !== value) this.#onRemove(former, key);
     this.#entries.set(key, value);
   }
 
   delete(key: string): boolean {
     const value = this.#entries.get(key);
     if (value === undefined) return false;
-    this.#take(key, value);
+    this.#remove(key, value);
     return true;
   }
 
-  /** Whether one more entry fits, if need be after a sweep. */
+  /** True if one more entry fits. Sweeps first if the map is full. */
   hasRoom(limit: number, now: number): boolean {
     if (this.size >= limit) this.sweepIfDue(now);
     return this.size < limit;
@@ -66,12 +69,12 @@ export class ExpiringMap<V> {
   sweep(now: number): void {
     this.#sweptAt = now;
     for (const [key, value] of this.#entries) {
-      if (!this.#isLive(value, now)) this.#take(key, value);
+      if (!this.#isLive(value, now)) this.#remove(key, value);
     }
   }
 
   clear(): void {
-    for (const [key, value] of this.#entries) this.#take(key, value);
+    for (const [key, value] of this.#entries) this.#remove(key, value);
   }
 
   #step(now: number): void {
@@ -83,20 +86,21 @@ export class ExpiringMap<V> {
         return;
       }
       const [key, value] = next.value;
-      if (!this.#isLive(value, now)) this.#take(key, value);
+      if (!this.#isLive(value, now)) this.#remove(key, value);
     }
   }
 
-  #take(key: string, value: V): void {
+  /** Removes an entry and reports it to `onRemove`. */
+  #remove(key: string, value: V): void {
     this.#entries.delete(key);
-    this.#removed(value, key);
+    this.#onRemove(value, key);
   }
 }
 
 /**
- * One limit for the size of several stores.
+ * One size limit for several stores.
  *
- * Counts UTF-16 units, because `length` is free to read; each takes one or two bytes of memory.
+ * Counts UTF-16 units, because `length` is free to read. Each takes one or two bytes of memory.
  */
 export class ByteBudget {
   readonly #maximum: number;
@@ -110,7 +114,10 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so a failed write changes nothing. */
+  /**
+   * Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so that a failed write changes
+   * nothing.
+   */
   ensure(bytes: number, makeRoom: () => void): void {
     if (this.#used + bytes > this.#maximum) makeRoom();
     if (this.#used + bytes > this.#maximum) {
@@ -122,11 +129,13 @@ export class ByteBudget {
     }
   }
 
-  take(bytes: number): void {
+  /** Adds to the used size. */
+  reserve(bytes: number): void {
     this.#used += bytes;
   }
 
-  give(bytes: number): void {
+  /** Subtracts from the used size. */
+  release(bytes: number): void {
     this.#used -= bytes;
   }
 }

@@ -1,14 +1,14 @@
 import { type ByteBudget, ExpiringMap } from "./expiring-map.js";
 import { type AppendLog, type LogEntry, type LogLimits, type LogRead, StorageError } from "./storage.js";
 
-interface Held extends LogEntry {
+interface MemoryLogEntry extends LogEntry {
   expiresAt: number;
 }
 
 interface Stream {
   readonly name: string;
-  /** Entries from `head` on are live and have consecutive ids. Those before it are evicted and not yet removed. */
-  entries: Held[];
+  /** Entries from `head` on are live and have consecutive ids. Entries before it are evicted and not yet removed. */
+  entries: MemoryLogEntry[];
   head: number;
   /** UTF-16 units of the live entries. */
   bytes: number;
@@ -19,13 +19,13 @@ interface Stream {
 
 const EVICTED: LogRead = { evicted: true };
 
-/** The append log in the memory of this process. Synchronous. */
+/** An append log in the memory of this process. Synchronous. */
 export class MemoryAppendLog implements AppendLog {
   readonly #now: () => number;
   readonly #maxStreams: number;
   readonly #budget: ByteBudget;
   readonly #streams: ExpiringMap<Stream>;
-  /** The highest id of any deleted stream; new streams start above it, so no name ever repeats an id. */
+  /** The highest id of any deleted stream. New streams start above it, so that ids never repeat for a name. */
   #idsUsed = 0;
 
   constructor(now: () => number, maxStreams: number, budget: ByteBudget) {
@@ -39,7 +39,7 @@ export class MemoryAppendLog implements AppendLog {
       },
       (stream) => {
         this.#idsUsed = Math.max(this.#idsUsed, stream.lastId);
-        budget.give(stream.bytes + stream.name.length);
+        budget.release(stream.bytes + stream.name.length);
       },
     );
   }
@@ -52,12 +52,12 @@ export class MemoryAppendLog implements AppendLog {
     const now = this.#now();
     const existing = this.#streams.get(name, now);
     if (existing === undefined) this.#makeRoom(now);
-    const stream = existing ?? this.#fresh(name);
-    const leaving = displaced(stream, entry.length, limits);
+    const stream = existing ?? this.#newStream(name);
+    const evicted = entriesToEvict(stream, entry.length, limits);
     const added = entry.length + (existing === undefined ? name.length : 0);
-    this.#budget.ensure(added - leaving.bytes, () => this.#streams.sweepIfDue(now));
-    this.#budget.take(added);
-    for (let count = 0; count < leaving.count; count++) this.#evict(stream);
+    this.#budget.ensure(added - evicted.bytes, () => this.#streams.sweepIfDue(now));
+    this.#budget.reserve(added);
+    for (let count = 0; count < evicted.count; count++) this.#evict(stream);
 
     const expiresAt = now + limits.maxAgeMs;
     shortenOlder(stream, expiresAt);
@@ -72,9 +72,9 @@ export class MemoryAppendLog implements AppendLog {
   read(name: string, afterId: number, limit: number): LogRead {
     const stream = this.#streams.get(name, this.#now());
     if (stream === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
-    const firstKept = stream.lastId - kept(stream) + 1;
+    const firstKept = stream.lastId - liveCount(stream) + 1;
     const isKnown = afterId === 0 || (afterId >= stream.firstId && afterId <= stream.lastId);
-    // A read from the beginning needs every entry; a read from an id needs every entry after that id.
+    // A read from the beginning needs every entry. A read after an id needs every later entry.
     const nextId = afterId === 0 ? stream.firstId : afterId + 1;
     if (!isKnown || !Number.isSafeInteger(afterId) || nextId < firstKept) return EVICTED;
     const from = stream.head + nextId - firstKept;
@@ -102,20 +102,20 @@ export class MemoryAppendLog implements AppendLog {
     this.#streams.clear();
   }
 
-  #fresh(name: string): Stream {
+  #newStream(name: string): Stream {
     const lastId = this.#idsUsed;
     return { name, entries: [], head: 0, bytes: 0, firstId: lastId + 1, lastId, expiresAt: 0 };
   }
 
   #evictOld(stream: Stream, now: number): void {
-    while (kept(stream) > 0 && (stream.entries[stream.head]?.expiresAt ?? 0) <= now) this.#evict(stream);
+    while (liveCount(stream) > 0 && (stream.entries[stream.head]?.expiresAt ?? 0) <= now) this.#evict(stream);
   }
 
   #evict(stream: Stream): void {
     const length = stream.entries[stream.head]?.entry.length ?? 0;
     stream.head++;
     stream.bytes -= length;
-    this.#budget.give(length);
+    this.#budget.release(length);
     // Compacting once half of the array is evicted keeps the amortized cost constant and memory within twice the limit.
     if (stream.head * 2 > stream.entries.length) {
       stream.entries = stream.entries.slice(stream.head);
@@ -133,13 +133,14 @@ export class MemoryAppendLog implements AppendLog {
   }
 }
 
-function kept(stream: Stream): number {
+/** Number of entries that are not evicted. */
+function liveCount(stream: Stream): number {
   return stream.entries.length - stream.head;
 }
 
-/** The oldest entries that must be evicted to make room for one of `length`. */
-function displaced(stream: Stream, length: number, limits: LogLimits): { count: number; bytes: number } {
-  const all = kept(stream);
+/** The number and size of the oldest entries that must be evicted to make room for a new one of `length`. */
+function entriesToEvict(stream: Stream, length: number, limits: LogLimits): { count: number; bytes: number } {
+  const all = liveCount(stream);
   let count = 0;
   let bytes = 0;
   while (count < all && (all - count + 1 > limits.maxEntries || stream.bytes - bytes + length > limits.maxBytes)) {
@@ -149,10 +150,11 @@ function displaced(stream: Stream, length: number, limits: LogLimits): { count: 
   return { count, bytes };
 }
 
+/** Limits the lifetime of older entries, because none may outlive a newer one. */
 function shortenOlder(stream: Stream, expiresAt: number): void {
   for (let index = stream.entries.length - 1; index >= stream.head; index--) {
-    const held = stream.entries[index];
-    if (held === undefined || held.expiresAt <= expiresAt) return;
-    held.expiresAt = expiresAt;
+    const older = stream.entries[index];
+    if (older === undefined || older.expiresAt <= expiresAt) return;
+    older.expiresAt = expiresAt;
   }
 }

@@ -7,7 +7,7 @@ interface Slot extends Versioned {
   expiresAt: number;
 }
 
-/** The key-value store in the memory of this process. Synchronous. */
+/** A key-value store in the memory of this process. Synchronous. */
 export class MemoryKeyValue implements KeyValue {
   readonly #now: () => number;
   readonly #maxKeys: number;
@@ -22,7 +22,7 @@ export class MemoryKeyValue implements KeyValue {
     this.#budget = budget;
     this.#slots = new ExpiringMap(
       (slot, at) => slot.expiresAt > at,
-      (slot) => budget.give(sizeOf(slot)),
+      (slot) => budget.release(sizeOf(slot)),
     );
   }
 
@@ -44,7 +44,7 @@ export class MemoryKeyValue implements KeyValue {
     const slot: Slot = { key, value, version: this.#version + 1, expiresAt };
     const growth = sizeOf(slot) - (former === undefined ? 0 : sizeOf(former));
     this.#budget.ensure(growth, () => this.#slots.sweepIfDue(now));
-    this.#budget.take(sizeOf(slot));
+    this.#budget.reserve(sizeOf(slot));
     this.#version++;
     this.#slots.put(key, slot);
     return slot.version;

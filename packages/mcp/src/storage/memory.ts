@@ -5,44 +5,59 @@ import { MemoryAppendLog } from "./memory-append-log.js";
 import { MemoryKeyValue } from "./memory-key-value.js";
 import { type PubSub, type Storage, StorageError } from "./storage.js";
 
+/** The limits of a memory storage. */
 export interface MemoryLimits {
-  /** Default 100,000: ten times the sessions of a busy process. */
+  /** Maximum number of keys. Default: 100,000, ten times the sessions of a busy process. */
   readonly maxKeys: number;
-  /** Default 100,000, as for keys: each session has about one stream. */
+  /** Maximum number of streams. Default: 100,000, as for keys, because each session has about one stream. */
   readonly maxStreams: number;
-  /** Default 100,000, as for keys: each session has at most one subscription. */
+  /** Maximum number of subscriptions. Default: 100,000, as for keys, because each session has at most one. */
   readonly maxSubscriptions: number;
-  /** Keys, values and log entries together, in UTF-16 units. Default 256 Mi, which fits Node's default heap. */
+  /**
+   * Maximum size of keys, values and log entries together, in UTF-16 units. Default: 256 Mi, which fits Node's default
+   * heap.
+   */
   readonly maxBytes: number;
 }
 
-/** The clock and limits of a memory storage. */
+/** Options of a memory storage. */
 export interface MemoryStorageOptions {
-  /** A clock in milliseconds that never goes back. A `Platform` fits: of its two clocks, `monotonic` is taken. */
+  /**
+   * A clock in milliseconds that never goes backwards. `monotonic` is used if it exists, so a `Platform` fits. Default
+   * in `memoryStorage`: the clock of the runtime.
+   */
   readonly clock: { now(): number; monotonic?(): number };
-  /** Bounds of what it holds; each has a default. */
+  /** Limits on the content. Each has a default. */
   readonly limits?: Some<MemoryLimits> | undefined;
-  /** Receives what a subscriber's `deliver` threw. Default: errors are ignored. */
+  /** Receives the errors thrown by a subscriber's `deliver`. Default: they are ignored. */
   readonly onDeliverError?: ((error: unknown, topic: string) => void) | undefined;
 }
 
-/** What a memory storage holds, including expired entries that are not swept yet. */
+/** The amount of content in a memory storage, including expired entries that are not removed yet. */
 export interface MemoryUsage {
+  /** Number of keys. */
   readonly keys: number;
+  /** Number of streams of the log. */
   readonly streams: number;
+  /** Number of active subscriptions. */
   readonly subscriptions: number;
+  /** Size of keys, values and log entries in UTF-16 units, the unit of `maxBytes`. */
   readonly bytes: number;
 }
 
-/** The storage contract within one process; every method is synchronous. */
+/** A storage within one process. Every method is synchronous. */
 export interface MemoryStorage extends Storage {
+  /** Values by key. */
   readonly kv: MemoryKeyValue;
+  /** Ordered entries by stream. */
   readonly log: MemoryAppendLog;
+  /** Messages between the parts of this process. */
   readonly pubsub: MemoryPubSub;
-  /** Frees all expired entries now. Never needed for correctness; useful in an idle process. */
+  /** Removes all expired entries now. Not needed for correctness, but frees memory in an idle process. */
   sweep(): void;
+  /** Reports the amount of content, for comparison with the limits. */
   usage(): MemoryUsage;
-  /** Deletes everything and ends all subscriptions. */
+  /** Deletes all content and ends all subscriptions. */
   close(): void;
 }
 
@@ -53,7 +68,9 @@ const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
   maxBytes: 256 * 1024 * 1024,
 };
 
-/** Makes a storage in the memory of this process. It starts no timer: each access also removes a few expired entries. */
+/**
+ * Creates a storage in the memory of this process. It starts no timer: each access also removes a few expired entries.
+ */
 export function createMemoryStorage(options: MemoryStorageOptions): MemoryStorage {
   const limits = withDefaults(DEFAULT_MEMORY_LIMITS, options.limits);
   const { clock } = options;
@@ -91,14 +108,16 @@ interface Delivery {
 }
 
 /**
- * Messages within this process. `publish` delivers before it returns, unless a `deliver` calls it: then the message
- * waits for the current delivery to finish, so that every subscription sees the same order.
+ * Publishes messages within this process.
+ *
+ * `publish` delivers before it returns. A `publish` that a `deliver` calls is queued until the current delivery has
+ * finished, so that every subscription sees the same order.
  */
 export class MemoryPubSub implements PubSub {
   readonly #maxSubscriptions: number;
   readonly #onDeliverError: (error: unknown, topic: string) => void;
   readonly #topics = new Map<string, Set<Subscription>>();
-  readonly #waiting: Delivery[] = [];
+  readonly #queue: Delivery[] = [];
   #delivering = false;
   #size = 0;
 
@@ -114,12 +133,12 @@ export class MemoryPubSub implements PubSub {
   publish(topic: string, message: string): void {
     const subscriptions = this.#topics.get(topic);
     if (subscriptions === undefined) return;
-    this.#waiting.push({ topic, message, to: [...subscriptions] });
+    this.#queue.push({ topic, message, to: [...subscriptions] });
     if (this.#delivering) return;
     this.#delivering = true;
-    // The array grows during this loop when a `deliver` publishes.
-    for (const delivery of this.#waiting) this.#deliver(delivery);
-    this.#waiting.length = 0;
+    // A `deliver` that publishes appends to the array during this loop.
+    for (const delivery of this.#queue) this.#deliver(delivery);
+    this.#queue.length = 0;
     this.#delivering = false;
   }
 
@@ -162,9 +181,9 @@ export class MemoryPubSub implements PubSub {
     }
   }
 
-  /** A reporter that fails must not stop delivery to the other subscriptions. */
+  /** Reports an error of a subscriber. */
   #report(error: unknown, topic: string): void {
-    // Where the reporter itself fails, there is nowhere left to report to.
+    // A reporter that fails must not stop delivery to the other subscriptions.
     guarded(
       () => this.#onDeliverError(error, topic),
       () => {},

@@ -1,30 +1,32 @@
 import type { Storage } from "../storage.js";
 
-/** The clock of a storage under test. For a real store `advance` waits; for memory it moves a counter. */
+/** The clock of a storage under test. */
 export interface ContractClock {
+  /** Lets `ms` milliseconds pass: waits for a real store, or moves the simulated clock of a memory storage. */
   advance(ms: number): void | Promise<void>;
 }
 
 /** One rule of the storage contract, as a test that depends on no test framework. */
 export interface StorageCase {
+  /** The rule as a sentence, for the title of the test. */
   readonly name: string;
-  /** Whether `run` needs a clock. Times are multiples of 100 ms, so that a real store can wait them out. */
+  /** True if `run` needs a clock. Times are multiples of 100 ms, so that a real store can wait for them. */
   readonly timed: boolean;
   /**
-   * Throws when the storage breaks the contract.
+   * Throws if the storage breaks the rule.
    *
-   * `storage` is fresh and empty; `other` is a second handle on the same store, if the driver has one. A missing message
+   * `storage` must be new and empty. `other` is a second handle on the same store, if the driver has one. A missing message
    * leaves the promise pending, so run the case under the time limit of the test framework.
    */
   run(storage: Storage, clock?: ContractClock, other?: Storage): Promise<void>;
 }
 
-/** A case that needs no clock. */
+/** Creates a case that needs no clock. */
 export function storageCase(name: string, run: (storage: Storage, other: Storage) => Promise<void>): StorageCase {
   return { name, timed: false, run: (storage, _clock, other) => run(storage, other ?? storage) };
 }
 
-/** A case that lets time pass. */
+/** Creates a case that lets time pass. */
 export function timedCase(
   name: string,
   run: (storage: Storage, advance: (ms: number) => Promise<void>) => Promise<void>,
@@ -39,13 +41,14 @@ export function timedCase(
   };
 }
 
-/** Throws unless both are the same JSON value; `undefined` equals only itself. */
+/** Throws unless both have the same JSON text. `undefined` equals only itself. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   const got = JSON.stringify(actual);
   const text = JSON.stringify(expected);
   if (got !== text) throw new Error(`${what}: expected ${text}, got ${got}`);
 }
 
+/** Throws `what` unless the condition holds. */
 export function holds(condition: boolean, what: string): void {
   if (!condition) throw new Error(what);
 }

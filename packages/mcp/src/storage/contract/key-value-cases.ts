@@ -106,7 +106,7 @@ const expiry: StorageCase[] = [
     same(await storage.kv.set("k", "w", { ifVersion: version }), undefined, "its version no longer holds");
     holds((await storage.kv.set("k", "w", { ifVersion: 0 })) !== undefined, "it counts as absent");
   }),
-  timedCase("set restarts the lifetime, and without ttlMs removes its end", async (storage, advance) => {
+  timedCase("set restarts the lifetime, and without ttlMs removes the expiry", async (storage, advance) => {
     await storage.kv.set("a", "v", { ttlMs: 400 });
     await storage.kv.set("b", "v", { ttlMs: 400 });
     await advance(200);

@@ -2,25 +2,26 @@ import type { PubSub, Unsubscribe } from "../storage.js";
 import { type StorageCase, same, storageCase } from "./contract-case.js";
 
 interface Listener {
-  readonly heard: string[];
+  /** The messages received so far. */
+  readonly received: string[];
   /** Resolves when a message with this text has arrived. */
   until(message: string): Promise<void>;
   readonly stop: Unsubscribe;
 }
 
 async function listen(pubsub: PubSub, topic: string): Promise<Listener> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const waiting = new Map<string, () => void>();
   const stop = await pubsub.subscribe(topic, (message) => {
-    heard.push(message);
+    received.push(message);
     waiting.get(message)?.();
   });
   const until = (message: string) =>
     new Promise<void>((resolve) => {
-      if (heard.includes(message)) resolve();
+      if (received.includes(message)) resolve();
       else waiting.set(message, resolve);
     });
-  return { heard, until, stop };
+  return { received, until, stop };
 }
 
 export const pubSubCases: readonly StorageCase[] = [
@@ -35,7 +36,7 @@ export const pubSubCases: readonly StorageCase[] = [
       await storage.pubsub.publish("t", "a");
       await storage.pubsub.publish("t", "end");
       await Promise.all(listeners.map(({ until }) => until("end")));
-      for (const { heard } of listeners) same(heard, ["a", "end"], "heard");
+      for (const { received } of listeners) same(received, ["a", "end"], "received");
     },
   ),
   storageCase("one publisher's messages arrive in order, even if it does not wait", async (storage, other) => {
@@ -43,7 +44,7 @@ export const pubSubCases: readonly StorageCase[] = [
     const sent = Array.from({ length: 200 }, (_, index) => `${index}`);
     await Promise.all(sent.map((message) => storage.pubsub.publish("t", message)));
     await listener.until("199");
-    same(listener.heard, sent, "heard");
+    same(listener.received, sent, "received");
   }),
   storageCase("any string may be a topic or a message, and topics do not mix", async ({ pubsub }) => {
     const topics = ["", "t", "t*", "__proto__", "t\u0000é😀"];
@@ -53,7 +54,7 @@ export const pubSubCases: readonly StorageCase[] = [
     }
     for (const [index, listener] of listeners.entries()) {
       await listener.until(`end of ${topics[index]}`);
-      same(listener.heard, ["", "é😀\u0000\n", `end of ${topics[index]}`], "heard");
+      same(listener.received, ["", "é😀\u0000\n", `end of ${topics[index]}`], "received");
     }
   }),
   storageCase("a message without subscribers is dropped", async ({ pubsub }) => {
@@ -61,7 +62,7 @@ export const pubSubCases: readonly StorageCase[] = [
     const listener = await listen(pubsub, "t");
     await pubsub.publish("t", "end");
     await listener.until("end");
-    same(listener.heard, ["end"], "heard");
+    same(listener.received, ["end"], "received");
   }),
   storageCase("nothing is delivered after unsubscribing, and others still receive", async ({ pubsub }) => {
     const leaving = await listen(pubsub, "t");
@@ -72,12 +73,12 @@ export const pubSubCases: readonly StorageCase[] = [
     await leaving.stop();
     await pubsub.publish("t", "end");
     await staying.until("end");
-    same(leaving.heard, ["a"], "the one that left");
-    same(staying.heard, ["a", "end"], "the one that stayed");
+    same(leaving.received, ["a"], "the one that left");
+    same(staying.received, ["a", "end"], "the one that stayed");
   }),
   storageCase("the same function may subscribe twice, and each subscription ends alone", async ({ pubsub }) => {
-    const heard: string[] = [];
-    const deliver = (message: string) => heard.push(message);
+    const received: string[] = [];
+    const deliver = (message: string) => received.push(message);
     const stop = await pubsub.subscribe("t", deliver);
     await pubsub.subscribe("t", deliver);
     const witness = await listen(pubsub, "t");
@@ -86,7 +87,7 @@ export const pubSubCases: readonly StorageCase[] = [
     await stop();
     await pubsub.publish("t", "end");
     await witness.until("end");
-    same(heard, ["a", "a", "end"], "heard");
+    same(received, ["a", "a", "end"], "received");
   }),
   storageCase("a subscriber that throws does not stop delivery to others", async ({ pubsub }) => {
     await pubsub.subscribe("t", () => {
@@ -96,7 +97,7 @@ export const pubSubCases: readonly StorageCase[] = [
     await pubsub.publish("t", "a");
     await pubsub.publish("t", "end");
     await listener.until("end");
-    same(listener.heard, ["a", "end"], "heard");
+    same(listener.received, ["a", "end"], "received");
   }),
   storageCase("publishing from within deliver keeps one order for all", async ({ pubsub }) => {
     const stop = await pubsub.subscribe("t", (message) => {
@@ -105,7 +106,7 @@ export const pubSubCases: readonly StorageCase[] = [
     const listener = await listen(pubsub, "t");
     await pubsub.publish("t", "a");
     await listener.until("end");
-    same(listener.heard, ["a", "end"], "heard");
+    same(listener.received, ["a", "end"], "received");
     await stop();
   }),
 ];

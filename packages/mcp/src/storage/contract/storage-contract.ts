@@ -6,10 +6,10 @@ import { pubSubCases } from "./pub-sub-cases.js";
 export type { ContractClock, StorageCase };
 
 /**
- * The storage contract as a list of cases, for any test framework.
+ * Returns the storage contract as a list of cases, for any test framework.
  *
- * Pass each case a fresh, empty storage and, if it is `timed`, a clock. A case that throws names the rule of the
- * contract that the storage breaks. If several processes can share the store, also pass a second handle on it.
+ * Pass each case a new, empty storage and, if it is `timed`, a clock. If several processes can share the store, also
+ * pass a second handle on it. The name of a case that throws is the rule that the storage breaks.
  */
 export function storageContract(): StorageCase[] {
   return [
