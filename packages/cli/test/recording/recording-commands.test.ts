@@ -49,7 +49,7 @@ describe("parley record and replay", () => {
     expect(await client.call("add", { a: 1, b: 2 })).toEqual({ sum: 3 });
     expect(await client.call("greet")).toBe("Hello Ada, red");
     expect(await client.call("echo", { text: "my password=something" })).toBe("my password=[redacted]");
-    await expect(client.call("add", { a: 5, b: 5 })).rejects.toThrow("The nearest that it has is");
+    await expect(client.call("add", { a: 5, b: 5 })).rejects.toThrow("The nearest recorded request is");
   });
 
   it("sends a recording to a live server, and skips tools that may change something", async () => {
@@ -101,8 +101,8 @@ describe("parley record and replay", () => {
     [["record", "http://127.0.0.1:1/mcp"], "which file?"],
     [["replay"], "which recording?"],
     [["replay", "none.jsonl"], "the file none.jsonl does not exist"],
-    [["replay", "other.txt"], "other.txt is no recording"],
-    [["replay", "later.jsonl"], "has the form 99"],
+    [["replay", "other.txt"], "other.txt is not a recording"],
+    [["replay", "later.jsonl"], "has format version 99"],
     [["replay", "broken.jsonl"], "line 2 is not JSON"],
     [["replay", "empty.jsonl", "--stdio"], "no complete handshake"],
     [["replay", "empty.jsonl", "--stdio", "--http"], "cannot be combined"],

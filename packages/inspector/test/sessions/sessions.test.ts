@@ -165,13 +165,13 @@ describe("an import", () => {
   const line = (message: object) => JSON.stringify({ ms: 1, direction: "received", message });
 
   it.each([
-    ["", "is no recording"],
-    ["<html></html>", "is no recording"],
-    ['{"format":"other"}\n', "is no recording"],
+    ["", "is not a recording"],
+    ["<html></html>", "is not a recording"],
+    ['{"format":"other"}\n', "is not a recording"],
     [`${header}\nnonsense\n${line({})}\n`, "line 2 is not JSON"],
-    [`${header}\n${line({})}\n7\n`, "line 3 is no message"],
-    [`{"format":"parley-recording","version":1}\n`, "line 1 does not say"],
-    [`{"format":"parley-recording","version":99}\n`, "has the form 99"],
+    [`${header}\n${line({})}\n7\n`, "line 3 is not a message"],
+    [`{"format":"parley-recording","version":1}\n`, "line 1 is not a valid header"],
+    [`{"format":"parley-recording","version":99}\n`, "has format version 99"],
   ])("of %j says what is wrong", async (text, problem) => {
     const driven = driveEngine();
     const failure = await driven.act("importSession", { text, name: "odd.jsonl" }).catch((reason: unknown) => reason);

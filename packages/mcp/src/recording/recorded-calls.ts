@@ -4,7 +4,7 @@ import { nextCursorOf, withoutNextCursor } from "../protocol/message.js";
 import type { RecordedExchange, RecordedOutcome } from "./recorded-exchanges.js";
 import type { RequestMatcher } from "./request-matcher.js";
 
-/** An exchange whose result leads to no page that was not recorded: the session may have ended between two pages. */
+/** Removes the cursor of a result if the next page was not recorded. The session may have ended between two pages. */
 export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMatcher): RecordedExchange {
   const { method, params, outcome } = exchange;
   if (outcome === undefined || !("result" in outcome)) return exchange;
@@ -14,8 +14,8 @@ export function withoutOpenCursor(exchange: RecordedExchange, matcher: RequestMa
 }
 
 /**
- * The result of a list that was not recorded, made of what was used: a client that knows its tool calls it without listing. Undefined
- * for what is no list, and for a page of one that was recorded.
+ * Builds the result of a list that was not recorded from the items that were used, because a client may call a tool
+ * without listing it. Undefined for other methods and for further pages.
  */
 export function recordedList(
   method: string,
@@ -33,7 +33,7 @@ export function recordedList(
   return { [kind]: [...used.values()], ttlMs: 0, cacheScope: "private" };
 }
 
-/** The listed item of an offer that was used. */
+/** Builds the listed item of an offer that was used. */
 const ITEMS: Readonly<Record<OfferKind, (name: string, params: Readonly<Record<string, unknown>>) => object>> = {
   tools: (name) => ({ name, inputSchema: { type: "object" } }),
   prompts: (name, { arguments: args }) => ({
@@ -44,7 +44,7 @@ const ITEMS: Readonly<Record<OfferKind, (name: string, params: Readonly<Record<s
   resourceTemplates: (uriTemplate) => ({ uriTemplate, name: uriTemplate }),
 };
 
-/** A recorded request to be sent again, with what was answered at last and what the client had answered to questions. */
+/** A recorded request to send again, with its final answer and the client's answers to the server's questions. */
 export interface RecordedCall {
   readonly method: string;
   readonly params: Record<string, unknown>;
@@ -52,31 +52,35 @@ export interface RecordedCall {
   readonly answers: readonly { readonly method: string; readonly result: Record<string, unknown> }[];
 }
 
-/** The requests of the same method that come after one. */
+/** Returns the later requests with the same method. */
 type LaterExchanges = () => readonly RecordedExchange[];
 
-/** Requests about the connection itself, and those whose answer depends on when they are sent. */
-const NOT_SENT =
+/** Requests about the connection itself, and requests whose answer depends on when they are sent. */
+const NOT_REPLAYED =
   /^(?:initialize|server\/discover|ping|logging\/setLevel|resources\/(?:un)?subscribe|subscriptions\/.*|tasks\/.*)$/;
 
-/** The requests that a recording asks of a server, each with its last answer: rounds and pages are one. */
+/**
+ * The requests of a recording to send to a server, each with its final answer. The rounds of a call, and the pages of a
+ * list, are one request.
+ */
 export function callsOf(exchanges: readonly RecordedExchange[]): RecordedCall[] {
   return exchanges.flatMap((exchange, at): RecordedCall[] => {
     const { method, params, outcome } = exchange;
     const continues = "inputResponses" in params || "requestState" in params || "cursor" in params;
-    if (NOT_SENT.test(method) || continues || outcome === undefined) return [];
-    // Only where something goes on: to gather them for each request would take the square of a long session's time.
-    let found: readonly RecordedExchange[] | undefined;
-    const later: LaterExchanges = () => (found ??= exchanges.slice(at + 1).filter((other) => other.method === method));
+    if (NOT_REPLAYED.test(method) || continues || outcome === undefined) return [];
+    // Computed only if a request continues: for every request it would take quadratic time in a long session.
+    let sameMethod: readonly RecordedExchange[] | undefined;
+    const later: LaterExchanges = () =>
+      (sameMethod ??= exchanges.slice(at + 1).filter((other) => other.method === method));
     const answers: RecordedCall["answers"][number][] = [];
     const kind = listedKind(method);
-    const last = kind === undefined ? lastRound(exchange, later, answers) : joined(kind, exchange, later);
+    const last = kind === undefined ? lastRound(exchange, later, answers) : joinPages(kind, exchange, later);
     return last === undefined ? [] : [{ method, params, outcome: last, answers }];
   });
 }
 
-/** The pages of a list as one. */
-function joined(member: OfferKind, first: RecordedExchange, later: LaterExchanges): RecordedOutcome | undefined {
+/** Joins the pages of a list. */
+function joinPages(member: OfferKind, first: RecordedExchange, later: LaterExchanges): RecordedOutcome | undefined {
   const items: unknown[] = [];
   let page: RecordedExchange | undefined = first;
   for (let count = 0; page !== undefined; count++) {
@@ -86,14 +90,14 @@ function joined(member: OfferKind, first: RecordedExchange, later: LaterExchange
     if (Array.isArray(listed)) items.push(...listed);
     const cursor = nextCursorOf(outcome.result);
     if (cursor === undefined) return { result: { [member]: items } };
-    // Cursors may lead in a circle.
+    // Cursors may form a cycle.
     page = count < later().length ? later().find(({ params }) => params["cursor"] === cursor) : undefined;
   }
-  // The rest of the list is not known.
+  // The rest of the list was not recorded.
   return undefined;
 }
 
-/** Follows the rounds of questions to the answer, and gathers what the client answered. */
+/** Follows the rounds of questions to the final answer, and collects the client's answers. */
 function lastRound(
   first: RecordedExchange,
   later: LaterExchanges,
@@ -122,6 +126,7 @@ function lastRound(
   return undefined;
 }
 
+/** True if the parameters continue a round with this state and these questions. */
 function continues(params: Record<string, unknown>, state: unknown, asked: Record<string, unknown>): boolean {
   const { inputResponses, requestState } = params;
   if (requestState !== state) return false;

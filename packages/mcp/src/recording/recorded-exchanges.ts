@@ -1,14 +1,14 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { RecordedMessage, Recording } from "./recording.js";
 
-/** A message of the server while it worked on a request. */
+/** A message that the server sent while it handled a request. */
 export type RecordedStep =
   | { readonly kind: "notification"; readonly method: string; readonly params: Record<string, unknown> }
   | {
       readonly kind: "question";
       readonly method: string;
       readonly params: Record<string, unknown>;
-      /** The client's answer, with `result` or `error`; absent if there was none. */
+      /** The client's answer, with `result` or `error`. Absent if there was none. */
       answer?: Record<string, unknown>;
     };
 
@@ -17,19 +17,20 @@ export type RecordedOutcome =
   | { readonly result: Record<string, unknown> }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** One request of the client and everything that the server said about it. */
+/** One request of the client, with every message that the server sent about it. */
 export interface RecordedExchange {
   readonly method: string;
-  /** Without `_meta`. */
+  /** The parameters without `_meta`. */
   readonly params: Record<string, unknown>;
+  /** Messages of the server before the answer, in order. */
   readonly steps: RecordedStep[];
-  /** Absent if the session ended, or the client cancelled, before the answer. */
+  /** The answer. Absent if the session ended or the client cancelled before it arrived. */
   outcome?: RecordedOutcome;
-  /** Notifications about no request that came after this one was answered. */
+  /** Messages about no request that arrived after this one was answered. */
   readonly after: RecordedStep[];
 }
 
-/** The requests of a recording in the order in which they were sent. */
+/** Groups the messages of a recording by request, in the order in which the requests were sent. */
 export function exchangesOf(recording: Pick<Recording, "messages">): RecordedExchange[] {
   const sorter = new ExchangeSorter();
   for (const message of recording.messages) sorter.add(message);
@@ -42,7 +43,7 @@ interface OpenExchange {
   readonly progressToken: unknown;
 }
 
-/** Streams that stay open for changes: what arrives on one is about no request. */
+/** The method of streams that stay open for changes. Messages on them belong to no other request. */
 const LISTEN = "subscriptions/listen";
 
 class ExchangeSorter {
@@ -109,7 +110,7 @@ class ExchangeSorter {
     this.#asked.set(key, question);
   }
 
-  /** The request that a message of the server belongs to: the one that it names, or the last one that is not answered. */
+  /** The request that a message of the server belongs to: the one that it names, or else the latest open one. */
   #openFor(
     method: string,
     params: Record<string, unknown>,

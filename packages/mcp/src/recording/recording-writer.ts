@@ -12,70 +12,73 @@ import type { Redactor } from "./redactor.js";
 
 /** Options of a recording. */
 export interface RecordingOptions {
-  /** The server, without anything that could be a secret. */
+  /** The server, without secrets. */
   readonly target: RecordedTarget;
-  /** When the session began. */
+  /** The time at which the session began. */
   readonly began: Date;
-  /** Takes secrets out of the target and of every message. Default: everything is kept. */
+  /** Removes secrets from the target and from every message. Default: nothing is removed. */
   readonly redactor?: Redactor | undefined;
-  /** Longest recording; what comes then is left out, and a note says so. Default 64 MiB, more is not read. */
+  /**
+   * Maximum size in bytes. Later messages are omitted, and a note says so. Default: 64 MiB, the most that
+   * `parseRecording` reads.
+   */
   readonly maxBytes?: number | undefined;
-  /** Told once if the recording ends before its session, with the note that says why. */
+  /** Called once with the note if the recording ends before its session. */
   readonly onNote?: ((note: string) => void) | undefined;
 }
 
-/** Messages that are held until the handshake is over; it has a handful. */
-const MAX_HELD = 100;
-/** Room for the note that says why a recording ends. */
+/** Maximum number of messages to buffer during the handshake, which has a handful. */
+const MAX_BUFFERED_MESSAGES = 100;
+/** Bytes reserved for the note that explains why a recording ends. */
 const NOTE_BYTES = 200;
 
-/** Makes a recording of a session while it goes on, line by line. */
+/** Writes the recording of a session line by line, while the session runs. */
 export class RecordingWriter {
   readonly #options: RecordingOptions;
   readonly #write: (line: string) => void;
-  /** Undefined when the header is written. */
-  #held: RecordedMessage[] | undefined = [];
+  /** Messages that wait for the header. Undefined once the header is written. */
+  #buffered: RecordedMessage[] | undefined = [];
   #bytes = 0;
   #ended = false;
 
-  /** `write` gets each line with its end; what it throws, the caller of the method gets. */
+  /** `write` receives each line with its line break. Its errors propagate to the caller of the method. */
   constructor(options: RecordingOptions, write: (line: string) => void) {
     this.#options = options;
     this.#write = write;
   }
 
-  /** Writes one message; the first ones wait for the handshake. */
+  /** Writes one message. Messages of the handshake are buffered until `established`. */
   add(message: RecordedMessage): void {
     if (this.#ended) return;
     const { redactor } = this.#options;
-    const kept: RecordedMessage =
+    const redacted: RecordedMessage =
       redactor === undefined
         ? message
-        : // A copy of an object is an object.
+        : // Safe: the redacted copy of an object is an object.
           { ...message, message: redactor.value(message.message) as RecordedMessage["message"] };
-    if (this.#held === undefined) this.#line(kept);
-    else if (this.#held.push(kept) > MAX_HELD) this.established();
+    if (this.#buffered === undefined) this.#line(redacted);
+    else if (this.#buffered.push(redacted) > MAX_BUFFERED_MESSAGES) this.established();
   }
 
-  /** The handshake is over, or there will be none: writes the header, and what came before. */
+  /** Writes the header and the buffered messages. Call it when the handshake has ended or will not happen. */
   established(): void {
-    const held = this.#held;
-    if (held === undefined) return;
-    this.#held = undefined;
+    const buffered = this.#buffered;
+    if (buffered === undefined) return;
+    this.#buffered = undefined;
     const { target, began, redactor } = this.#options;
     const header: RecordingHeader = {
       format: RECORDING_FORMAT,
       version: RECORDING_VERSION,
       began: began.toISOString(),
       target: { kind: target.kind, name: redactor?.text(target.name) ?? target.name },
-      ...handshakeOf(held),
+      ...handshakeOf(buffered),
       redacted: redactor !== undefined,
     };
     this.#line(header);
-    for (const message of held) this.#line(message);
+    for (const message of buffered) this.#line(message);
   }
 
-  /** Ends the recording before its session, with a note that says why. */
+  /** Ends the recording before its session, with a note that explains why. */
   stop(why: string): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -95,7 +98,7 @@ export class RecordingWriter {
   }
 }
 
-/** The text of a recording of messages that are all at hand, for `parseRecording`. */
+/** Returns the text of a recording, as `parseRecording` reads it. */
 export function recordingText(options: RecordingOptions, messages: Iterable<RecordedMessage>): string {
   const lines: string[] = [];
   const writer = new RecordingWriter(options, (line) => lines.push(line));

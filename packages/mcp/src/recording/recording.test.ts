@@ -23,18 +23,18 @@ function problemOf(text: string): McpError {
 }
 
 it.each([
-  ["", "s.jsonl is no recording"],
-  ["hello\n", "s.jsonl is no recording"],
-  [textOf([]), "s.jsonl is no recording"],
-  [textOf({ ...HEADER, format: "other" }), "s.jsonl is no recording"],
-  [textOf({ ...HEADER, version: 99 }), "has the form 99"],
-  [textOf({ ...HEADER, target: undefined }), "line 1 does not say what was recorded"],
-  [textOf({ ...HEADER, target: { kind: "url", name: {} } }), "line 1 does not say what was recorded"],
-  [textOf({ ...HEADER, server: { name: 1 } }), "line 1 does not say what was recorded"],
-  [textOf({ ...HEADER, revision: 7 }), "line 1 does not say what was recorded"],
+  ["", "s.jsonl is not a recording"],
+  ["hello\n", "s.jsonl is not a recording"],
+  [textOf([]), "s.jsonl is not a recording"],
+  [textOf({ ...HEADER, format: "other" }), "s.jsonl is not a recording"],
+  [textOf({ ...HEADER, version: 99 }), "has format version 99"],
+  [textOf({ ...HEADER, target: undefined }), "line 1 is not a valid header"],
+  [textOf({ ...HEADER, target: { kind: "url", name: {} } }), "line 1 is not a valid header"],
+  [textOf({ ...HEADER, server: { name: 1 } }), "line 1 is not a valid header"],
+  [textOf({ ...HEADER, revision: 7 }), "line 1 is not a valid header"],
   [`${textOf(HEADER)}{\n{}\n`, "line 2 is not JSON"],
-  [textOf(HEADER, { ms: 1, direction: "up", message: {} }), "line 2 is no message"],
-  [textOf(HEADER, { ms: 1, direction: "sent", message: [] }), "line 2 is no message"],
+  [textOf(HEADER, { ms: 1, direction: "up", message: {} }), "line 2 is not a message"],
+  [textOf(HEADER, { ms: 1, direction: "sent", message: [] }), "line 2 is not a message"],
   ["x".repeat(MAX_RECORDING_BYTES + 1), "is longer than"],
 ])("refuses a text with its cause and a fix (%#)", (text, cause) => {
   const { kind, message, fix } = problemOf(text);

@@ -1,85 +1,99 @@
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 
-/** The first member of every recording, and the version of its form. */
+/** The member `format` of the first line of every recording. */
 export const RECORDING_FORMAT = "parley-recording";
+/** The version of the file format. */
 export const RECORDING_VERSION = 1;
 
-/** The server of a recording, without anything that could be a secret. */
+/** The recorded server, without secrets. */
 export interface RecordedTarget {
+  /** The way to reach it: an HTTP URL, a command to start, or a module to import. */
   readonly kind: "url" | "command" | "module";
+  /** The URL, command or path. */
   readonly name: string;
 }
 
 /** The first line of a recording. */
 export interface RecordingHeader {
+  /** Marks the file as a recording. */
   readonly format: typeof RECORDING_FORMAT;
+  /** The version of the file format. */
   readonly version: number;
-  /** When it began, as ISO 8601. */
+  /** The time at which the recording began, in ISO 8601. */
   readonly began: string;
+  /** The server that the client connected to. */
   readonly target: RecordedTarget;
-  /** The revision that was spoken; absent if there was no handshake. */
+  /** The protocol revision of the session. Absent if the handshake did not complete. */
   readonly revision?: string;
+  /** The name and version that the server reported. Absent if the handshake did not complete. */
   readonly server?: { readonly name: string; readonly version: string };
-  /** Whether secrets were taken out. */
+  /** True if secrets were removed. */
   readonly redacted: boolean;
 }
 
-/** Every further line but notes: one message. */
+/** One message, on its own line after the header. */
 export interface RecordedMessage {
   /** Milliseconds since the recording began. */
   readonly ms: number;
-  /** As the client sees it. */
+  /** The direction as the client sees it. */
   readonly direction: "sent" | "received";
+  /** The JSON-RPC message. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** The request on whose stream a message of the server arrived, where that was known. */
+  /** The id of the request on whose stream a message of the server arrived. Absent if unknown. */
   readonly about?: string | number;
-  /** Counts the connections of the session; absent for the first. */
+  /** The number of the connection within the session, from 1. Absent for the first. */
   readonly connection?: number;
 }
 
 /** A recorded session. */
 export interface Recording {
+  /** The first line of the file. */
   readonly header: RecordingHeader;
+  /** The messages in the order in which they were sent and received. */
   readonly messages: readonly RecordedMessage[];
-  /** Notes of the recorder, such as that the file is not complete. */
+  /** Notes of the recorder, for example that the recording is incomplete. */
   readonly notes: readonly string[];
 }
 
-/** Bytes of a recording that are written, and read. */
+/** Maximum size of a recording, in bytes, for writing and reading. */
 export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the text of a recording. Throws `invalid_definition` with the line that is wrong; `name` is what the text is called there,
- * such as its file.
+ * Parses the text of a recording. `name` stands for the text in errors, for example its file name. Throws
+ * `invalid_definition` with the number of the invalid line.
  */
 export function parseRecording(text: string, name: string): Recording {
-  // No text has fewer bytes than characters.
-  if (text.length > MAX_RECORDING_BYTES) throw wrong(`${name} is longer than ${MAX_RECORDING_BYTES} bytes`, SHORTER);
+  // A text has at least as many bytes as characters.
+  if (text.length > MAX_RECORDING_BYTES)
+    throw recordingError(`${name} is longer than ${MAX_RECORDING_BYTES} bytes`, TOO_LONG_FIX);
   const lines = text.split("\n");
-  // A session that was killed may leave a part of its last line.
+  // A killed session may leave an incomplete last line.
   const complete = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
   const values = complete.map((line, at) => parsedLine(line, at === lines.length - 1, name, at + 1));
   const [header, ...rest] = values;
-  if (!isHeader(header)) throw wrong(`${name} is no recording`, WHICH);
+  if (!isHeader(header)) throw recordingError(`${name} is not a recording`, NOT_A_RECORDING_FIX);
   if (header.version !== RECORDING_VERSION) {
-    throw wrong(`${name} has the form ${header.version}, and this is written for ${RECORDING_VERSION}`, NEWER);
+    throw recordingError(
+      `${name} has format version ${header.version}, but only ${RECORDING_VERSION} is supported`,
+      OTHER_VERSION_FIX,
+    );
   }
-  if (!isComplete(header)) throw wrongLine(name, 1, "does not say what was recorded");
+  if (!isComplete(header)) throw lineError(name, 1, "is not a valid header");
   const notes: string[] = [];
   const messages = rest.flatMap((value, at): RecordedMessage[] => {
     if (isMessage(value)) return [value];
     const note = isObject(value) ? value["note"] : undefined;
     if (typeof note === "string") notes.push(note);
-    else if (value !== undefined) throw wrongLine(name, at + 2, "is no message");
+    else if (value !== undefined) throw lineError(name, at + 2, "is not a message");
     return [];
   });
   return { header, messages, notes };
 }
 
-const SHORTER = "Split it, or record a shorter session.";
-const WHICH = "Name a file that `--record` or `parley record` wrote.";
-const NEWER = "Use the version of parley that wrote it.";
+const TOO_LONG_FIX = "Split it, or record a shorter session.";
+const NOT_A_RECORDING_FIX = "Pass a file that `--record` or `parley record` wrote.";
+const OTHER_VERSION_FIX = "Use the version of Parley that wrote it.";
 
 function parsedLine(line: string, mayBeCut: boolean, name: string, number: number): unknown {
   if (line.trim() === "") return undefined;
@@ -87,23 +101,25 @@ function parsedLine(line: string, mayBeCut: boolean, name: string, number: numbe
     return JSON.parse(line);
   } catch {
     if (mayBeCut && number > 1) return undefined;
-    throw number === 1 ? wrong(`${name} is no recording`, WHICH) : wrongLine(name, number, "is not JSON");
+    throw number === 1
+      ? recordingError(`${name} is not a recording`, NOT_A_RECORDING_FIX)
+      : lineError(name, number, "is not JSON");
   }
 }
 
-function wrong(message: string, fix: string): McpError {
+function recordingError(message: string, fix: string): McpError {
   return new McpError("invalid_definition", message, { fix });
 }
 
-function wrongLine(name: string, number: number, what: string): McpError {
-  return wrong(`${name}: line ${number} ${what}`, "Correct or remove the line, or record it again.");
+function lineError(name: string, number: number, what: string): McpError {
+  return recordingError(`${name}: line ${number} ${what}`, "Correct or remove the line, or record the session again.");
 }
 
 function isHeader(value: unknown): value is Pick<RecordingHeader, "format" | "version"> {
   return isObject(value) && value["format"] === RECORDING_FORMAT && typeof value["version"] === "number";
 }
 
-/** Whether the members that are shown and used are of their kinds; a recording may come from anybody. */
+/** True if the members of the header have the right types. A recording may come from an untrusted source. */
 function isComplete(header: Partial<Record<keyof RecordingHeader, unknown>>): header is RecordingHeader {
   const { target, server, revision } = header;
   if (!isObject(target) || typeof target["kind"] !== "string" || typeof target["name"] !== "string") return false;
@@ -122,24 +138,24 @@ function isMessage(value: unknown): value is RecordedMessage {
 
 const META = "io.modelcontextprotocol/";
 
-/** The revision and the server of a session, by the first messages of it. */
+/** The revision and the server of a session, from the answer to its handshake. */
 export function handshakeOf(messages: readonly RecordedMessage[]): Pick<RecordingHeader, "revision" | "server"> {
-  const asked = new Map<unknown, Readonly<Record<string, unknown>>>();
+  const requests = new Map<unknown, Readonly<Record<string, unknown>>>();
   for (const { direction, message } of messages) {
-    if (direction === "sent") asked.set(message["id"], message);
-    const request = direction === "received" ? asked.get(message["id"]) : undefined;
+    if (direction === "sent") requests.set(message["id"], message);
+    const request = direction === "received" ? requests.get(message["id"]) : undefined;
     const { result } = message;
     if (request === undefined || !isObject(result)) continue;
-    if (request["method"] === "initialize") return facts(result["protocolVersion"], result["serverInfo"]);
+    if (request["method"] === "initialize") return handshakeInfo(result["protocolVersion"], result["serverInfo"]);
     if (request["method"] !== "server/discover") continue;
-    return facts(metaOf(request["params"])[`${META}protocolVersion`], metaOf(result)[`${META}serverInfo`]);
+    return handshakeInfo(metaOf(request["params"])[`${META}protocolVersion`], metaOf(result)[`${META}serverInfo`]);
   }
   return {};
 }
 
 /**
- * What the recorded clients declared that they can be asked for, together: servers offer some tools to such clients alone. Behind
- * one connection may be several of them.
+ * The capabilities that the recorded clients declared, merged, because servers offer some tools only to clients that
+ * have them. Several clients may share one connection.
  */
 export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
@@ -160,7 +176,7 @@ function metaOf(value: unknown): Record<string, unknown> {
   return isObject(meta) ? meta : {};
 }
 
-function facts(revision: unknown, info: unknown): Pick<RecordingHeader, "revision" | "server"> {
+function handshakeInfo(revision: unknown, info: unknown): Pick<RecordingHeader, "revision" | "server"> {
   const { name, version } = isObject(info) ? info : {};
   return {
     ...(typeof revision === "string" ? { revision } : {}),

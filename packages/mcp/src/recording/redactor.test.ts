@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fitsRedacted, isSecretName, looksSecret, Redactor } from "./redactor.js";
+import { isSecretName, looksSecret, matchesRedacted, Redactor } from "./redactor.js";
 
 const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
 
@@ -109,5 +109,5 @@ it.each([
   ["[redacted] and [redacted]", "x or y", false],
   ["ab[redacted]ba", "aba", false],
 ])("%j was recorded of %j: %j", (recorded, text, fits) => {
-  expect(fitsRedacted(recorded, text)).toBe(fits);
+  expect(matchesRedacted(recorded, text)).toBe(fits);
 });

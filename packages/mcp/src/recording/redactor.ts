@@ -1,35 +1,40 @@
-/** The replacement of a secret in a recording. */
+/** The text that replaces a secret in a recording. */
 export const REDACTED = "[redacted]";
 
-/** Secrets to remove from a recording besides the usual ones. */
+/** Secrets to remove from a recording in addition to the usual ones. */
 export interface RedactorOptions {
-  /** Texts that are secrets wherever they appear: values of variables and headers. */
+  /**
+   * Texts that are secrets wherever they occur, such as values of environment variables and headers. Default: none.
+   */
   readonly values?: readonly string[];
-  /** Whatever they match is a secret. */
+  /** Patterns that match secrets. Every match is removed. Default: none. */
   readonly patterns?: readonly RegExp[];
 }
 
-/** Names whose values are secrets, whatever case and punctuation they are written in. */
+/** Endings of names whose values are secrets, in lower case and without punctuation. */
 const SECRET_NAME =
   /(?:token|password|passwd|passphrase|pwd|secret|apikey|accesskey|privatekey|signingkey|authorization|cookie|credentials?|bearer)$/;
-/** Names of the protocol that only look like them. */
-const HARMLESS = new Set(["progresstoken"]);
+/** Protocol names that match `SECRET_NAME` but are not secret. */
+const NOT_SECRET = new Set(["progresstoken"]);
 
-/** The current and the former folder of a shell; other spellings, such as `pwd` and `DB_PWD`, are passwords. */
+/**
+ * Variables with the current and previous folder of a shell. Other spellings, such as `pwd` and `DB_PWD`, are
+ * passwords.
+ */
 const FOLDER_NAME = /^(?:OLD)?PWD$/;
 const ABSOLUTE_PATH = /^(?:\/|[A-Za-z]:[\\/])/;
 
 /**
- * Whether a header, a variable or a member of this name holds a secret. Pass its value where it is known: `PWD` with an absolute path is
- * the folder of a shell, and otherwise a password.
+ * True if a header, variable or member of this name holds a secret. Pass its value if it is known: `PWD` with an
+ * absolute path is the folder of a shell, otherwise a password.
  */
 export function isSecretName(name: string, value?: unknown): boolean {
   const compact = name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  if (!SECRET_NAME.test(compact) || HARMLESS.has(compact)) return false;
+  if (!SECRET_NAME.test(compact) || NOT_SECRET.has(compact)) return false;
   return !(FOLDER_NAME.test(name) && typeof value === "string" && ABSOLUTE_PATH.test(value));
 }
 
-/** The usual forms of tokens and keys. None of them can backtrack far: every part is a single class. */
+/** Common forms of tokens and keys. None can backtrack far, because each part is a single character class. */
 const SECRET_TEXTS: readonly RegExp[] = [
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=\b(?:bearer|basic)\s{1,4})(?=[\w.~+/-]{0,200}\d)[\w.~+/-]{12,}=*/gi,
@@ -38,43 +43,46 @@ const SECRET_TEXTS: readonly RegExp[] = [
   /\bA(?:KIA|SIA)[0-9A-Z]{16}\b/g,
   /\bAIza[\w-]{30,}/g,
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
-  // Credentials in an address: `https://user:password@host`.
+  // Credentials in a URL: `https://user:password@host`.
   /(?<=:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ];
 
-/** Members of JSON inside a text: `"token": "…"`. The quotes may be single, or escaped once more. */
+/** JSON members inside a text: `"token": "…"`. The quotes may be single, or escaped once more. */
 const MEMBER_IN_TEXT = /(\\?["'])([\w-]{2,60})\1(\s{0,4}:\s{0,4})\1(?:(?!\1)(?:\\\\|\\.|[^\\])){1,4096}\1/gs;
 /** Settings inside a text: `token=…`. */
 const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)([^"'\s,;&}]{4,4096})/g;
 
-/** Whether a text looks like a secret by itself. */
+/** True if a text contains a common form of secret, such as a JWT or an API key. */
 export function looksSecret(text: string): boolean {
   return SECRET_TEXTS.some((pattern) => text.search(pattern) >= 0);
 }
 
-/** Members of a JSON Schema that hold names and schemas, and no values. */
+/** Members of a JSON Schema whose members are schemas by name. */
 const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-/** Nothing of the protocol is nested deeper; what is may hide anything. */
+/**
+ * Maximum nesting of a copied value. No protocol message is nested deeper, so deeper values are replaced as a whole.
+ */
 const MAX_DEPTH = 200;
 
-/** Takes secrets out of messages. */
+/** Removes secrets from messages. */
 export class Redactor {
   readonly #values: readonly string[];
   readonly #patterns: readonly RegExp[];
 
+  /** Creates a redactor for the usual secrets and the given ones. */
   constructor({ values = [], patterns = [] }: RedactorOptions = {}) {
     const written = values.flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
-    // The longest first: one may be a part of another.
+    // The longest first, because one value may contain another.
     this.#values = [...new Set(written)].filter((value) => value !== "").sort((a, b) => b.length - a.length);
     this.#patterns = patterns.map(({ source, flags }) => new RegExp(source, flags.includes("g") ? flags : `${flags}g`));
   }
 
-  /** A copy of a value of JSON without secrets. */
+  /** Returns a copy of a JSON value without secrets. */
   value(value: unknown): unknown {
     return this.#copy(value, false, false, 0);
   }
 
-  /** A text without secrets. */
+  /** Returns a text without secrets. */
   text(text: string): string {
     let clean = text;
     for (const value of this.#values) clean = clean.replaceAll(value, () => REDACTED);
@@ -92,17 +100,17 @@ export class Redactor {
     if (Array.isArray(value)) return value.map((item: unknown) => this.#copy(item, secret, false, depth + 1));
     if (typeof value !== "object" || value === null) return value;
     const members = Object.entries(value).map(([name, member]: [string, unknown]) => {
-      // A schema may have a property `password`, and its schema is no secret.
+      // The schema of a property named `password` is not a secret.
       const isSchema = names && typeof member === "object";
       const below = secret || (isSecretName(name, member) && !isSchema);
       return [this.text(name), this.#copy(member, below, SCHEMA_MAPS.has(name), depth + 1)] as const;
     });
-    // `fromEntries` makes even `__proto__` a member like any other.
+    // `fromEntries` creates an own member even for `__proto__`.
     return Object.fromEntries(members);
   }
 }
 
-/** Takes out the values of secret members, also of those inside the value of another one, such as JSON that a member holds. */
+/** Redacts the values of secret members, including those in JSON nested inside another member's value. */
 function withoutMembers(text: string): string {
   return text.replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) => {
     const start = `${quote}${name}${quote}${colon}${quote}`;
@@ -111,8 +119,8 @@ function withoutMembers(text: string): string {
   });
 }
 
-/** Whether a text can be what a recorded one was before secrets were taken out of it. */
-export function fitsRedacted(recorded: string, text: string): boolean {
+/** True if redacting a text could have produced the recorded one. */
+export function matchesRedacted(recorded: string, text: string): boolean {
   if (!recorded.includes(REDACTED)) return recorded === text;
   const [first = "", ...rest] = recorded.split(REDACTED);
   const last = rest.pop() ?? "";

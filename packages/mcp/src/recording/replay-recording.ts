@@ -15,39 +15,43 @@ import { type Recording, recordedCapabilities } from "./recording.js";
 import { REDACTED } from "./redactor.js";
 import { type Difference, differencesOf } from "./result-differences.js";
 
-/** Options of a client that a recording is sent with; pass all of them to `connect`. */
+/** Client options for a replay: handlers that answer as recorded, and an observer. Pass all of them to `connect`. */
 export type ReplayClientOptions = Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots" | "onMessage">;
 
-/** A recorded request whose turn it is. */
+/** A recorded request that is about to be sent or skipped. */
 export interface ReplayedRequest {
+  /** The method of the request. */
   readonly method: string;
+  /** The recorded parameters, without `_meta`. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** Which of the requests it is, from 1. */
+  /** The position of the request, from 1. */
   readonly number: number;
-  /** How many requests there are. */
+  /** The number of requests in the recording. */
   readonly total: number;
 }
 
 /** Options of `replayRecording`. All are optional. */
 export interface ReplayOptions {
-  /** Whether tools that may change something are called too. Default: false, because the server may be in use. */
+  /** True to call also tools that are not marked as read-only. Default: false, because the server may be in use. */
   all?: boolean | undefined;
-  /** Paths of results that may differ, such as `structuredContent.time`; `*` stands for any name. Default: none. */
+  /** Paths of results that may differ, such as `structuredContent.time`. `*` matches any name. Default: none. */
   ignore?: readonly string[] | undefined;
-  /** Ends the replay with its reason. */
+  /** Aborts the replay, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Called before each request is sent or skipped. Its error ends the replay. */
+  /** Called before each request is sent or skipped. An error that it throws ends the replay. */
   onRequest?: ((request: ReplayedRequest) => void) | undefined;
-  /** Called with each verdict as it is known, in the order of the recording, and waited for. Its error ends the replay. */
+  /** Called with each verdict, in the order of the recording, and awaited. An error that it throws ends the replay. */
   onVerdict?: ((verdict: ReplayVerdict) => void | Promise<void>) | undefined;
 }
 
 /**
- * Sends the requests of a recording to a server, one after the other, and compares the answers. `open` connects; it is called once,
- * and the client is closed at the end. Questions of the server are answered as they were recorded.
+ * Sends the requests of a recording to a server, one after the other, and compares the answers with the recorded ones.
  *
- * Rejects with `invalid_definition` before it connects if there is no request to send, and with the error of the connection if one
- * is not answered at all.
+ * `open` connects with the given options. It is called once, and the replay closes the client at the end. The client
+ * answers elicitation, sampling and roots requests as recorded.
+ *
+ * Rejects with `invalid_definition` before connecting if the recording has no request to send, and with the error of the
+ * connection if a request gets no answer.
  */
 export async function replayRecording(
   recording: Pick<Recording, "messages">,
@@ -57,11 +61,11 @@ export async function replayRecording(
   const exchanges = exchangesOf(recording);
   const calls = callsOf(exchanges);
   if (calls.length === 0) {
-    const fix = "Record a session with calls.";
+    const fix = "Record a session that sends requests.";
     throw new McpError("invalid_definition", "the recording has no request to send", { fix });
   }
   const answers = replayedAnswers(exchanges, recordedCapabilities(recording.messages));
-  const watch = new AnswerWatch();
+  const watch = new LastAnswers();
   const client = await open({ ...answers.options, onMessage: watch.watch });
   const send = (call: RecordedCall) => {
     answers.begin(call);
@@ -85,10 +89,10 @@ async function verdictsOf(
   for (const [at, call] of calls.entries()) {
     signal?.throwIfAborted();
     onRequest?.({ method: call.method, params: call.params, number: at + 1, total: calls.length });
-    const reason = refusalOf(call, readOnly);
+    const reason = skipReasonOf(call, readOnly);
     const verdict: ReplayVerdict =
       reason === undefined
-        ? judge(call, await send(call), ignore)
+        ? compareAnswer(call, await send(call), ignore)
         : { method: call.method, params: call.params, verdict: "skipped", reason, differences: [] };
     verdicts.push(verdict);
     await onVerdict?.(verdict);
@@ -104,25 +108,25 @@ async function readOnlyTools(client: Client, signal: AbortSignal | undefined): P
   return (tool) => names.has(tool);
 }
 
-/** A list that never ends is cut here, and differs. */
+/** Maximum number of pages per list. A longer list is cut, and so reported as different. */
 const MAX_PAGES = 1_000;
 
-/** Sends a recorded call, and returns what the server answers; the pages of a list as one. */
+/** Sends a recorded call and returns the server's answer. Joins the pages of a list. */
 async function sendCall(
   { method, params }: RecordedCall,
   client: Client,
-  watch: AnswerWatch,
+  watch: LastAnswers,
   signal: AbortSignal | undefined,
 ): Promise<RecordedOutcome | undefined> {
-  watch.take(method);
+  watch.pop(method);
   const member = listedKind(method);
   const items: unknown[] = [];
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
     const asked = cursor === undefined ? params : { ...params, cursor };
     const tried = await client.tryRequest(method, asked, { signal, cache: false });
-    const outcome = watch.take(method);
-    if (outcome === undefined && !tried.ok) return unanswered(tried.error);
+    const outcome = watch.pop(method);
+    if (outcome === undefined && !tried.ok) return missingCapability(tried.error);
     if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
@@ -132,14 +136,14 @@ async function sendCall(
   return { result: { [member ?? ""]: items } };
 }
 
-/** The client does not ask a server for what it does not offer; everything else without an answer is a failure. */
-function unanswered(error: McpError): RecordedOutcome {
+/** The client does not send requests that the server does not support. Any other missing answer is a failure. */
+function missingCapability(error: McpError): RecordedOutcome {
   if (error.kind !== "capability_missing") throw error;
   return { error: { code: METHOD_NOT_FOUND, message: error.message } };
 }
 
-/** Keeps the last answer to the requests of a method, as it came over the wire. */
-class AnswerWatch {
+/** Stores the last answer to each method, as received from the server. */
+class LastAnswers {
   readonly #sent = new Map<unknown, string>();
   readonly #last = new Map<string, RecordedOutcome>();
 
@@ -155,51 +159,64 @@ class AnswerWatch {
       this.#last.set(asked, { error: error as Extract<RecordedOutcome, { error: unknown }>["error"] });
   };
 
-  /** Takes the last answer; undefined if there was none since. */
-  take(method: string): RecordedOutcome | undefined {
+  /** Removes and returns the last answer. Undefined if none has arrived since. */
+  pop(method: string): RecordedOutcome | undefined {
     const last = this.#last.get(method);
     this.#last.delete(method);
     return last;
   }
 }
 
-/** Why a recorded request is not sent: its parameters were redacted, or its tool does not say that it changes nothing. */
+/**
+ * The reason why a recorded request is not sent: its parameters were redacted, or its tool is not marked as read-only.
+ */
 export type SkipReason = "redacted" | "may_change";
 
 /** The outcome of one replayed request. */
 export interface ReplayVerdict {
+  /** The method of the request. */
   readonly method: string;
+  /** The recorded parameters, without `_meta`. */
   readonly params: Record<string, unknown>;
+  /** `same` or `different` by comparison of the answers, or `skipped` if the request was not sent. */
   readonly verdict: "same" | "different" | "skipped";
-  /** Why it was not sent; absent if it was. */
+  /** The reason why the request was skipped. Absent otherwise. */
   readonly reason?: SkipReason;
+  /** The differences between the answers. Empty unless `verdict` is `different`. */
   readonly differences: readonly Difference[];
 }
 
-/** Why a request is not sent again; undefined if it may be. `readOnly` says whether a tool changes nothing. */
-function refusalOf({ method, params }: RecordedCall, readOnly: (tool: string) => boolean): SkipReason | undefined {
+/** The reason not to send a request again. Undefined if it may be sent. */
+function skipReasonOf({ method, params }: RecordedCall, readOnly: (tool: string) => boolean): SkipReason | undefined {
   if (JSON.stringify(params).includes(REDACTED)) return "redacted";
   if (method !== "tools/call" || readOnly(String(params["name"]))) return undefined;
   return "may_change";
 }
 
 /** Compares the answer of a server with the recorded one. */
-function judge(call: RecordedCall, now: RecordedOutcome | undefined, ignored: readonly string[]): ReplayVerdict {
+function compareAnswer(
+  call: RecordedCall,
+  now: RecordedOutcome | undefined,
+  ignored: readonly string[],
+): ReplayVerdict {
   const { method, params, outcome } = call;
   const differences = differencesOf(comparable(outcome), comparable(now), ignored);
   return { method, params, verdict: differences.length === 0 ? "same" : "different", differences };
 }
 
-/** The part of an answer that is compared, without members that depend on the era or on caching. */
+/** The part of an answer to compare, without members that depend on the revision or on caching. */
 function comparable(outcome: RecordedOutcome | undefined): unknown {
   if (outcome === undefined) return undefined;
-  // Codes of errors differ between revisions.
+  // Error codes differ between revisions.
   if ("error" in outcome) return { error: outcome.error.message };
   const { _meta, resultType, ttlMs, cacheScope, ...result } = withoutNextCursor(outcome.result);
   return result;
 }
 
-/** Options that declare the same as the recorded client did and answer as it did. `begin` makes a call the one that asks. */
+/**
+ * Creates options that declare the capabilities of the recorded client and answer as it did. `begin` selects the call
+ * whose recorded answers are used.
+ */
 function replayedAnswers(
   exchanges: readonly RecordedExchange[],
   { elicitation, sampling, roots }: Readonly<Record<string, unknown>>,
@@ -209,7 +226,7 @@ function replayedAnswers(
     const at = left.findIndex((answer) => answer.method === method);
     const [found] = at < 0 ? [] : left.splice(at, 1);
     if (found === undefined) throw new McpError("declined", `the recording has no further answer to ${method}`);
-    // Safe: recorded answers of clients had the form of the protocol.
+    // Safe: recorded answers of clients follow the protocol.
     return found.result as unknown;
   };
   const elicitUrls = isObject(elicitation) && "url" in elicitation;
@@ -225,7 +242,7 @@ function replayedAnswers(
   };
 }
 
-/** The folders that the recorded client told; servers also ask for them between calls. */
+/** The roots that the recorded client reported. Servers also ask for them between calls. */
 function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult["roots"] {
   const steps = exchanges.flatMap((exchange) => [...exchange.steps, ...exchange.after]);
   const question = steps.find(
@@ -233,6 +250,6 @@ function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult[
   );
   const result = question?.kind === "question" ? question.answer?.["result"] : undefined;
   const roots: unknown = isObject(result) ? result["roots"] : undefined;
-  // As above: the form was the protocol's when it was recorded.
+  // Safe, as above.
   return Array.isArray(roots) ? (roots as ListRootsResult["roots"]) : [];
 }

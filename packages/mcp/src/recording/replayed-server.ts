@@ -15,7 +15,10 @@ import { RequestMatcher, requestLine } from "./request-matcher.js";
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** A server that answers as the recorded one did, to clients of every revision. Rejects with `invalid_definition` if nothing was recorded. */
+/**
+ * Creates a server that answers as the recorded one did, to clients of every revision. Rejects with
+ * `invalid_definition` if the recording has no complete handshake.
+ */
 export async function replayedServer(recording: Recording): Promise<Server> {
   const { revision: spoken, server } = recording.header;
   const revision = REVISIONS.find((known) => known === spoken);
@@ -40,7 +43,7 @@ class RecordedServer {
   readonly #exchanges: readonly RecordedExchange[];
   readonly #matcher: RequestMatcher;
   readonly #name: string;
-  /** Notifications of changes that were sent already. */
+  /** Notifications of changes that were already sent. */
   readonly #sent = new Set<RecordedStep>();
 
   constructor(recording: Recording) {
@@ -49,12 +52,15 @@ class RecordedServer {
     this.#name = `the recording of ${recording.header.server?.name ?? recording.header.target.name}`;
   }
 
-  /** A new connection to it, in the revision of the recording. All connections share what was given already. */
+  /**
+   * Creates a new connection in the revision of the recording. All connections share the position among repeated
+   * requests.
+   */
   makeTransport(): Transport {
     const [here, there] = channelPair();
     const connection = new ReplayedConnection((message) => there.send(JSON.stringify(message)), this);
     there.open({
-      // Safe: clients of this library write objects of JSON-RPC.
+      // Safe: clients of this library send JSON-RPC objects.
       message: (text) => connection.received(JSON.parse(text) as Message),
       fault: () => {},
       closed: () => connection.closed(),
@@ -62,44 +68,45 @@ class RecordedServer {
     return channelTransport(here, this.#name);
   }
 
-  /** The exchange that answers a request; one with an error that names the nearest if there is none. */
+  /** Returns the exchange that answers a request. If there is none, returns an error that names the nearest one. */
   answer(method: string, params: Record<string, unknown>): RecordedExchange {
-    const found = this.#matcher.take(method, params);
+    const found = this.#matcher.next(method, params);
     if (found !== undefined) return withoutOpenCursor(found, this.#matcher);
-    const made = recordedList(method, params, this.#exchanges) ?? (ACCEPTED.has(method) ? {} : undefined);
+    const made = recordedList(method, params, this.#exchanges) ?? (ALWAYS_ACCEPTED.has(method) ? {} : undefined);
     const base = { method, params, steps: [], after: [] };
     if (made !== undefined) return { ...base, outcome: { result: { resultType: "complete", ...made } } };
     const nearest = this.#matcher.nearest(method, params);
-    const hint = nearest === undefined ? `It has no ${method} at all.` : `The nearest that it has is ${nearest}`;
+    const hint =
+      nearest === undefined ? `No ${method} request was recorded.` : `The nearest recorded request is ${nearest}`;
     const message = `the recording has no answer to ${requestLine(method, params)}. ${hint}`;
     return { ...base, outcome: { error: { code: INVALID_PARAMS, message } } };
   }
 
   /**
-   * Sends a notification of a change, once: the last exchange is given again for every equal request, and a client that lists again
-   * on each notification would never come to an end. `send` returns whether there was anyone to send it to.
+   * Sends a notification of a change once. The last exchange is repeated for every equal request, so a client that
+   * lists again on each notification would never finish. `send` returns false if it reached no receiver.
    */
   sendOnce(step: RecordedStep, send: () => boolean): void {
     if (!this.#sent.has(step) && send()) this.#sent.add(step);
   }
 }
 
-/** Requests that change nothing that a recording could show. */
-const ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
+/** Requests whose effect is not visible in a recording. */
+const ALWAYS_ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 const LISTEN = "subscriptions/listen";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
 class ReplayedConnection {
   readonly #send: (message: object) => void;
   readonly #server: RecordedServer;
-  readonly #waiting = new Map<string, (answered: boolean) => void>();
+  readonly #pendingQuestions = new Map<string, (answered: boolean) => void>();
   readonly #cancelled = new Set<unknown>();
   readonly #running = new Set<unknown>();
   /** Filters of open listen streams, by the id of their request. */
   readonly #listening = new Map<unknown, Record<string, unknown>>();
-  /** Whether changes are told only on streams that ask for them, as to clients that begin with `server/discover`. */
-  #tellsOnStreams = false;
-  #asked = 0;
+  /** True if changes are sent only on listen streams, as to clients that start with `server/discover`. */
+  #usesListenStreams = false;
+  #questionCount = 0;
 
   constructor(send: (message: object) => void, server: RecordedServer) {
     this.#send = send;
@@ -109,18 +116,19 @@ class ReplayedConnection {
   received(message: Message): void {
     const { id, method } = message;
     const params = isObject(message["params"]) ? message["params"] : {};
-    if (typeof method !== "string") return this.#waiting.get(String(id))?.(true);
-    if (id !== undefined) void this.#request(id, method, params).catch((reason: unknown) => this.#failed(id, reason));
+    if (typeof method !== "string") return this.#pendingQuestions.get(String(id))?.(true);
+    if (id !== undefined)
+      void this.#request(id, method, params).catch((reason: unknown) => this.#sendFailure(id, reason));
     else if (method === "notifications/cancelled") this.#cancel(params["requestId"]);
   }
 
   closed(): void {
-    for (const settle of this.#waiting.values()) settle(false);
+    for (const settle of this.#pendingQuestions.values()) settle(false);
     this.#listening.clear();
   }
 
-  /** Parameters may be nested so deeply that they cannot be compared. */
-  #failed(id: unknown, reason: unknown): void {
+  /** Answers a request that failed, for example because its parameters are nested too deeply to be compared. */
+  #sendFailure(id: unknown, reason: unknown): void {
     this.#running.delete(id);
     this.#send({
       jsonrpc: "2.0",
@@ -136,7 +144,7 @@ class ReplayedConnection {
 
   async #request(id: unknown, method: string, params: Record<string, unknown>): Promise<void> {
     const { _meta: meta, ...rest } = params;
-    if (method === "server/discover") this.#tellsOnStreams = true;
+    if (method === "server/discover") this.#usesListenStreams = true;
     if (method === LISTEN) return this.#listen(id, rest["notifications"]);
     const { steps, outcome, after } = this.#server.answer(method, rest);
     this.#running.add(id);
@@ -165,13 +173,16 @@ class ReplayedConnection {
     const change = list === undefined ? ofResource : OFFER_KINDS[list].filter;
     if (change !== undefined) this.#server.sendOnce(step, () => this.#sendChange(change, method, params));
     else if (method !== "notifications/progress") this.#send({ jsonrpc: "2.0", method, params });
-    // Progress is only for requests with a token.
+    // Progress is sent only for requests with a token.
     else if (token !== undefined) this.#send({ jsonrpc: "2.0", method, params: { ...params, progressToken: token } });
   }
 
-  /** Whether the change was sent: on the connection, or on each stream whose filter asks for it. */
+  /**
+   * Sends a change on the connection, or on each listen stream whose filter includes it. Returns false if no stream
+   * does.
+   */
   #sendChange(change: string, method: string, params: Record<string, unknown>): boolean {
-    if (!this.#tellsOnStreams) {
+    if (!this.#usesListenStreams) {
       this.#send({ jsonrpc: "2.0", method, params });
       return true;
     }
@@ -185,12 +196,12 @@ class ReplayedConnection {
     return sent;
   }
 
-  /** Waits for the client's answer, whatever it is: what the server did next is recorded. */
+  /** Sends a question and waits for any answer. The recording determines how the server continues. */
   async #ask(method: string, params: Record<string, unknown>): Promise<void> {
-    const id = `replayed-${++this.#asked}`;
-    const answered = new Promise<boolean>((resolve) => this.#waiting.set(id, resolve));
+    const id = `replayed-${++this.#questionCount}`;
+    const answered = new Promise<boolean>((resolve) => this.#pendingQuestions.set(id, resolve));
     this.#send({ jsonrpc: "2.0", id, method, params });
     await answered;
-    this.#waiting.delete(id);
+    this.#pendingQuestions.delete(id);
   }
 }

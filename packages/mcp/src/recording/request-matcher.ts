@@ -1,53 +1,56 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { RecordedExchange } from "./recorded-exchanges.js";
-import { fitsRedacted, REDACTED } from "./redactor.js";
+import { matchesRedacted, REDACTED } from "./redactor.js";
 
-/** Requests that are answered whatever their parameters are: the handshake says who asks, and the answer is the server's. */
+/**
+ * Methods that are matched without their parameters: the handshake describes the client, but the answer depends only on
+ * the server.
+ */
 const BY_METHOD_ALONE = new Set(["initialize", "server/discover", "ping"]);
 
-/** Exchanges with equal requests, given one after the other; the last one stays. */
-interface Repeats {
+/** Exchanges with equal requests, returned one after the other. The last one is then repeated. */
+interface EqualRequests {
   readonly request: unknown;
   readonly exchanges: RecordedExchange[];
   readonly redacted: boolean;
-  given: number;
+  used: number;
 }
 
 /** Finds the recorded exchange that answers a request. */
 export class RequestMatcher {
-  readonly #byKey = new Map<string, Repeats>();
+  readonly #byKey = new Map<string, EqualRequests>();
   readonly #exchanges: readonly RecordedExchange[];
 
   constructor(exchanges: readonly RecordedExchange[]) {
     this.#exchanges = exchanges;
     for (const exchange of exchanges) {
-      // Where a request was refused and sent again, or never answered, the answer is what counts.
+      // Skips requests that were never answered, and handshakes that failed and were sent again.
       if (exchange.outcome === undefined || ("error" in exchange.outcome && BY_METHOD_ALONE.has(exchange.method)))
         continue;
       const request = comparable(exchange.method, exchange.params);
       const key = keyOf(exchange.method, request);
       const known = this.#byKey.get(key);
       if (known !== undefined) known.exchanges.push(exchange);
-      else this.#byKey.set(key, { request, exchanges: [exchange], redacted: key.includes(REDACTED), given: 0 });
+      else this.#byKey.set(key, { request, exchanges: [exchange], redacted: key.includes(REDACTED), used: 0 });
     }
   }
 
-  /** The next exchange for this request; undefined if none was recorded. */
-  take(method: string, params: Readonly<Record<string, unknown>>): RecordedExchange | undefined {
+  /** Returns the next exchange for this request. Undefined if none was recorded. */
+  next(method: string, params: Readonly<Record<string, unknown>>): RecordedExchange | undefined {
     const request = comparable(method, params);
-    const found = this.#byKey.get(keyOf(method, request)) ?? this.#fitting(method, request);
+    const found = this.#byKey.get(keyOf(method, request)) ?? this.#findRedacted(method, request);
     if (found === undefined) return undefined;
-    const at = Math.min(found.given++, found.exchanges.length - 1);
+    const at = Math.min(found.used++, found.exchanges.length - 1);
     return found.exchanges[at];
   }
 
-  /** Whether there is an exchange for this request. */
+  /** True if an exchange for this request was recorded. */
   has(method: string, params: Readonly<Record<string, unknown>>): boolean {
     const request = comparable(method, params);
-    return (this.#byKey.get(keyOf(method, request)) ?? this.#fitting(method, request)) !== undefined;
+    return (this.#byKey.get(keyOf(method, request)) ?? this.#findRedacted(method, request)) !== undefined;
   }
 
-  /** The recorded request of this method that has most in common with another one, in one line; undefined if there is none. */
+  /** The recorded request of this method with the most values in common, in one line. Undefined if there is none. */
   nearest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
     const wanted = leavesOf(comparable(method, params));
     let best: { readonly common: number; readonly exchange: RecordedExchange } | undefined;
@@ -59,28 +62,28 @@ export class RequestMatcher {
     return best && requestLine(method, best.exchange.params);
   }
 
-  #fitting(method: string, request: unknown): Repeats | undefined {
+  #findRedacted(method: string, request: unknown): EqualRequests | undefined {
     for (const [key, repeats] of this.#byKey) {
-      if (repeats.redacted && key.startsWith(`${method} `) && fits(repeats.request, request)) return repeats;
+      if (repeats.redacted && key.startsWith(`${method} `) && matchesRecorded(repeats.request, request)) return repeats;
     }
     return undefined;
   }
 }
 
-/** A request in one short line, for messages. */
+/** Formats a request as one short line, for messages. */
 export function requestLine(method: string, params: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(comparable(method, params));
   return `${method} ${text.length > 200 ? `${text.slice(0, 199)}…` : text}`;
 }
 
-/** The part of a request that decides its answer. */
+/** The part of a request that determines its answer. */
 function comparable(method: string, params: Readonly<Record<string, unknown>>): unknown {
   if (BY_METHOD_ALONE.has(method)) return {};
   const { _meta: _unused, inputResponses, arguments: args, task: _task, ...rest } = params;
   return sorted({
     ...rest,
     ...(isObject(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
-    // People answer questions differently; that they were asked makes it another round.
+    // People answer questions differently. The ids of the answered questions alone identify the round.
     ...(isObject(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
   });
 }
@@ -96,19 +99,23 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-function fits(recorded: unknown, value: unknown): boolean {
+/** True if a value could be the one that was recorded and redacted. */
+function matchesRecorded(recorded: unknown, value: unknown): boolean {
   if (recorded === REDACTED) return typeof value === "string" || typeof value === "number";
-  if (typeof recorded === "string") return typeof value === "string" && fitsRedacted(recorded, value);
+  if (typeof recorded === "string") return typeof value === "string" && matchesRedacted(recorded, value);
   if (Array.isArray(recorded))
     return (
-      Array.isArray(value) && recorded.length === value.length && recorded.every((one, at) => fits(one, value[at]))
+      Array.isArray(value) &&
+      recorded.length === value.length &&
+      recorded.every((one, at) => matchesRecorded(one, value[at]))
     );
   if (!isObject(recorded)) return recorded === value;
   const names = Object.keys(recorded);
   if (!isObject(value) || Object.keys(value).length !== names.length) return false;
-  return names.every((name) => Object.hasOwn(value, name) && fits(recorded[name], value[name]));
+  return names.every((name) => Object.hasOwn(value, name) && matchesRecorded(recorded[name], value[name]));
 }
 
+/** The scalar values inside a value, each with its path. */
 function leavesOf(value: unknown, path = "", found = new Set<string>()): Set<string> {
   if (typeof value === "object" && value !== null)
     for (const [name, member] of Object.entries(value)) leavesOf(member, `${path}/${name}`, found);

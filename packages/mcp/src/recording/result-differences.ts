@@ -1,18 +1,20 @@
 import { isObject } from "../jsonrpc/message.js";
-import { fitsRedacted } from "./redactor.js";
+import { matchesRedacted } from "./redactor.js";
 
-/** One place at which two values of JSON differ; undefined stands for what is not there. */
+/** One place at which two JSON values differ. */
 export interface Difference {
-  /** Names and positions with dots between them. */
+  /** The names and indexes that lead to the place, joined by dots. */
   readonly path: string;
+  /** The recorded value. Undefined if it was absent. */
   readonly recorded: unknown;
+  /** The value received now. Undefined if it is absent. */
   readonly now: unknown;
 }
 
-/** Differences of one result that are told; more say nothing new. */
+/** Maximum number of reported differences per result. More would add no information. */
 const MAX_DIFFERENCES = 100;
 
-/** The differences of a result from a recorded one. `ignored` are paths; `*` in one stands for any name. */
+/** Compares a result with a recorded one. Skips the paths in `ignored`, in which `*` matches any name. */
 export function differencesOf(recorded: unknown, now: unknown, ignored: readonly string[] = []): Difference[] {
   const found: Difference[] = [];
   compare(recorded, now, [], { found, ignored: ignored.map((path) => path.split(".")) });
@@ -36,24 +38,24 @@ function compare(recorded: unknown, now: unknown, path: readonly string[], compa
     compare(left.get(name), right.get(name), [...path, name], comparison);
 }
 
-/** A secret that was left out may have been anything. */
+/** True if the values are equal. A redacted part matches any text. */
 function same(recorded: unknown, now: unknown): boolean {
   if (typeof recorded === "string" && (typeof now === "string" || typeof now === "number"))
-    return fitsRedacted(recorded, String(now)) && (typeof now === "string" || recorded.includes("["));
+    return matchesRedacted(recorded, String(now)) && (typeof now === "string" || recorded.includes("["));
   return recorded === now;
 }
 
-/** The members of an object or a list; undefined if the other value is of another kind. */
+/** The members of an object or list. Undefined if the other value is of another kind. */
 function membersOf(value: unknown, other: unknown): Map<string, unknown> | undefined {
   if (isObject(value) && isObject(other)) return new Map(Object.entries(value));
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined;
   const [names, others] = [namesOf(value), namesOf(other)];
-  // By name, a tool that was added in the middle is one difference.
+  // Compared by name, a tool added in the middle of a list is a single difference.
   const keys = names !== undefined && others !== undefined ? names : value.map((_item, at) => String(at));
   return new Map(value.map((item: unknown, at) => [keys[at] ?? String(at), item]));
 }
 
-/** The names of the items of a list, if all have different ones. */
+/** The names of the items of a list. Undefined unless every item has a unique one. */
 function namesOf(list: readonly unknown[]): string[] | undefined {
   const names = list.flatMap((item) => {
     if (!isObject(item)) return [];

@@ -90,7 +90,7 @@ describe.each(ERAS)("a recording of %s", (recorded) => {
       await using _ended = { [Symbol.asyncDispose]: () => server.close() };
       await using client = await connect(server, { revisions: [revision] });
       await expect(client.callTool("count", { by: 7 })).rejects.toThrow(
-        /no answer to tools\/call .*"by":7.*nearest that it has is tools\/call \{"arguments":\{"by":1\},"name":"count"\}/,
+        /no answer to tools\/call .*"by":7.*nearest recorded request is tools\/call \{"arguments":\{"by":1\},"name":"count"\}/,
       );
     });
   });
