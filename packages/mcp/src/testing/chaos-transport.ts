@@ -8,32 +8,38 @@ import { serveChannel } from "../transport/channel/server.js";
 import { endpointOf, type Servable } from "../transport/serve-handle.js";
 import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
 
-/** The faults of the connection. Probabilities are from 0 to 1; by default no fault happens. */
+/** The faults of a connection. Probabilities range from 0 to 1. By default no fault happens. */
 export interface ChaosOptions {
-  /** The same seed gives the same faults for the same order of messages. Default 1. */
+  /**
+   * The seed of the random numbers. The same seed causes the same faults for the same order of messages. Default: 1.
+   */
   seed?: number | undefined;
-  /** The minimum and maximum delay of each message, in milliseconds. */
+  /** The minimum and maximum delay of each message, in milliseconds. Default: no delay. */
   delayMs?: readonly [least: number, most: number] | undefined;
   /** The probability that a request is lost before it reaches the server. */
   loseRequests?: number | undefined;
-  /** The probability that an answer is lost; the server has done the work. */
+  /** The probability that an answer is lost after the server has done the work. */
   loseAnswers?: number | undefined;
-  /** The probability that a notification of the server is lost. */
+  /** The probability that a notification from the server is lost. */
   loseNotifications?: number | undefined;
-  /** The probability that a notification of the server is delivered twice. */
+  /** The probability that a notification from the server is delivered twice. */
   repeatNotifications?: number | undefined;
   /** The probability that an answer arrives after the message that follows it. */
   reorderAnswers?: number | undefined;
   /**
-   * The probability that an answer or a notification arrives damaged. As on the wire, a notification is then a fault, an answer
-   * over HTTP an error of kind `decode_error`, and an answer over a pipe a fault, after which only a deadline ends the call.
+   * The probability that an answer or a notification arrives damaged.
+   *
+   * As with a real connection, a damaged notification is a fault. A damaged answer over HTTP rejects with kind
+   * `decode_error`. Over a pipe it is a fault, and only a deadline ends the call.
    */
   corrupt?: number | undefined;
-  /** Ends the connection after this many requests. */
+  /** Ends the connection after this many requests. Default: never. */
   cutAfter?: number | undefined;
-  /** After this many requests nothing arrives any more, and nothing says so: the peer is gone without a word. */
+  /**
+   * Drops all messages without an error after this many requests, as if the peer's machine were gone. Default: never.
+   */
   halfOpenAfter?: number | undefined;
-  /** The clock of the delays, for example a simulated one. Default: the runtime's own. */
+  /** The clock for the delays, for example a fake one. Default: the runtime's own. */
   platform?: Pick<Platform, "timer"> | undefined;
 }
 
@@ -41,21 +47,22 @@ export interface ChaosOptions {
 export interface ChaosTransport extends Transport {
   /** Breaks the connection as a network failure would: pending requests reject, and the client is notified. */
   cut(): void;
-  /** From now on nothing arrives and nothing fails, as when the peer's machine is gone. */
+  /** Drops all further messages without an error, as if the peer's machine were gone. */
   halfOpen(): void;
 }
 
-/** How long an answer waits to be overtaken when no message follows it. */
-const OVERTAKEN_MS = 10;
+/** Maximum time that an answer waits for another message to overtake it. */
+const MAX_REORDER_WAIT_MS = 10;
 
 /**
- * A faulty connection for tests, to a `Server` in this process or over any transport.
+ * Creates a faulty connection for tests, to a `Server` in this process or over any transport.
  *
- * A lost message looks as in reality: the request rejects with kind `connection_closed`, and it is unknown whether it
- * ran. To let a client reconnect after a cut, pass `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
+ * A lost message has the same effect as on a real network: the request rejects with kind `connection_closed`, and it is
+ * unknown whether the server executed it. To let a client reconnect after a cut, pass
+ * `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
  */
 export function chaosTransport(target: Transport | Servable, options: ChaosOptions = {}): ChaosTransport {
-  return new Chaos("target" in target ? target : inProcess(target), options);
+  return new FaultyTransport("target" in target ? target : inProcess(target), options);
 }
 
 function inProcess(servable: Servable): Transport {
@@ -64,7 +71,7 @@ function inProcess(servable: Servable): Transport {
   return channelTransport(here, "the server in this process");
 }
 
-class Chaos implements ChaosTransport {
+class FaultyTransport implements ChaosTransport {
   readonly kind: Transport["kind"];
   readonly target: string;
   readonly #inner: Transport;
@@ -72,11 +79,11 @@ class Chaos implements ChaosTransport {
   readonly #platform: Pick<Platform, "timer">;
   readonly #random: () => number;
   readonly #pending = new Map<Id, (reason: Error) => void>();
-  /** Incoming messages keep their order, so that no message about a request arrives after its answer. */
+  /** Delivers incoming messages in order, so that no message about a request arrives after its answer. */
   #inbound: Promise<void> = Promise.resolve();
   #receiver: Receiver | undefined;
   #requests = 0;
-  #over = false;
+  #ended = false;
   #silent = false;
   /** Answers that wait for the next message to overtake them. */
   readonly #overtaken = new Set<() => void>();
@@ -119,14 +126,14 @@ class Chaos implements ChaosTransport {
       };
       this.#pending.set(id, (reason) => settle(() => reject(reason)));
       const count = ++this.#requests;
-      void this.#carry(request, settle, resolve, reject).then(() => {
+      void this.#forward(request, settle, resolve, reject).then(() => {
         if (count === this.#options.cutAfter) this.cut();
         if (count === this.#options.halfOpenAfter) this.halfOpen();
       });
     });
   }
 
-  async #carry(
+  async #forward(
     request: Outgoing & { id: Id },
     settle: (act: () => void) => void,
     resolve: (result: unknown) => void,
@@ -139,9 +146,9 @@ class Chaos implements ChaosTransport {
     const damaged = this.#happens(corrupt);
     await this.#sleep();
     if (this.#silent) return;
-    if (this.#over || lostOnTheWay || !this.#pending.has(request.id)) return settle(() => reject(this.#lost()));
+    if (this.#ended || lostOnTheWay || !this.#pending.has(request.id)) return settle(() => reject(this.#lost()));
     const answered = this.#inner.request(request);
-    if (late) await answered.catch(() => {}).then(() => this.#beOvertaken());
+    if (late) await answered.catch(() => {}).then(() => this.#waitToBeOvertaken());
     await answered.then(
       (result) =>
         this.#arrive(() => {
@@ -158,7 +165,7 @@ class Chaos implements ChaosTransport {
 
   async notify(notification: Outgoing): Promise<void> {
     await this.#sleep();
-    if (!this.#over && !this.#silent) await this.#inner.notify(notification);
+    if (!this.#ended && !this.#silent) await this.#inner.notify(notification);
   }
 
   abandon(id: Id, reason: Error): void {
@@ -190,8 +197,8 @@ class Chaos implements ChaosTransport {
   }
 
   #end(reason: Error | undefined): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = true;
     for (const reject of [...this.#pending.values()]) reject(reason ?? this.#lost());
     this.#receiver?.closed(reason);
   }
@@ -207,9 +214,9 @@ class Chaos implements ChaosTransport {
     return arrived;
   }
 
-  #beOvertaken(): Promise<void> {
+  #waitToBeOvertaken(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#platform.timer(OVERTAKEN_MS, () => overtaken());
+      const timer = this.#platform.timer(MAX_REORDER_WAIT_MS, () => overtaken());
       const overtaken = () => {
         timer.cancel();
         this.#overtaken.delete(overtaken);
@@ -231,19 +238,19 @@ class Chaos implements ChaosTransport {
   }
 
   #damaged(): McpError {
-    return new McpError("decode_error", `a message of ${this.target} was damaged by chaosTransport`, {
-      fix: "This fault is part of the test; handle it like a broken network.",
+    return new McpError("decode_error", `chaosTransport damaged a message from ${this.target}`, {
+      fix: "Handle it like a broken network: the fault is part of the test.",
     });
   }
 
   #lost(): McpError {
-    return new McpError("connection_closed", `the connection to ${this.target} was broken by chaosTransport`, {
-      fix: "This fault is part of the test; handle it like a broken network.",
+    return new McpError("connection_closed", `chaosTransport broke the connection to ${this.target}`, {
+      fix: "Handle it like a broken network: the fault is part of the test.",
     });
   }
 }
 
-/** A small seeded random generator; not suitable for security. */
+/** A small seeded random generator. Not suitable for security. */
 function generator(seed: number): () => number {
   let state = seed | 0;
   return () => {

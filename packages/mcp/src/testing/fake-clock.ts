@@ -1,36 +1,38 @@
 import type { Platform, Timer } from "../platform/platform.js";
 
-/** A clock for tests: time passes only by `advance` and `next`. */
+/** A clock for tests. Time passes only by `advance` and `next`. */
 export interface FakeClock {
   /** The value for the `platform` option of a server, a client or a transport. */
   readonly platform: Pick<Platform, "now" | "monotonic" | "timer">;
   /** The number of pending timers. */
   readonly pending: number;
+  /** The current time in milliseconds, from `start`. */
   now(): number;
-  /** Lets `ms` milliseconds pass: each timer runs at its time, and its promise jobs settle before the next timer. */
+  /** Lets `ms` milliseconds pass. Each timer runs at its time, and its promise jobs settle before the next timer. */
   advance(ms: number): Promise<void>;
   /** Advances to the next timer and runs it. Returns false if there is none. */
   next(): Promise<boolean>;
 }
 
-interface Waiting {
+interface PendingTimer {
   readonly at: number;
   readonly run: () => void;
 }
 
-/** The longest chain of promises that one timer may start; each link takes one turn. */
-const TURNS = 100;
+/** Maximum length of a promise chain that one timer may start. Each link takes one turn. */
+const MAX_TURNS = 100;
 
-/** Makes a clock that is stopped at `start`. */
+/** Creates a clock that is stopped at `start`, in milliseconds. */
 export function fakeClock(start = 0): FakeClock {
   let now = start;
-  const waiting = new Set<Waiting>();
+  const timers = new Set<PendingTimer>();
+  // Runs the earliest timer that is due by `until`. Returns false if there is none.
   const runFirst = async (until: number): Promise<boolean> => {
-    let first: Waiting | undefined;
-    // Of timers due at the same time, the first one set runs first, because a Set keeps its order.
-    for (const one of waiting) if (one.at <= until && (first === undefined || one.at < first.at)) first = one;
+    let first: PendingTimer | undefined;
+    // Of timers due at the same time, the one that was set first runs first, because a Set is ordered by insertion.
+    for (const one of timers) if (one.at <= until && (first === undefined || one.at < first.at)) first = one;
     if (first === undefined) return false;
-    waiting.delete(first);
+    timers.delete(first);
     now = Math.max(now, first.at);
     first.run();
     await settled();
@@ -41,13 +43,13 @@ export function fakeClock(start = 0): FakeClock {
       now: () => now,
       monotonic: () => now,
       timer(ms, run): Timer {
-        const one: Waiting = { at: now + ms, run };
-        waiting.add(one);
-        return { cancel: () => void waiting.delete(one) };
+        const one: PendingTimer = { at: now + ms, run };
+        timers.add(one);
+        return { cancel: () => void timers.delete(one) };
       },
     },
     get pending() {
-      return waiting.size;
+      return timers.size;
     },
     now: () => now,
     async advance(ms) {
@@ -61,5 +63,5 @@ export function fakeClock(start = 0): FakeClock {
 }
 
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await undefined;
+  for (let turn = 0; turn < MAX_TURNS; turn++) await undefined;
 }

@@ -8,42 +8,54 @@ import type { Transport } from "../transport/transport.js";
 
 /** A message that a client sent: a request, a notification, or the answer to a request of the server. */
 export interface SentMessage {
+  /** The JSON-RPC version, `2.0`. */
   jsonrpc: string;
+  /** The id of a request or of the request that is answered. Absent for a notification. */
   id?: Id;
+  /** The method of a request or notification. Absent for an answer. */
   method?: string;
+  /** The parameters of a request or notification. */
   params?: Params;
+  /** The result of a successful answer. */
   result?: unknown;
+  /** The error of a failed answer. */
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** The server behind a recorded transport. */
+/** Options of a recorded transport. */
 export interface RecordedTransportOptions {
-  /** Serves the client; what is injected comes beside its messages. Default: there is no answer. */
+  /**
+   * The server that answers the client. Injected messages arrive in addition to its own. Default: requests get no
+   * answer.
+   */
   server?: Servable | undefined;
-  /** Called with each message of the client as it arrives; `inject` may be called in it. */
+  /** Called with each message of the client as it arrives. It may call `inject`. */
   onSent?: ((message: SentMessage, transport: RecordedTransport) => void) | undefined;
-  /** The server's name in error messages. */
+  /** The server's name in error messages. Default: `a recorded server`. */
   name?: string | undefined;
 }
 
-/** A transport that records what the client sends, and says to the client what a test wants. */
+/** A transport that records the client's messages and lets a test send messages to the client. */
 export interface RecordedTransport extends Transport {
-  /** Everything that the client sent, in order. */
+  /** All messages that the client sent, in order. */
   readonly sent: readonly SentMessage[];
-  /** The last message that the client sent. */
+  /** The last message that the client sent. Undefined if there is none. */
   readonly lastSent: SentMessage | undefined;
-  /** Whether one of the two sides has ended the connection. */
+  /** True if one of the two sides has ended the connection. */
   readonly closed: boolean;
-  /** Delivers a message to the client as if the server had sent it: a value to be written as JSON, or a text as it is. */
+  /**
+   * Delivers a message to the client as if the server had sent it. A string is sent as it is, any other value as JSON.
+   */
   inject(message: unknown): void;
   /** Ends the connection from the server's side. */
   end(): void;
 }
 
 /**
- * A connection for tests of clients, without a network and, unless `server` is given, without a server: `connect` to it, look
- * at `sent`, and `inject` what a server might send, however wrong that is. Used once; for tests of reconnecting pass
- * `{ makeTransport: () => recordedTransport(…) }` to `connect`.
+ * Creates a connection for tests of clients, without a network and, unless `server` is set, without a server.
+ *
+ * Pass it to `connect`, check `sent`, and `inject` any message that a server might send, valid or not. It can be used
+ * once. To test reconnecting, pass `{ makeTransport: () => recordedTransport(…) }` to `connect`.
  */
 export function recordedTransport(options: RecordedTransportOptions = {}): RecordedTransport {
   checkOptions("recordedTransport", options, "server onSent name");
@@ -56,11 +68,11 @@ export function recordedTransport(options: RecordedTransportOptions = {}): Recor
   const transport: RecordedTransport = Object.defineProperties(
     Object.assign(channelTransport(here, name), { sent, inject, end: () => void there.close() }),
     { lastSent: { get: () => sent.at(-1) }, closed: { get: () => closed } },
-    // The two members are what was defined here.
+    // Safe: the two getters were defined above.
   ) as never;
   there.open({
     message(text) {
-      // Safe: clients of this library write JSON-RPC.
+      // Safe: clients of this library send JSON-RPC.
       const message = JSON.parse(text) as SentMessage;
       sent.push(message);
       onSent?.(message, transport);
@@ -75,7 +87,7 @@ export function recordedTransport(options: RecordedTransportOptions = {}): Recor
   return transport;
 }
 
-/** The client's end of a pipe to a server in this process. */
+/** Connects to a server in this process and returns the client's end of the pipe. */
 function behind(server: Servable, received: (text: string) => void) {
   const [here, there] = channelPair();
   serveChannel(endpointOf(server), there);

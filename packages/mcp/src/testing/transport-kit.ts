@@ -2,31 +2,37 @@ import { platform } from "#platform";
 import type { Channel } from "../jsonrpc/connection.js";
 import { McpError } from "../protocol/error.js";
 
-/** The two ends of one pipe, and the faults that a test can cause in it. */
+/** The two ends of a pipe, and the faults that a test can cause in it. */
 export interface ChannelPair {
+  /** One end. */
   readonly a: Channel;
+  /** The other end, which receives the messages of `a`. */
   readonly b: Channel;
-  /** Sends bytes that are not a message to `b`, between two messages. Without it those cases are skipped. */
+  /** Sends bytes that are not a message to `b`, between two messages. Without it, the case for them is skipped. */
   garbage?(): void | Promise<void>;
-  /** Breaks the pipe as a crash of the peer of `b` would. Without it those cases are skipped. */
+  /** Breaks the pipe as a crash of the peer of `b` would. Without it, the case for it is skipped. */
   break?(): void | Promise<void>;
-  /** Makes the far end of `a` stop reading permanently; use small queue limits. Without it the case is skipped. */
+  /**
+   * Makes the far end of `a` stop reading permanently. Use small queue limits. Without it, the case for it is skipped.
+   */
   stall?(): void | Promise<void>;
-  /** Frees the pair's resources; called after every case. */
+  /** Frees the pair's resources. Called after every case. */
   dispose?(): void | Promise<void>;
 }
 
-/** Makes a fresh pair for each case. */
+/** Creates a new pair. Called for each case. */
 export type MakePair = () => ChannelPair | Promise<ChannelPair>;
 
-/** One rule of the channel contract. `run` rejects with the reason if the channel breaks it. */
+/** One rule of the channel contract. */
 export interface TransportCase {
+  /** The rule as a sentence, for the title of the test. */
   readonly name: string;
+  /** Creates a pair and checks the rule with it. Rejects with the reason if the channel breaks the rule. */
   run(makePair: MakePair): Promise<void>;
 }
 
 /**
- * The contract of a `Channel`, as cases for any test framework:
+ * Returns the contract of a `Channel` as cases for any test framework:
  *
  * ```ts
  * for (const { name, run } of transportContract()) it(name, () => run(makePair));
@@ -52,19 +58,19 @@ export function transportContract(): TransportCase[] {
 type Check = (pair: ChannelPair) => void | Promise<void>;
 
 const CASES: [name: string, check: Check][] = [
-  ["delivers in order what was sent, in both directions", inOrder],
+  ["delivers messages in order, in both directions", inOrder],
   ["keeps every character, and the boundaries between messages", exactTexts],
   ["delivers a message of 8 MiB", large],
-  ["delivers what was sent before the other end was opened", beforeOpen],
+  ["delivers messages sent before the other end was opened", beforeOpen],
   ["delivers 200 messages of 64 KiB in each direction at once", burst],
   ["accepts a message that is sent while another one is delivered", reentrant],
   ["never calls back inside `send` or `close`", asynchronous],
-  ["delivers what was sent before `close`, then calls `closed` once on both ends", closeAfterSend],
+  ["delivers messages sent before `close`, then calls `closed` once on both ends", closeAfterSend],
   ["calls `closed` once when both ends close at the same time, even twice", closeBoth],
-  ["ignores what is sent after `close`", sendAfterClose],
+  ["ignores messages sent after `close`", sendAfterClose],
   ["reports garbage as a fault and continues", garbageIsFault],
   ["calls `closed` once when the pipe breaks", breaks],
-  ["limits what it queues for a peer that does not read, and names the limit", bounded],
+  ["limits the queue for a peer that does not read, and names the limit", bounded],
 ];
 
 function inOrder({ a, b }: ChannelPair): Promise<void> {
@@ -139,10 +145,10 @@ async function reentrant({ a, b }: ChannelPair): Promise<void> {
 async function asynchronous({ a, b }: ChannelPair): Promise<void> {
   const [left, right] = openBoth(a, b);
   a.send("1");
-  must(right.texts.length === 0, "`message` was called inside `send`");
+  assertThat(right.texts.length === 0, "`message` was called inside `send`");
   await right.expectTexts(["1"]);
   void a.close();
-  must(left.endings.length === 0 && right.endings.length === 0, "`closed` was called inside `close`");
+  assertThat(left.endings.length === 0 && right.endings.length === 0, "`closed` was called inside `close`");
 }
 
 async function closeAfterSend({ a, b }: ChannelPair): Promise<void> {
@@ -152,8 +158,11 @@ async function closeAfterSend({ a, b }: ChannelPair): Promise<void> {
   await a.close();
   await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
   await right.expectTexts(texts);
-  must(right.lateTexts === 0, "a message arrived after `closed`");
-  must(right.endings[0] === undefined, `an orderly end has a reason: ${right.endings[0]?.message}`);
+  assertThat(right.lateTexts === 0, "a message arrived after `closed`");
+  assertThat(
+    right.endings[0] === undefined,
+    `\`closed\` has a reason after an orderly close: ${right.endings[0]?.message}`,
+  );
 }
 
 async function closeBoth({ a, b }: ChannelPair): Promise<void> {
@@ -171,7 +180,7 @@ async function sendAfterClose({ a, b }: ChannelPair): Promise<void> {
   await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
   b.send("3");
   await turns(5);
-  must(left.texts.length === 0 && right.texts.length === 0, "a message sent after `close` was delivered");
+  assertThat(left.texts.length === 0 && right.texts.length === 0, "a message sent after `close` was delivered");
 }
 
 async function garbageIsFault(pair: ChannelPair): Promise<void> {
@@ -206,11 +215,11 @@ async function bounded(pair: ChannelPair): Promise<void> {
     } catch (error) {
       refusal = error;
     }
-    // Sockets buffer several megabytes before anything queues.
+    // Sockets buffer several megabytes before the channel queues anything.
     await turns(1);
   }
-  must(refusal !== undefined, "300 MiB were queued for a peer that does not read");
-  must(
+  assertThat(refusal !== undefined, "300 MiB were queued for a peer that does not read");
+  assertThat(
     McpError.is(refusal) && refusal.kind === "limit_exceeded",
     `the error is not \`limit_exceeded\`: ${String(refusal)}`,
   );
@@ -225,21 +234,21 @@ async function turns(count: number): Promise<void> {
   await until("some turns pass", () => left-- <= 0);
 }
 
-function must(holds: boolean, message: string): void {
+function assertThat(holds: boolean, message: string): void {
   if (!holds) throw new McpError("internal_error", message);
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** One end of a channel that records what it receives. */
+/** One end of a channel that records all messages, faults and endings. */
 class RecordingEnd {
   readonly texts: string[] = [];
   readonly faults: Error[] = [];
   readonly endings: (Error | undefined)[] = [];
-  /** Messages received after `closed`. */
+  /** Number of messages received after `closed`. */
   lateTexts = 0;
 
-  /** Opens `channel`; `onMessage` runs inside the delivery of each message. */
+  /** Opens `channel`. `onMessage` runs during the delivery of each message. */
   constructor(channel: Channel, onMessage: (text: string) => void = () => {}) {
     channel.open({
       message: (text) => {
@@ -263,10 +272,10 @@ class RecordingEnd {
       return next === expected.length;
     });
     if (this.texts.length > expected.length)
-      throw new Error(`${this.texts.length - expected.length} messages too many`);
+      throw new Error(`${this.texts.length - expected.length} unexpected messages`);
   }
 
-  /** Waits for `closed`, then a little longer to detect a second call. */
+  /** Waits for `closed`, then a few turns longer to detect a second call. */
   async expectClosedOnce(): Promise<void> {
     await until("`closed` is called", () => this.endings.length > 0);
     let more = 5;
@@ -275,9 +284,9 @@ class RecordingEnd {
   }
 }
 
-/** Checks once per turn until `holds`; rejects after ten seconds with the name of the condition. */
+/** Polls once per turn until `holds` returns true. Rejects after ten seconds with the name of the condition. */
 async function until(what: string | (() => string), holds: () => boolean): Promise<void> {
-  const end = platform.monotonic() + PATIENCE_MS;
+  const end = platform.monotonic() + TIMEOUT_MS;
   while (!holds()) {
     if (platform.monotonic() > end)
       throw new Error(`timed out waiting until ${typeof what === "string" ? what : what()}`);
