@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
   it("answers with pictures that are scripts", async () => {
     const result = await run("svg");
     await expectWords(result, "This image is not shown. The media type text/html is not supported.");
-    await expectWords(result, "This sound is not shown.");
+    await expectWords(result, "This audio is not shown.");
     // The SVG is a picture, in which nothing runs or loads.
     await expect.poll(() => result.locator("img[src^='data:image/svg+xml;base64,']").count()).toBe(2);
   });

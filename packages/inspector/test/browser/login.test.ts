@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       await connectTo(target, revision);
       await (await openLogin()).close();
       await shownConnection(page, "ready");
-      await page.getByRole("button", { name: "Reconnect" }).click();
+      await page.getByRole("button", { name: "Reconnect", exact: true }).click();
       // The steps of the connection before, with its login, are gone.
       const isRenewed = async () => {
         const names = (await steps()).map(([, step]) => step?.split(" ")[0]);

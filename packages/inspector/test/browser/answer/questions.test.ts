@@ -226,9 +226,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     const waiting = question().getByRole("list", { name: "Waiting questions" }).getByRole("button");
     await expect.poll(() => waiting.count()).toBe(2);
     await field("left").fill("a hand");
-    await waiting.filter({ hasText: "2. Form of pair: What is right?" }).click();
+    await waiting.filter({ hasText: "2. Form from pair: What is right?" }).click();
     await field("right").fill("a foot");
-    await waiting.filter({ hasText: "1. Form of pair: What is left?" }).click();
+    await waiting.filter({ hasText: "1. Form from pair: What is left?" }).click();
     expect(await field("left").inputValue()).toBe("a hand");
     await button("Decline").click();
     await expect.poll(() => field("right").inputValue()).toBe("a foot");
