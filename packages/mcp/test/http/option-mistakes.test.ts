@@ -15,7 +15,7 @@ const refusal = (part: string) =>
 
 describe("what cannot be served", () => {
   it.each([
-    [undefined, "nothing was passed"],
+    [undefined, "undefined was passed"],
     [{}, "a value of type object"],
     ["server", "a value of type string"],
     [null, "a value of type object"],

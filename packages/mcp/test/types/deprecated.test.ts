@@ -19,7 +19,7 @@ describe("what the protocol deprecates", () => {
     const source = readFileSync(join(import.meta.dirname, "../../src", file), "utf8");
     const at = source.indexOf(`${name}`);
     const comment = source.slice(source.lastIndexOf("/**", at), at);
-    expect(comment).toMatch(/@deprecated The protocol deprecates [^;]+; \w+/);
+    expect(comment).toMatch(/@deprecated The protocol deprecates [^;.]+[;.] \w+/);
     // The comment belongs to this member.
     expect(comment.trim().endsWith("*/")).toBe(true);
   });
