@@ -155,7 +155,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     const warn = (line: string) => server.#config.platform.warn(line);
     const server: Server = new Server(info, handlerOptions(services, rest, warn));
     const source = new HandlerSource(server.#config, server.#source.local.toolCalls, objects);
-    // Searched last, because it accepts every name.
+    // The handler's source is searched last, because it accepts every name.
     server.#source.add(source, Number.NEGATIVE_INFINITY);
     server.#layers.add(objects.layer(server.#config.platform));
     server.#layers.add({
@@ -194,7 +194,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /** Registers a resource with a fixed URI. Throws if the URI is taken or not valid. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler<D>): this {
-    // Middleware fills `ctx.data` with values of the server's type `D`.
+    // The cast is safe: middleware fills `ctx.data` with values of the server's type `D`.
     this.#source.local.add(resource(uri, definition, read as ReadHandler), false);
     return this;
   }
@@ -208,7 +208,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     definition: ResourceTemplateDefinition<NoInfer<U>>,
     read: TemplateReadHandler<NoInfer<U>, D>,
   ): this {
-    // The same cast as for resources.
+    // Safe for the same reason as the cast in `resource`.
     this.#source.local.add(resourceTemplate(template, definition, read as TemplateReadHandler<U>), false);
     return this;
   }
@@ -250,8 +250,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Removes an offer by its name. For resources and templates that is the URI or the template. Returns false if the
-   * offer does not exist.
+   * Removes an offer by its name. The name of a resource is its URI, and the name of a resource template is its text.
+   * Returns false if the offer does not exist.
    */
   remove(kind: Offer["kind"], name: string): boolean {
     return this.#source.local.remove(kind, name);
@@ -271,12 +271,12 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Serves a method that the protocol does not define: one of an extension in `extensions`, or a custom one. If this
-   * server is mounted, the outer server does not serve the method. Throws for methods of the protocol and for methods
-   * that are already served.
+   * Serves a method that the protocol does not define: a method of an extension in `extensions`, or a custom method. If
+   * this server is mounted, the outer server does not serve the method. Throws for methods of the protocol and for
+   * methods that are already served.
    */
   handle(method: string, handler: CustomHandler<D>): this {
-    addMethod(this.#config, this.#layers, method, handler as CustomHandler); // The same cast as for resources.
+    addMethod(this.#config, this.#layers, method, handler as CustomHandler); // As safe as in `resource`.
     return this;
   }
 
@@ -299,7 +299,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /**
    * Returns the clients that are connected now: HTTP sessions, and the peers of pipes, sockets and ports. Clients that
-   * send single HTTP requests without a session are not included. With several nodes, each node returns its own.
+   * send single HTTP requests without a session are not included. With several nodes, each node returns its own
+   * clients.
    */
   sessions(): SessionInfo[] {
     return [...this.#peers.all()].map(({ peer }) => sessionInfo(peer));
@@ -333,8 +334,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   #isClosed = false;
 
   /**
-   * Explains for every capability if the server declares it, and why. For debugging. Default: the newest revision of
-   * the server.
+   * Explains for every capability whether the server declares it, and why. For debugging. Default `revision`: the
+   * newest revision that the server supports.
    */
   explainCapabilities(revision?: Revision): CapabilityReason[] {
     const { revisions, options } = this.#config;
@@ -358,11 +359,11 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /**
    * Offers everything that another server offers, now and later, under a prefix. Tools and prompts get the name
-   * `prefix_name`, resources get `prefix+` in front of their URI. Throws if the prefix is taken, or if a server would
-   * contain itself.
+   * `prefix_name`. Resources get `prefix+` in front of their URI, and tool pages get it after `ui://`. Throws if the
+   * prefix is taken, or if a server would contain itself.
    *
-   * Calls stay in this process and pass through the mounted server's own middleware. Limits and tool options are the mounted
-   * server's; `secret` and `pageSize` are this server's.
+   * Calls stay in this process and pass through the mounted server's own middleware. The limits and tool options of the
+   * mounted server apply, and the `secret` and `pageSize` of this server.
    */
   mount<const X extends string, E, U, Q>(
     prefix: X,
@@ -387,7 +388,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /**
    * Opens the inspector on this server: a web page that calls the offers and shows every message. For development only.
-   * Needs Node and the package `@parley/inspector`. Rejects without them, and if `NODE_ENV` is `production`.
+   * Needs Node and the package `@parley/inspector`. Rejects if one of them is missing, and if `NODE_ENV` is
+   * `production`.
    */
   async inspect(options?: InspectOptions): Promise<InspectHandle> {
     const { inspect } = this.#config.platform;

@@ -15,8 +15,8 @@ export interface RecordedAnswers {
   /** The outcomes of steps, by their key. */
   readonly steps: Record<string, StepRecord>;
   /**
-   * How often each question was asked, by its key or digest. An asker that continues the same run of the handler goes
-   * on counting here.
+   * How often each question was asked, by its key or digest. An asker that continues the same run of the handler
+   * continues this count.
    */
   readonly names: Map<string, number>;
   /** Keys of the steps that this run of the handler has started. */
@@ -25,7 +25,7 @@ export interface RecordedAnswers {
 
 /** Sends the questions of one call to the client and returns the answers. */
 export interface Asker {
-  /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
+  /** Resolves with the client's raw answer. Rejects with `InputRequired` if the answer comes in a later round. */
   ask(prepared: PreparedQuestion): Promise<unknown>;
   /**
    * Runs `work` once per call and returns its value after a round trip through JSON. A later round returns the recorded
@@ -50,7 +50,7 @@ export interface Asker {
 /** The outcome of a step: its value as JSON, or its failure. */
 export type StepRecord = { value?: unknown } | { failure: StepFailure };
 
-/** An error that a step threw, as JSON: enough to throw one of the same kind in a later round. */
+/** An error that a step threw, as JSON: enough to throw an error of the same kind in a later round. */
 export interface StepFailure {
   name: string;
   message: string;

@@ -17,7 +17,7 @@ export class CallDeadline {
   /**
    * Starts the timer. `expired` is called at most once and returns the error that the call fails with. If `keepAlive`
    * is given, the timer keeps the process alive until that signal is aborted: the caller may run in this process, and
-   * then nothing else keeps it alive.
+   * then nothing else keeps the process alive.
    */
   constructor(platform: Platform, ms: number, expired: () => McpError, keepAlive?: AbortSignal) {
     this.#platform = platform;
@@ -28,7 +28,7 @@ export class CallDeadline {
     keepAlive?.addEventListener("abort", () => this.#stopKeepingAlive(), { once: true });
   }
 
-  /** Settles like the handler, or rejects if the deadline passes first. */
+  /** Settles like `value`, or rejects if the deadline passes first. */
   race<T>(value: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -50,7 +50,7 @@ export class CallDeadline {
     this.#cancel();
   }
 
-  /** Undoes one `pause`. The timer starts again after the last one. */
+  /** Undoes one `pause`. The timer starts again when every `pause` is undone. */
   resume(): void {
     this.#questions--;
     if (this.#questions === 0 && !this.#ended) this.#start();

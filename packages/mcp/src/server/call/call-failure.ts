@@ -11,7 +11,8 @@ import type { ServerCall } from "./server-call.js";
 export interface PublicFailure {
   readonly message: string;
   /**
-   * Marks a message that strangers must not receive. Absent if `maskErrors: false` sends all messages to all callers.
+   * Marks a message that a gateway in front of this server must not pass on to strangers. Absent if `maskErrors: false`
+   * sends all messages to all callers.
    */
   readonly data?: Pick<CallFailure, "kind" | "reference">;
 }
@@ -36,7 +37,9 @@ function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined
   return error instanceof Error ? "handler_error" : "handler_throw";
 }
 
-/** True if the error's message is meant for the caller. The message of a handler's own client connection is not. */
+/**
+ * True if the error's message is meant for the caller. The errors of a client connection that the handler uses are not.
+ */
 function isPublicError(error: unknown): error is McpError | ToolError {
   return McpError.is(error) ? isForCallers(error) : ToolError.is(error);
 }
@@ -65,8 +68,8 @@ export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
 }
 
 /**
- * Reports an error that the caller must not see under a new reference: to `onError`, or as a warning with the text of
- * `shown`.
+ * Reports an error that the caller must not see: to `onError`, or as a warning with the text of `shown`. Returns the
+ * kind of the failure and the new reference of the report.
  */
 export function reportFailure(
   call: ServerCall,
@@ -77,7 +80,7 @@ export function reportFailure(
   const { onError = root.config.options.onError } = config.options;
   const kind = failureKind(call, error) ?? "handler_error";
   const reference = config.randomId();
-  // An aborted call is not an error.
+  // An aborted call is not an error, so it is not reported.
   if (kind === "aborted") return { kind, reference };
   const { method, id: requestId } = root.request;
   const name = nameOf(root);
@@ -103,8 +106,8 @@ export function neutralMessage(reference: string): string {
 }
 
 /**
- * True if the peer may be a stranger. A server beyond this machine must be configured to accept everyone or to
- * authenticate. A proxy on this machine is recognised by the headers that it adds.
+ * True if the peer may be a stranger: an authenticated caller, a peer of a remote connection, or an HTTP client that
+ * did not connect directly from this machine. A proxy on this machine is recognised by the headers that it adds.
  */
 export function mayBeStranger({ http, principal, peer, remote }: Exchange): boolean {
   if ((principal ?? peer?.principal) !== undefined || (remote ?? peer?.remote) === true) return true;

@@ -198,7 +198,7 @@ function failure(call: ServerCall, error: unknown): Answer {
 
 function beforeAnswering(call: ServerCall, ok: boolean): void {
   const { beforeAnswer, questions } = call;
-  // An interrupted handler cannot await its questions.
+  // An interrupted handler cannot await its questions, so there is no warning for it.
   const ended = ok && questions?.interruption?.interim === undefined && call.failure === undefined;
   const unsettled = questions?.unsettled?.[0];
   if (ended && unsettled !== undefined) warnUnawaited(call, unsettled);
@@ -227,8 +227,8 @@ export function runCall(
 }
 
 /**
- * Runs a call that does not answer its own request: one of a mounted server, or one that an extension runs. Resolves
- * with its result, or with the questions of an interrupted handler.
+ * Runs a call that does not answer its own request: a call to a mounted server, or a call that an extension runs.
+ * Resolves with the result of the call, or with the questions of an interrupted handler.
  */
 export async function runInner(run: () => MaybePromise<object>, call: ServerCall): Promise<object> {
   let result: object;
@@ -248,15 +248,15 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   try {
     return request.era.failure(request, error);
   } catch {
-    // The error's data is not serialisable as JSON. Send the error without it.
+    // The error's data is not serialisable as JSON. Send the error without its data.
     const { kind, code } = error;
     return request.era.failure(request, new McpError(kind, thrownMessage(error), { code }));
   }
 }
 
 /**
- * Returns the error that the client receives. An error meant for the client is unchanged. Any other is reported, and at
- * most its message is sent.
+ * Returns the error that the client receives. An error meant for the client is unchanged. Any other error is reported,
+ * and the client receives at most its message.
  */
 export function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
@@ -272,7 +272,7 @@ export function publicError(call: ServerCall, thrown: unknown): McpError {
   return new McpError("internal_error", message, { data });
 }
 
-/** The message followed by that of the cause. Only for the log. */
+/** The message of the error, followed by the message of its cause. Only for the log. */
 function withCause({ message, cause }: McpError): string {
   return cause === undefined ? message : `${message}: ${thrownMessage(cause)}`;
 }

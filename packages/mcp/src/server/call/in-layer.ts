@@ -5,7 +5,7 @@ import type { ServerCall } from "./server-call.js";
 
 /**
  * Runs a part of a call and reports its start and end to the followers of the call. Costs one comparison if there are
- * none.
+ * no followers.
  */
 export function inLayer<T>(call: ServerCall, layer: CallLayer, run: () => T, name?: string): T {
   const { followers } = call;

@@ -12,7 +12,7 @@ import type { ToolOffer } from "../contract/tool.js";
 import type { MethodHandler, ServerCall } from "./server-call.js";
 import type { ServerConfig } from "./server-config.js";
 
-/** Runs around a call. `next` runs the inner layers and the handler. Pass it the same call. */
+/** Runs around a call. `next` runs the inner layers and the handler. Pass the same call to `next`. */
 export type Around = (call: ServerCall, next: MethodHandler) => MaybePromise<object>;
 
 /** The order of layers, outermost first. Layers of one stage run in the order in which they were added. */
@@ -33,7 +33,7 @@ const STAGES = [
  * `stage` are required.
  */
 export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "sessionChanged">> {
-  /** Identifies the layer among those of its stage. For an extension, its id. */
+  /** Identifies the layer among the layers of its stage. The name of an extension's layer is the extension's id. */
   readonly name: string;
   readonly stage: (typeof STAGES)[number];
   /** Runs around every call, or around calls of the listed methods. */
@@ -52,7 +52,7 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
   readonly needsSession?: boolean;
   /** Middleware around every notification, in both directions. */
   readonly notifications?: readonly NotificationMiddleware[];
-  /** Adds members to the entries of tools in lists, by the option of tools that the layer supports. */
+  /** Adds members to the list entries of tools. The keys are the tool options that the layer supports. */
   readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
   /** Called after a tool was added or replaced. `tool` is undefined after it was removed. */
   toolChanged?(name: string, tool: ToolOffer | undefined): void;
@@ -60,7 +60,7 @@ export interface Layer extends Partial<Pick<Endpoint, "opened" | "closed" | "ses
   narrowListen?(filter: Map<string, true | readonly string[]>, call: ServerCall): Promise<void>;
   /** Limits for the sessions and streams that transports open. */
   readonly places?: Pick<Endpoint, "sessionPlaces" | "takeStream">;
-  /** True if an object must be ended with its session or with the server. */
+  /** True if the layer has objects that must be ended with their session or with the server. */
   readonly endsObjects?: boolean;
   notification?(message: NotificationMessage, peer: Peer): void;
   /** Called once when the server closes. */
@@ -110,7 +110,7 @@ export class Layers {
     };
   }
 
-  /** Adds a layer after those of its stage. */
+  /** Adds a layer after the existing layers of its stage. */
   add(layer: Layer): void {
     const rank = ({ stage }: Layer) => STAGES.indexOf(stage);
     this.#layers = [...this.#layers, layer].sort((a, b) => rank(a) - rank(b));
@@ -207,7 +207,7 @@ export class Layers {
 export function mergeCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];
-    // A member set to undefined is withheld by an earlier source.
+    // An earlier source withholds a capability by setting it to undefined.
     if (known === undefined && Object.hasOwn(all, name)) continue;
     all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }

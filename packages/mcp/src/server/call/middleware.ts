@@ -27,7 +27,7 @@ export type MiddlewareCall<D = Record<string, unknown>> = {
 /**
  * Runs around every call, outermost first. Returns the result of `next()`, changed or not, or another result, or
  * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty
- * object, and the result of the middleware is ignored: it runs again with the answer.
+ * object, and the result of the middleware is ignored: the middleware runs again with the answer.
  */
 export type Middleware<D = Record<string, unknown>> = (
   call: MiddlewareCall<D>,
@@ -99,10 +99,7 @@ function checked(result: object | undefined, method: string): object {
   );
 }
 
-/**
- * Checks that all values are functions, whatever type they expect for `ctx.data`. Throws when middleware is added, so
- * that its author sees the error.
- */
+/** Throws for values that are not functions when middleware is added, so that its author sees the error. */
 function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
   for (const one of middleware) {
     if (typeof one === "function") continue;

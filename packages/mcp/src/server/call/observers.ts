@@ -10,7 +10,7 @@ import { nameOf } from "./call-failure.js";
 import type { Around, Layer } from "./layers.js";
 import type { ServerCall } from "./server-call.js";
 
-/** The observers of one server: the outermost layer while there are any. */
+/** The observers of one server: the outermost layer while there are observers. */
 export class Observers implements Layer {
   readonly name = "observers";
   readonly stage = "observed";
@@ -70,7 +70,7 @@ export class Observers implements Layer {
       this.#notify("ended", ended);
     };
     run();
-    // Safe: a follower or the line above has run it.
+    // The compiler does not see that `run` has set `outcome`.
     const given = outcome as { readonly result: MaybePromise<object> } | { readonly error: unknown } | undefined;
     if (given === undefined || "error" in given) throw given?.error;
     return given.result;
@@ -108,13 +108,13 @@ export class Observers implements Layer {
 
   #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {
     for (const observer of this.#observers) {
-      // The type ties each event to its argument. The compiler loses that for a key that may be any of them.
+      // The signature ties each event to its argument, but the compiler cannot follow this for a generic key.
       callHook(this.#platform, `observer.${event}`, () => observer[event]?.(what as never));
     }
   }
 }
 
-/** Returns the URI of a request that names a resource and whose method has no name parameter. */
+/** Returns the `uri` in the params of a request, for methods without a name parameter. */
 function uriOf({ params: { uri } }: Call): string | undefined {
   return typeof uri === "string" ? uri : undefined;
 }
@@ -138,7 +138,7 @@ function startedOf(call: ServerCall): CallStarted {
   };
 }
 
-/** Lists the members, because a spread of so many takes a third of the time of a call. */
+/** Copies the members one by one, because a spread of so many members takes a third of the time of a call. */
 function endedOf(started: CallStarted, durationMs: number, end: CallEnd, length: number): CallEnded {
   return {
     method: started.method,

@@ -32,7 +32,7 @@ export interface CallOwner {
 
 /** Holds the slots of a call whose handler may run for a long time. */
 export interface SlotHolder {
-  /** True if the call waits for its slots no matter how many others wait. */
+  /** True if the call waits for its slots no matter how many other calls wait. */
   readonly waits: boolean;
   /**
    * Called when the handler starts with its slots. `leave` releases the slots and `enter` acquires them again. Returns
@@ -41,7 +41,10 @@ export interface SlotHolder {
   hold(enter: () => undefined | Promise<void>, leave: () => void): () => void;
 }
 
-/** Hooks around the handler of a tool. An extension sets its part before the call runs, the tool the rest. */
+/**
+ * Hooks around the handler of a tool. An extension sets some members before the call runs, and the tool sets the
+ * others.
+ */
 export interface Admission {
   /** Awaited once before the handler runs, after all checks of the call. */
   beforeTool?: (() => Promise<void>) | undefined;
@@ -93,12 +96,15 @@ export class ServerCall implements SourceCall {
   readonly config: ServerConfig;
   /** The context that handlers and middleware receive. */
   readonly ctx: HandlerContext;
-  /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
+  /**
+   * The call to the server in which this call's server is mounted. This call uses the asker and the signal of the outer
+   * call.
+   */
   readonly outer: ServerCall | undefined;
-  /** The call that the client sent: this one, or the outermost call that it is part of. */
+  /** The call that the client sent: this call, or the outermost call that this call is part of. */
   readonly root: ServerCall;
   /**
-   * True if no middleware of this server, or of the servers that it is mounted in, can change the handler's result.
+   * True if no middleware of this server, or of the servers in which it is mounted, can change the handler's result.
    */
   readonly straight: boolean;
   /** True if an unanswered question interrupts the handler, which runs again with the answer. */
@@ -182,7 +188,7 @@ export class ServerCall implements SourceCall {
 
   /** Aborts the handler's signal without notifying the peer. */
   abort(reason: unknown): void {
-    // An aborted signal need not follow that of the exchange.
+    // A signal that is aborted now need not follow the signal of the exchange.
     this.#controller ??= new AbortController();
     this.#controller.abort(reason);
   }

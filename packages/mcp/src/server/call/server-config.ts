@@ -28,7 +28,7 @@ export class ServerConfig {
   readonly revisions: readonly Revision[];
   readonly methods: MethodTable;
   readonly secrets: Secrets;
-  /** The time for which clients may cache results, by topic. */
+  /** Cache hints for clients, by topic. */
   readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
   readonly logging: boolean;
   readonly #warned = new Set<string>();
@@ -53,8 +53,8 @@ export class ServerConfig {
   }
 
   /**
-   * Returns the id of the next request to a client. Unique among all nodes of a session, because any of them may
-   * receive the answer.
+   * Returns the id of the next request to a client. The id is unique among all nodes that serve a session, because any
+   * node may receive the answer.
    */
   nextQuestionId(): string {
     this.#questionPrefix ??= this.randomId().slice(0, 8);
@@ -64,7 +64,7 @@ export class ServerConfig {
 
   /** Warns the operator once of a condition that repeats with every call. */
   warnOnce(line: string): void {
-    // Clients may choose the names of resources, so the set is bounded.
+    // Warnings may contain URIs and names that clients choose, so the set is bounded.
     if (this.#warned.has(line) || this.#warned.size >= 1000) return;
     this.#warned.add(line);
     this.platform.warn(line);

@@ -17,8 +17,8 @@ export interface PageToVisit {
 
 /**
  * Creates the error for a request that cannot be served before the user has visited some pages, for example to sign in.
- * Throw it from a tool, a prompt or a resource. Clients receive it in the form of their revision and call again
- * afterwards.
+ * Throw the error from a tool, a prompt or a resource. Clients receive it in the form of their revision and call again
+ * after the visits.
  *
  * Spec: Elicitation, "URL Elicitation Required Error",
  * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
@@ -35,7 +35,8 @@ export function isUrlRequired(thrown: unknown): thrown is McpError {
 }
 
 /**
- * Returns the error in the form of the client's revision; undefined if the client cannot show pages, or there are none.
+ * Returns the error for clients in revisions that have it. Returns undefined if the revision asks by interim results
+ * instead, if the client cannot show pages, or if the error has no pages.
  */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
   if (call.replays || visitsOf(error).length === 0 || !canAsk(call, "elicitation.url")) return undefined;

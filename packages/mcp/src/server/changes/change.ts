@@ -1,7 +1,7 @@
 import { notificationText, subscriptionNotification } from "../../era/notification.js";
 import type { Id } from "../../jsonrpc/message.js";
 
-/** The lists whose changes the server announces. Templates belong to resources. */
+/** The lists whose changes the server announces. Resource templates count as resources. */
 export type ListName = "tools" | "prompts" | "resources";
 
 export const CHANGING_LISTS: readonly ListName[] = ["tools", "prompts", "resources"];

@@ -14,7 +14,7 @@ interface RelayReceiver {
 
 /** Pause before the storage is tried again. */
 const RETRY_MS = 1000;
-/** Changes queued while the storage fails. Beyond this number, other nodes are notified of a gap instead. */
+/** Maximum number of changes queued while the storage fails. Beyond it, other nodes are notified of a gap instead. */
 const MAX_UNSENT = 1000;
 const MISSED = "missed";
 const SECRET = "secret";
@@ -27,11 +27,11 @@ export class HubRelay {
   readonly #config: ServerConfig;
   readonly #storage: Storage;
   readonly #receiver: RelayReceiver;
-  /** Marks this node's own messages, because a node receives those too. */
+  /** Marks this node's own messages, because the storage delivers them to this node too. */
   #node: string | undefined;
   #attaching: Promise<void> | undefined;
   #unsubscribe: Unsubscribe | undefined;
-  /** True if subscribing failed, so that changes have been lost by the time it succeeds. */
+  /** True if the last attempt to subscribe failed. Changes may be lost until the next attempt succeeds. */
   #failedBefore = false;
   /** Changes that could not be published, one per topic. */
   readonly #unsent = new Map<string, string>();
@@ -50,8 +50,8 @@ export class HubRelay {
   }
 
   /**
-   * Subscribes to the storage. Repeated calls share one subscription. Throws if subscribing fails. The relay then
-   * retries later.
+   * Subscribes to the storage. Repeated calls share one subscription. Throws or rejects if subscribing fails. After a
+   * rejection, the relay retries later.
    */
   attach(): void | Promise<void> {
     if (this.#unsubscribe !== undefined) return undefined;
@@ -119,7 +119,8 @@ export class HubRelay {
     this.#config.platform.warn(
       "another process on this storage uses a different `secret`, so each process refuses the cursors and question states of the other. Give every process of this server the same `secret`.",
     );
-    // The other node may have started before this one and has not compared yet.
+    // The other node may have subscribed after this node's first mark. With a second mark, that node can compare and
+    // warn too.
     this.#publishSecretMark();
   }
 
@@ -185,7 +186,10 @@ export class HubRelay {
   }
 }
 
-/** Parses a message of another node. Returns undefined for this node's own messages and for malformed ones. */
+/**
+ * Parses a message of another node: a change, `MISSED`, or `SECRET` followed by the other node's mark. Returns
+ * undefined for this node's own messages and for malformed ones.
+ */
 function readMessage(message: string, self: string): PublishedChange | string | undefined {
   let value: unknown;
   try {

@@ -6,11 +6,11 @@ import { HubRelay } from "./hub-relay.js";
 /** Receives changes. An error thrown by `receive` is reported and does not affect other subscribers. */
 export interface Subscriber {
   receive(notice: Notice): void;
-  /** Called when changes of other nodes may have been lost and the hub cannot tell which. */
+  /** Called when changes of other nodes may have been lost and the hub does not know which. */
   onGap?(): void;
 }
 
-/** Called when a topic gets its first subscriber and when it loses its last one. */
+/** Called when a value of a topic gets its first subscriber and when it loses its last one. */
 export interface TopicWatcher {
   watched(value: string): void;
   unwatched(value: string): void;
@@ -20,7 +20,7 @@ export interface TopicWatcher {
 
 /**
  * Delivers the changes of one server to their subscribers. A topic is a member of a listen filter, with a value if the
- * member is a list. The hub has subscribers, not their connections.
+ * member is a list. The hub does not know how a subscriber is connected.
  */
 export class Hub {
   readonly #config: ServerConfig;
@@ -34,7 +34,7 @@ export class Hub {
   #scheduled = false;
   /** Total length of the values that all subscribers subscribe to, in characters. */
   valueLength = 0;
-  /** Called before each delivery. Set if another node may have changed the subscriptions. */
+  /** Called before each delivery, to update the subscriptions. Set only if another node may have changed them. */
   refresh: (() => void) | undefined;
 
   constructor(config: ServerConfig) {
@@ -47,7 +47,7 @@ export class Hub {
     });
   }
 
-  /** Resolves when changes of other nodes arrive here. Undefined if there is nothing to wait for. */
+  /** Resolves once this node receives the changes of other nodes. Undefined if there is nothing to wait for. */
   ready(): void | Promise<void> {
     return this.#relay?.attach();
   }
@@ -103,7 +103,7 @@ export class Hub {
 
   #deliver(change: PublishedChange): void {
     const notice = new Notice(change);
-    // Copied, because delivery removes subscribers that are too slow.
+    // The set is copied, because delivery may remove subscribers that are too slow.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
     if (topic !== undefined) for (const subscriber of [...topic]) this.#deliverTo(subscriber, notice);
     if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;
@@ -142,8 +142,8 @@ export class Hub {
   }
 
   /**
-   * Notifies every subscriber of a change, because changes of other nodes may have been lost. A superfluous
-   * notification costs one read. A missing one leaves the subscriber with old data.
+   * Notifies every subscriber of a possible change, because changes of other nodes may have been lost. A superfluous
+   * notification costs one read. A missing notification leaves the subscriber with old data.
    */
   #notifyOfGap(): void {
     this.refresh?.();

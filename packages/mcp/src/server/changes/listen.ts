@@ -98,7 +98,8 @@ export function servedFilters(capabilities: ServerCapabilities, extensions: read
 }
 
 /**
- * Reads the served members of a filter. The acknowledgment omits the others, which informs the client.
+ * Reads the served members of a filter. The acknowledgment lists only these members, so the client learns which members
+ * are not served.
  *
  * Spec: Subscriptions, "Notification Filter",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#notification-filter

@@ -7,7 +7,7 @@ import type { ServerConfig } from "../call/server-config.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 
-/** The member of a listen filter that lists resources. Subscriptions of sessions use the same topics. */
+/** The member of a listen filter that lists resources. Resource subscriptions of sessions use the same topics. */
 export const RESOURCE_FILTER = "resourceSubscriptions";
 
 const NO_URIS: readonly string[] = [];
@@ -21,7 +21,7 @@ export class PeerSubscriber implements Subscriber {
   readonly #hub: Hub;
   /** The capabilities that were declared to the peer. */
   #declared: ServerCapabilities | undefined;
-  /** The URIs that the hub has for this peer. */
+  /** The URIs that this peer is subscribed to in the hub. */
   #subscribed = NO_URIS;
 
   constructor(layers: Layers, hub: Hub, peer: Peer) {
@@ -40,14 +40,17 @@ export class PeerSubscriber implements Subscriber {
     if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.send(notice.plain);
   }
 
-  /** Sends a log message if this peer accepts messages of its level. */
+  /** Sends a log message if this peer accepts messages of the level. */
   log(level: LoggingLevel, text: string): void {
     const { session } = this.peer;
     if (session?.initialized !== true || !passesLevel(level, session.logLevel ?? "debug")) return;
     this.peer.send(text);
   }
 
-  /** Records the capabilities that are declared at this moment. Later additions do not reach this peer. */
+  /**
+   * Records the capabilities that are declared at this moment. The peer gets no notifications of capabilities that are
+   * added later.
+   */
   recordCapabilities(): void {
     const { session } = this.peer;
     if (session !== undefined) this.#declared ??= this.#layers.capabilities(session.revision);
@@ -62,7 +65,7 @@ export class PeerSubscriber implements Subscriber {
     if (uris === this.#subscribed) return;
     const before = new Set(this.#subscribed);
     this.#subscribeTo(uris);
-    // Added resources may have changed between the subscription and this moment.
+    // An added resource may have changed since another node stored the subscription.
     if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.notifyAgain(this, RESOURCE_FILTER, uri);
   }
 
@@ -112,7 +115,8 @@ export class PeerSubscribers implements Layer {
     subscriber.recordCapabilities();
     subscriber.sync();
     const ready = this.#hub.ready();
-    // Another node served a session that already has subscriptions. That node may have died some time ago.
+    // If the session already has subscriptions, another node served it before. That node may have died some time ago,
+    // so the resources may have changed since.
     const takenOver = () => this.#config.options.storage !== undefined && subscriber.notifyAgain();
     if (!isThenable(ready)) return void takenOver();
     ready.then(takenOver, (error) => this.#config.platform.warn(`cannot receive changes from other nodes: ${error}`));

@@ -152,7 +152,7 @@ export class Subscriptions implements Layer {
     this.#checkSize(uris);
     const known = uris.map((uri) => {
       const one = this.#resources.knows(uri, call);
-      // A later lookup may throw before this promise is awaited.
+      // A later lookup may throw before this promise is awaited. Its rejection must not count as unhandled then.
       if (isThenable(one)) neverUnhandled(Promise.resolve(one));
       return one;
     });
@@ -193,7 +193,8 @@ export class Subscriptions implements Layer {
       if (peer !== undefined) this.#count(peer, -1);
       resolve(result);
     });
-    // A transport that shuts down aborts the signal too, and still delivers the answer.
+    // Answers with the result even though the signal is aborted: a transport that shuts down aborts the signal too, and
+    // still delivers the answer.
     const leave = () => listen.end();
     listen.begin();
     this.#listens.add(listen);

@@ -11,7 +11,8 @@ export type CacheTopic = (typeof TOPICS)[number];
 export interface CacheOptions extends Partial<CacheHint>, Partial<Record<CacheTopic, Partial<CacheHint>>> {}
 
 /**
- * The safe default: clients cache nothing. A program that sets only `ttlMs` does not share results between callers.
+ * The safe default: clients cache nothing. The scope is private, so that results are not shared between callers if a
+ * program sets only `ttlMs`.
  */
 const NO_CACHING: CacheHint = { ttlMs: 0, scope: "private" };
 

@@ -20,7 +20,7 @@ export interface ContextClient {
   /** The capabilities that the client declared, such as `sampling` or `elicitation`. */
   readonly capabilities: ClientCapabilities;
   /**
-   * True if the server can ask this client for something, for example `elicitation.form`, in this revision and over
+   * True if the server can use this capability of the client, for example `elicitation.form`, in this revision and over
    * this connection.
    */
   can(capability: ClientCapabilityPath): boolean;
@@ -41,7 +41,7 @@ export interface ContextSession {
   readonly initialized: boolean;
   /**
    * Ends the client's HTTP session or connection after this call is answered, at the latest after 2 seconds. Handler
-   * objects receive the reason. Default: `ended`.
+   * objects receive `reason`. Default: `ended`.
    */
   end(reason?: string): void;
 }
@@ -133,13 +133,13 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
 
 /**
  * The context for handlers of tools, prompts and resources. They may ask the client questions before they answer: for
- * input of the user, for a message of the client's model, or for its roots.
+ * input from the user, for a message from the client's model, or for the client's roots.
  *
- * In revisions without sessions, the handler runs again from the beginning for each round of questions. Put work that must
- * happen once into `step`, and rethrow errors for which `isInputRequired` returns true.
+ * In revisions without sessions, the handler runs again from the beginning for each round of questions. Put work that
+ * must happen once into `step`, and rethrow errors for which `isInputRequired` returns true.
  *
- * A question rejects with an `McpError`: `capability_missing` if the client does not support it, `timeout` if the client does
- * not answer within `limits.answerMs`, and `cancelled` if the call is cancelled.
+ * A question rejects with an `McpError`: `capability_missing` if the client does not support the question, `timeout` if
+ * the client does not answer within `limits.answerMs`, and `cancelled` if the call is cancelled.
  */
 export interface HandlerContext<D = Record<string, unknown>> extends RequestContext<D> {
   /**
@@ -160,8 +160,8 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
   /** Asks the user to visit a page. Resolves when the user agrees, before the visit is complete. */
   elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void>;
   /**
-   * Notifies the client that the visit with this `elicitationId` of `elicitUrl` is complete. May be called after the
-   * call has ended. Does nothing in revisions without this notification.
+   * Notifies the client that the visit that `elicitUrl` started with this `elicitationId` is complete. May be called
+   * after the call has ended. Does nothing in revisions without this notification.
    */
   elicitationComplete(elicitationId: string): void;
   /**
@@ -186,6 +186,8 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
    * client supports tasks. Resolves with true if the call is now a task; otherwise the call continues unchanged.
    */
   startTask(): Promise<boolean>;
-  /** Runs `work` in the first round that reaches this step. Resolves with its result, as JSON, in every round. */
+  /**
+   * Runs `work` in the first round that reaches this step. Resolves with the result of `work`, as JSON, in every round.
+   */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

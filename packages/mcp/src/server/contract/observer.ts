@@ -17,11 +17,12 @@ export interface CallStarted {
   /** True if the call arrived over HTTP. */
   readonly http: boolean;
   /**
-   * The HTTP session of the call, if it has one. Treat it as a secret: knowing the id may be enough to use the session.
+   * The id of the call's HTTP session, if it has one. Treat the id as a secret: it may be enough to use the session.
    */
   readonly sessionId: string | undefined;
   /**
-   * The network connection that carried the call. Undefined in this process, and if the transport does not report it.
+   * The network connection that carried the call. Undefined for a client in this process, and if the transport does not
+   * report it.
    */
   readonly network: NetworkInfo | undefined;
   /** The address of the client, or of the proxy in front of the server. Only over HTTP. */
@@ -89,7 +90,9 @@ export interface CallRefused {
 
 /** A request or a new connection that `auth` or `authenticate` refused. */
 export interface SenderRefused {
-  /** The HTTP status of the refusal. A socket is closed instead. */
+  /**
+   * The HTTP status of the refusal. On a socket, the server closes the connection instead of answering with the status.
+   */
   readonly status: number;
   /** The reason: a `TokenRefusalReason` of `resourceServer`, or the `reason` that `authenticate` returned. */
   readonly reason: string | undefined;
@@ -118,7 +121,7 @@ export interface QuestionEnded extends QuestionStarted {
 
 /** Observes one question of a call until its answer. */
 export interface QuestionFollower {
-  /** The trace context to send with the question instead of the caller's. */
+  /** The trace context to send with the question instead of the caller's trace context. */
   readonly trace?: TraceContext | undefined;
   /** Wraps the sending of the question. Must call `run` once, synchronously. */
   within?(run: () => void): void;
@@ -127,10 +130,10 @@ export interface QuestionFollower {
 }
 
 /**
- * A stage of a call on its way through the server, from the outside in: `preparation` of the server, `limits` of
- * quotas, `extensions`, each `middleware`, and the `handler` of the method. Inside the handler of `tools/call` follow
- * `arguments` (parsing and checking them), `queue` (waiting for a free slot), `tool` (the tool's function) and `result`
- * (checking and serialising its result).
+ * A stage of a call on its way through the server, from the outside in: `preparation` (preparing the server), `limits`
+ * (checking quotas), `extensions`, each `middleware`, and `handler` (the handler of the method). The handler of
+ * `tools/call` contains further layers: `arguments` (parsing and checking them), `queue` (waiting for a free slot),
+ * `tool` (the tool's function) and `result` (checking and serialising its result).
  */
 export type CallLayer =
   | "preparation"
@@ -146,8 +149,8 @@ export type CallLayer =
 /** Observes one call from its start to its end. */
 export interface CallFollower {
   /**
-   * Wraps the call. Must call `run` once, synchronously: the call runs inside it, so that its handler sees the ambient
-   * context of `run`.
+   * Wraps the call. Must call `run` once, synchronously. The call runs inside `run`, so its handler sees the ambient
+   * context in which `run` was called.
    */
   within?(run: () => void): void;
   /** Called when the call has ended, with its outcome. */
@@ -159,8 +162,8 @@ export interface CallFollower {
   question?(question: QuestionStarted): QuestionFollower | undefined;
   /**
    * Called when the call enters a layer. `name` is the name of the tool or of the middleware function, if there is one.
-   * The returned function is called when the call leaves the layer, except if a question interrupts the handler for
-   * good. Layers that a call skips are not reported.
+   * The returned function is called when the call leaves the layer. It is not called if a question interrupts the
+   * handler and the handler then never settles. Layers that a call skips are not reported.
    */
   layer?(layer: CallLayer, name: string | undefined): (() => void) | undefined;
 }

@@ -15,7 +15,7 @@ export interface VisibilityCaller {
 /** Returns true if a caller sees an offer. For all other callers the offer does not exist. */
 export type VisibleTo = (caller: VisibilityCaller) => boolean;
 
-/** Suggested values, best first. Clients get the first 100, and are told if there are more. */
+/** Suggested values, best first. Clients get the first 100, and `hasMore` if there are more. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
 /**

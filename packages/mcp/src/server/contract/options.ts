@@ -21,42 +21,44 @@ export interface ServerInfo extends Implementation {}
 /** Limits that protect a server from its clients. The error of a refused request names the limit. */
 export interface ServerLimits {
   /**
-   * Time in milliseconds for the client to answer questions. Default: 600,000 (10 minutes), because people fill in
-   * forms.
+   * Maximum time in milliseconds for the client to answer questions. Default: 600,000 (10 minutes), because people fill
+   * in forms.
    */
   answerMs: number;
   /**
-   * Bytes of all answers and steps of one call. Default: 256 KiB, because clients send them again with every round.
+   * Maximum size of all answers and steps of one call, in bytes. Default: 256 KiB, because clients send them again with
+   * every round.
    */
   stateBytes: number;
-  /** Rounds of questions in one call. Default: 10, the usual limit of clients. */
+  /** Maximum number of rounds of questions in one call. Default: 10, the usual limit of clients. */
   rounds: number;
-  /** Questions in one round. Default: 32. */
+  /** Maximum number of questions in one round. Default: 32. */
   questions: number;
   /**
-   * Length of the client's info and capabilities in `initialize`, as JSON. Default: 16,384, because the server stores
-   * them for each session.
+   * Maximum length of the client's info and capabilities in `initialize`, as JSON, in characters. Default: 16,384,
+   * because the server stores them for each session.
    */
   clientLength: number;
-  /** URIs that one session or one `subscriptions/listen` request may subscribe to. Default: 1000. */
+  /** Maximum number of URIs that one session or one `subscriptions/listen` request may subscribe to. Default: 1000. */
   subscriptions: number;
-  /** Total length of these URIs, in characters. Default: 32,768. */
+  /** Maximum total length of the URIs of one session or listen request, in characters. Default: 32,768. */
   subscriptionLength: number;
-  /** Total length of the URIs of all sessions and listen requests, in characters. Default: 33,554,432. */
+  /** Maximum total length of the URIs of all sessions and listen requests, in characters. Default: 33,554,432. */
   totalSubscriptionLength: number;
-  /** Open `subscriptions/listen` requests of one connection, such as a pipe. Default: 64. */
+  /** Maximum number of open `subscriptions/listen` requests of one connection, such as a pipe. Default: 64. */
   listensPerPeer: number;
-  /** Open `subscriptions/listen` requests of the whole server. Default: 20,000. */
+  /** Maximum number of open `subscriptions/listen` requests of the whole server. Default: 20,000. */
   listens: number;
-  /** Tool calls that run at the same time. Default: 10,000. */
+  /** Maximum number of tool calls that run at the same time. Further calls wait. Default: 10,000. */
   calls: number;
   /**
-   * Tool calls of one authenticated principal that run at the same time, never more than nine tenths of `calls`.
-   * Further calls wait. Default: 9000.
+   * Maximum number of tool calls of one authenticated principal that run at the same time, never more than nine tenths
+   * of `calls`. Further calls wait. Default: 9000.
    */
   callsPerPrincipal: number;
   /**
-   * Tool calls that wait for a free slot, counted for the server and for each tool with a `concurrency`. Default: 1000.
+   * Maximum number of tool calls that wait for a free slot, counted for the server and for each tool with a
+   * `concurrency`. Further calls are refused. Default: 1000.
    */
   queuedCalls: number;
 }
@@ -92,9 +94,12 @@ export interface ServerOptions {
   secret?: string | readonly string[] | undefined;
   /** Overrides single limits. */
   limits?: Some<ServerLimits> | undefined;
-  /** Converts schemas of libraries that cannot do so themselves, for example valibot's `toJsonSchema`. */
+  /**
+   * Converts schemas to JSON Schema for libraries that do not convert them themselves, for example valibot's
+   * `toJsonSchema`.
+   */
   toJsonSchema?: JsonSchemaAdapter | undefined;
-  /** Number of entries per page of a list. Default: the whole list is one page. */
+  /** Maximum number of entries per page of a list. Default: the whole list is one page. */
   pageSize?: number | undefined;
   /**
    * Cache hints for clients: how long they may cache lists and resources. Default: no caching, because the library
@@ -192,7 +197,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions("`cache`", options.cache, "ttlMs scope discover tools prompts resources resourceTemplates read");
 }
 
-/** Throws for an invalid page size when the server is created, so that its author sees the error. */
+/** Throws for an invalid page size when the server is created, so that the author of the server sees the error. */
 export function checkPageSize(pageSize: number | undefined): void {
   if (pageSize === undefined || (Number.isSafeInteger(pageSize) && pageSize > 0)) return;
   throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Pass a whole number above 0." });

@@ -12,7 +12,7 @@ export interface PromptArgumentDefinition<Q = unknown> {
   title?: string | undefined;
   /** A description for users: what to fill in. */
   description?: string | undefined;
-  /** True if the user must fill it in. Default: false. */
+  /** True if the user must fill in the argument. Default: false. */
   required?: (Q & boolean) | undefined;
   /** Suggests values for the text that the user has typed. Default: no suggestions. */
   complete?: Completer | undefined;

@@ -2,19 +2,19 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 
 /**
- * The number of calls that may start within a period. A token bucket: it holds `burst` tokens, starts full, and gains
- * `calls` tokens every `perMs` milliseconds.
+ * Maximum number of calls that may start within a period. A token bucket enforces it: the bucket holds `burst` tokens,
+ * starts full, and gains `calls` tokens every `perMs` milliseconds.
  */
 export interface Rate {
   /** Average number of calls per period. */
   calls: number;
   /** Length of the period, in milliseconds. */
   perMs: number;
-  /** Number of calls that may start at once after a pause. Default: `calls`, rounded down and at least 1. */
+  /** Maximum number of calls that may start at once after a pause. Default: `calls`, rounded down and at least 1. */
   burst?: number | undefined;
 }
 
-/** The number of calls of one tool that may start within a period. */
+/** Maximum number of calls to one tool that may start within a period. */
 export interface ToolRate extends Rate {
   /**
    * `principal` gives each caller a separate bucket, `server` gives all callers a common one. Default: `principal`.
@@ -25,18 +25,18 @@ export interface ToolRate extends Rate {
 /** The limits of one caller, or of all callers together. */
 export interface Quota {
   /**
-   * Rate of requests of any method except handshakes and `ping`. Each round of a call with questions counts as one
-   * request. Default: no limit.
+   * Rate of requests of any method except handshakes, `server/discover` and `ping`. Each round of a call with questions
+   * counts as one request. Default: no limit.
    */
   rate?: Rate | undefined;
   /**
-   * Number of requests that run at the same time, not counting those in `streams`. Further requests are refused.
-   * Default: only the server's `limits`.
+   * Maximum number of requests that run at the same time, not counting those in `streams`. Further requests are
+   * refused. Default: only the server's `limits`.
    */
   calls?: number | undefined;
   /**
-   * Number of open `subscriptions/listen` requests and HTTP GET streams together. Further ones are refused. Default:
-   * only the server's `limits`.
+   * Maximum number of open `subscriptions/listen` requests and HTTP GET streams together. Further ones are refused.
+   * Default: only the server's `limits`.
    */
   streams?: number | undefined;
 }
@@ -44,7 +44,8 @@ export interface Quota {
 /** The limits of one caller. */
 export interface PrincipalQuota extends Quota {
   /**
-   * Number of HTTP sessions, at most 10,000. Further ones are refused. Default: only the `limits` of the HTTP server.
+   * Maximum number of HTTP sessions, itself at most 10,000. Further sessions are refused. Default: only the `limits` of
+   * the HTTP server.
    */
   sessions?: number | undefined;
 }
@@ -52,15 +53,16 @@ export interface PrincipalQuota extends Quota {
 /** Options of `quotas`. All are optional. Without any, only tools with a `rate` are limited. */
 export interface QuotaOptions {
   /**
-   * Limits of each caller. The caller is the principal of `authenticate`. Without one, it is the address over HTTP,
-   * which behind a proxy is the proxy's, and the connection on other transports.
+   * Limits of each caller. The caller is the principal of `authenticate`. Without a principal, the caller is the
+   * sender's address over HTTP, and the connection on other transports. Behind a proxy, the address is that of the
+   * proxy.
    */
   perPrincipal?: PrincipalQuota | undefined;
   /** Limits of all callers together. */
   perServer?: Quota | undefined;
   /**
-   * The place where the counts are stored: `node` counts on this node alone, `storage` counts on the server's `storage`
-   * for all nodes together. The latter costs a round trip for each limit of an admitted call. Default: `node`.
+   * The place where the counts are stored: `node` counts on this node alone, `storage` counts in the server's `storage`
+   * for all nodes together. `storage` costs a round trip for each limit of an admitted call. Default: `node`.
    */
   on?: "node" | "storage" | undefined;
   /**
@@ -70,17 +72,17 @@ export interface QuotaOptions {
   ifStorageFails?: "node" | "refuse" | undefined;
   /**
    * Refusal of a tool call: `result` tells the model in a result when to call again, `protocol` answers with an error.
-   * Over HTTP the error has status 429 and `Retry-After`. Other methods are always refused with an error. Default:
-   * `result`.
+   * Over HTTP the error has `Retry-After` and status 429, or 503 if the limit counts all callers together. Other
+   * methods are always refused with an error. Default: `result`.
    */
   refusal?: "result" | "protocol" | undefined;
   /**
-   * Number of buckets to store on this node. Beyond it the least recently used bucket is evicted. Default: 100,000.
+   * Maximum number of buckets to store on this node. Beyond it the least recently used bucket is evicted. Default:
+   * 100,000.
    */
   buckets?: number | undefined;
   /**
-   * Time in milliseconds after which other nodes may use the slots of a node that has sent no heartbeat. Default:
-   * 30,000.
+   * Time in milliseconds after which the places of a node are free unless the node has renewed them. Default: 30,000.
    */
   leaseMs?: number | undefined;
 }

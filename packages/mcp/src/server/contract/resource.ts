@@ -46,8 +46,8 @@ interface CommonDefinition {
 }
 
 /**
- * Watches a resource. The server calls it when a URI gets its first subscriber in this process. Call `updated` whenever
- * the resource changes. The server calls the returned function when the last subscriber has left.
+ * Watches a resource. The server calls this function when a URI gets its first subscriber in this process. Call
+ * `updated` whenever the resource changes. The server calls the returned function when the last subscriber has left.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
 export type Watch = (uri: string, updated: () => void) => Unwatch | void | Promise<Unwatch | void>;
@@ -83,8 +83,8 @@ export type ListedResource<T extends string = string> = Omit<WireResource, "uri"
   );
 
 /**
- * One part of the contents of a resource: text, bytes, or an object with `text` or `blob` and their own `mimeType`.
- * Default `uri`: the requested one.
+ * One part of the contents of a resource: text, bytes, or an object with `text` or `blob` and its own `mimeType`.
+ * Default `uri`: the requested URI.
  */
 export type ReadContents =
   | string
@@ -124,7 +124,7 @@ export interface ResourceOffer {
   readonly read: ReadHandler;
 }
 
-// A match of the template has exactly these variables, so the erased type is sound.
+// A match of the template has exactly its variables, so it is sound to erase their type here.
 type AnyTemplateReadHandler = (
   variables: never,
   ctx: HandlerContext<never>,
@@ -138,7 +138,7 @@ export interface ResourceTemplateOffer {
   /** The URI template (RFC 6570). */
   readonly name: string;
   /** The description that clients get, and the options of the template. */
-  // The compiler has checked the names of the variables, so the erased type is sound.
+  // The compiler has checked the names of the variables in `resourceTemplate`, so it is sound to erase their type here.
   readonly definition: ResourceTemplateDefinition<string>;
   /** The function that reads the contents of a matching URI. */
   readonly read: AnyTemplateReadHandler;

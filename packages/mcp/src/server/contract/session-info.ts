@@ -7,7 +7,10 @@ import type { NetworkInfo, Peer } from "../../transport/transport.js";
 export interface SessionInfo {
   /** `http` for a session of Streamable HTTP, `channel` for every transport with a single connection. */
   readonly transport: "http" | "channel";
-  /** The network connection of the client. Undefined in this process, and if the transport does not report it. */
+  /**
+   * The network connection of the client. Undefined for a client in this process, and if the transport does not report
+   * it.
+   */
   readonly network: NetworkInfo | undefined;
   /**
    * The protocol revision that the handshake negotiated. Undefined before the handshake, and for revisions without one.

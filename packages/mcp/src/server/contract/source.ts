@@ -31,7 +31,7 @@ export interface SourceCall {
   cache: CacheHint;
   /**
    * Properties of the answer outside its body: the scopes that the caller lacks, or the HTTP status and the retry time
-   * of a limit.
+   * of a refusal by a limit.
    */
   reply: Pick<Answer, "scopes" | "status" | "retryAfterMs"> | undefined;
 }
@@ -50,7 +50,7 @@ export interface OfferItems {
 
 /**
  * The entries of one kind that a caller sees. Return the same object until something changes, so that the server
- * serialises it only once.
+ * serialises the entries only once.
  */
 export interface OfferList<K extends OfferKind = OfferKind> {
   /** The entries, in the order in which clients get them. */
@@ -67,7 +67,7 @@ export interface OfferPage extends OfferList {
 
 /** An offer that a source has found by its name or URI. */
 export interface FoundOffer {
-  /** The offer's entry in the list. Absent if the source serves more than it lists. */
+  /** The offer's entry in the list. Absent for an offer that the source serves but does not list. */
   readonly item?: OfferItems[OfferKind] | undefined;
   /** Scopes that the caller must have. Default: none. */
   readonly scopes?: readonly string[] | undefined;
@@ -86,7 +86,9 @@ export interface FoundOffer {
   readonly wrapsOutput?: boolean | undefined;
   /** True if the source cannot know whether the offer exists before it is used. */
   readonly assumed?: boolean | undefined;
-  /** Throws for requests that HTTP must refuse by its status. Called before anything slow happens. */
+  /**
+   * Throws for requests that the server must refuse with an HTTP error status. Called before anything slow happens.
+   */
   check?(call: SourceCall): void;
   /** Serves `tools/call`, `prompts/get` or `resources/read`. Returns the result of that method. */
   run(call: SourceCall): MaybePromise<object>;

@@ -54,13 +54,13 @@ export interface ToolDefinition<
    */
   scopes?: readonly string[] | undefined;
   /**
-   * Number of calls of this tool that run at the same time. Further calls wait in a bounded queue. Default: only the
-   * server's `limits.calls`.
+   * Maximum number of calls to this tool that run at the same time. Further calls wait in a bounded queue. Default:
+   * only the server's `limits.calls`.
    */
   concurrency?: number | undefined;
   /**
-   * Number of calls of this tool that may start within a period. Needs `quotas` of `@parley/mcp/limits`. Default: no
-   * limit.
+   * Maximum number of calls to this tool that may start within a period. Needs `quotas` of `@parley/mcp/limits`.
+   * Default: no limit.
    */
   rate?: ToolRate | undefined;
   /**
@@ -87,8 +87,8 @@ export type LooseResult =
   void | string | number | boolean | null | undefined | Block | readonly Block[] | ToolResult<unknown> | JsonLike;
 
 /**
- * Objects except functions, maps, sets and bytes, which JSON cannot represent. Their members are only checked at run
- * time.
+ * Objects except functions, maps, sets and bytes, which JSON cannot represent. The members of an object are only
+ * checked at run time.
  */
 type JsonLike =
   | (object & { readonly [Symbol.hasInstance]?: never; readonly [Symbol.toStringTag]?: never })
@@ -167,7 +167,7 @@ export function tool(
 ): ToolOffer {
   return typeof definition === "function"
     ? { kind: "tool", name, definition: {}, handler: definition }
-    : // Programs without types may forget the handler; registration throws for them.
+    : // Programs without type checks may omit the handler. Registration then throws.
       { kind: "tool", name, definition, handler: handler as AnyToolHandler };
 }
 
@@ -198,20 +198,21 @@ export class ToolError extends Error {
 }
 
 /**
- * Task support of a tool. `optional`: calls run as tasks if the client supports tasks. `required`: calls of other
- * clients are refused. `never`: calls never run as tasks.
+ * Task support of a tool. `optional`: calls run as tasks if the client supports tasks. `required`: calls from clients
+ * without tasks are refused. `never`: calls never run as tasks.
  */
 export type TaskSupport = "optional" | "required" | "never";
 
 /**
  * Options of a tool that runs as a task.
  *
- * If processes share a `storage`, a task outlives its process: another process runs the handler again from the beginning, and
- * finished steps and answered questions resolve with their stored values. A step runs at most once, but the work between steps
- * may be repeated. A task that has ended does not change any more. When a task expires, `ctx.signal` aborts its handler.
+ * If processes share a `storage`, a task outlives its process: another process runs the handler again from the
+ * beginning, and finished steps and answered questions resolve with their stored values. A finished step does not run
+ * again, but the work between steps may be repeated. A task that has ended does not change any more. When a task
+ * expires, `ctx.signal` aborts its handler.
  */
 export interface TaskPolicy {
-  /** Task support of the tool. With `required`, the server refuses calls of clients without tasks. */
+  /** Task support of the tool. With `required`, the server refuses calls from clients without tasks. */
   support: TaskSupport;
   /**
    * The start of the task: `call` starts it with the call, `handler` when the handler calls `ctx.startTask()`.
@@ -226,10 +227,10 @@ export interface TaskPolicy {
   /** Time in milliseconds that clients should wait between two polls. Default: that of the extension. */
   pollIntervalMs?: number | undefined;
   /**
-   * Number of times that the handler may start again if its process ended before the first step finished, or during a
-   * step, which then runs again. Default: 0, because that work may already be done; the task then fails with an
-   * explanation. After a finished step or an answered question the task always continues, unless ten processes in a row
-   * ended without progress.
+   * Maximum number of times that the handler may start again after its process ended before the first step finished, or
+   * during a step. An interrupted step runs again. Default: 0, because the interrupted work may already be done; the
+   * task then fails with an explanation. If the process ended between steps, after a finished step or an answered
+   * question, the task always continues, unless ten processes in a row ended without progress.
    */
   retry?: number | undefined;
 }
@@ -239,8 +240,8 @@ export interface ToolUi {
   /** The URI of the page, `ui://…`. */
   uri: string;
   /**
-   * The page itself, as HTML. Every caller that sees the tool may read it. Default: a resource of the server has this
-   * URI, or another tool defines the page.
+   * The page itself, as HTML. Every caller that sees the tool may read it. Default: the page is a resource of the
+   * server with this URI, or another tool defines the page.
    */
   html?: string | (() => string | Promise<string>) | undefined;
   /** The allowed callers of the tool: the model, the page, or both. Default: both. */
@@ -266,8 +267,9 @@ export interface ToolPolicy {
    */
   coerce?: boolean | undefined;
   /**
-   * Treatment of arguments that the schema does not name. `report` refuses those that a closed schema refuses, and
-   * otherwise only names that look like a misspelling of a missing argument. `ignore` drops them. Default: `report`.
+   * Treatment of arguments that the schema does not name. `report` refuses all of them if the schema is closed, and
+   * otherwise only names that look like a misspelling of a missing argument. `ignore` drops those that a closed schema
+   * would refuse, and does not search for misspellings. Default: `report`.
    */
   unknownArguments?: "report" | "ignore" | undefined;
   /**
@@ -278,8 +280,8 @@ export interface ToolPolicy {
   /** Maximum size of the result as JSON, in bytes. At least 1024. Default: no limit. */
   maxResultBytes?: number | undefined;
   /**
-   * Treatment of a larger result: `truncate` cuts it, `link` stores it for `resources/read` and sends a link. Default:
-   * `truncate`.
+   * Treatment of a result larger than `maxResultBytes`: `truncate` cuts it, `link` stores it for `resources/read` and
+   * sends a link. Default: `truncate`.
    */
   overflow?: "truncate" | "link" | undefined;
 }

@@ -105,7 +105,7 @@ class SessionObjects implements HandlerObjects {
     this.#class = handlerClass;
     this.#options = options;
     const { capabilities } = handlerClass as { capabilities?: ServerHandler["capabilities"] };
-    // Only inspected for its methods; they are never called on it.
+    // This object is only inspected for its methods. None of them is called on it.
     const own = capabilities === undefined ? {} : { capabilities: { value: capabilities } };
     this.shape = Object.create(handlerClass.prototype as object, own) as ServerHandler;
   }

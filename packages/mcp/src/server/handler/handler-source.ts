@@ -47,7 +47,7 @@ const LISTS = {
   resourceTemplates: "listResourceTemplates",
 } as const satisfies Record<OfferKind, keyof ServerHandler>;
 
-/** Limits the pages of one list, against handlers whose cursors never end. */
+/** Maximum number of pages of one list. Beyond it the request fails, because the handler's cursors may never end. */
 const MAX_PAGES = 1000;
 
 /** The objects and subscriptions of a server that is created from a handler. */
@@ -114,8 +114,8 @@ export class HandlerSource implements Source {
     let cursor: string | undefined;
     for (let count = 0; count < MAX_PAGES; count++) {
       const page = await this.page(kind, cursor, call);
-      // Pushed one by one, because a page may have more items than a call can have arguments. A handler may also omit
-      // the list.
+      // Pushed one by one, because a page may have more items than a call can have arguments. `items` is missing if the
+      // handler omits the list from its result.
       for (const item of page.items ?? []) items.push(item);
       cursor = page.next;
       if (cursor === undefined) return { items };
@@ -144,7 +144,8 @@ export class HandlerSource implements Source {
     if (!this.#offers(capability) && !completes) return undefined;
     return {
       assumed: true,
-      // The object checks the name and the arguments.
+      // The tool's entry may not be known yet. `#callTool` checks the headers and sets `wrapsOutput` when it knows the
+      // entry.
       headers: [],
       wrapsOutput: false,
       run: (call: ServerCall) => this.#run(kind, name, call),
@@ -209,12 +210,14 @@ export class HandlerSource implements Source {
     try {
       check(listed);
     } catch {
-      // The known entry may be outdated, or that of another caller.
+      // The stored entry may be outdated, or may come from the list of another caller. Read the list again.
       check(await this.#listed.lookUp(name, list));
     }
   }
 
-  /** Checks the serialised value. Before it refuses a value, reads the list again as this caller sees it. */
+  /**
+   * Checks the serialised value. Before the parser refuses a value, it reads the list again as this caller sees it.
+   */
   #outputOf(known: OutputParser, name: string, list: ListPage): OutputParser {
     const parse = async (value: unknown): Promise<ParseResult> => {
       const sent: unknown = JSON.parse(JSON.stringify(value) ?? "null");
@@ -253,7 +256,9 @@ export class HandlerSource implements Source {
   }
 }
 
-/** Returns the layers of a handler object: its consent to subscriptions, and the log levels of per-session objects. */
+/**
+ * Returns the layers that ask the handler object before subscriptions and that pass log levels to per-session objects.
+ */
 export function handlerArounds({ objects, subscriptions }: HandlerServices): Readonly<Record<string, Around>> {
   return {
     ...(has(objects.shape, "subscribe") ? subscriptions.arounds : {}),
@@ -310,7 +315,10 @@ export type ListPage = (
   cursor: string | undefined,
 ) => Promise<{ readonly tools: readonly unknown[]; readonly nextCursor?: string | undefined }>;
 
-/** Number of tools whose schemas are stored. Further tools are served without these checks. */
+/**
+ * Maximum number of tools whose schemas are stored. The results and headers of further tools are not checked. Also
+ * limits the pages of a search and the stored names of missing tools.
+ */
 const MAX_TOOLS = 10_000;
 const UNKNOWN_TOOL: DescribedTool = { output: undefined, wrapsOutput: false, headers: [] };
 
@@ -339,7 +347,7 @@ export class ListedTools {
     }
   }
 
-  /** Returns the stored properties of a tool. The first call of each name searches the list. */
+  /** Returns the stored properties of a tool. The first call to each tool searches the list. */
   async find(name: string, list: ListPage): Promise<DescribedTool> {
     const known = this.#tools.get(name)?.tool;
     if (known !== undefined || this.#missing.has(name)) return known ?? UNKNOWN_TOOL;

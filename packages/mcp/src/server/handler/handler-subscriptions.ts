@@ -21,7 +21,10 @@ export class HandlerSubscriptions {
     this.#objects = objects;
   }
 
-  /** The layers around the methods about subscriptions. The server serves them after the object has agreed. */
+  /**
+   * The layers around the subscription methods. They ask the object before the server stores a subscription, and notify
+   * the object after the server has removed one.
+   */
   get arounds(): Readonly<Record<string, Around>> {
     return {
       "resources/subscribe": (call, next) => this.#subscribe(call, () => next(call)),
@@ -89,7 +92,7 @@ export class HandlerSubscriptions {
     }
     const filter = { ...notifications, [RESOURCE_FILTER]: taken };
     const { params } = call.request;
-    // The params belong to this call alone.
+    // Safe to replace, because the params belong to this call alone.
     Object.assign(call.request, { params: { ...params, notifications: filter } });
     try {
       return await next();
@@ -98,7 +101,10 @@ export class HandlerSubscriptions {
     }
   }
 
-  /** Asks the object for its consent. Returns a function that revokes it. */
+  /**
+   * Asks the object for its consent. Returns a function that unsubscribes the object again if nothing else needs the
+   * URI.
+   */
   async #begin(uri: string, call: ServerCall, isKnown: boolean): Promise<() => Promise<void>> {
     if (!this.#objects.perSession) {
       await this.#admit(uri);

@@ -28,17 +28,18 @@ type MaybePromise<T> = T | Promise<T>;
  */
 export interface ServerHandler<O = unknown> {
   /**
-   * Called once, before the first request. All requests wait for it. If it fails, they fail, and the next request calls
-   * it again. With `perSession` it is called when a session begins, and a failure refuses the handshake.
+   * Called once, before the first request. All requests wait for `init`. If `init` fails, the waiting requests fail,
+   * and the next request calls it again. With `perSession`, `init` is called when a session begins, and a failure
+   * refuses the handshake.
    *
-   * `options` are the `handlerOptions`. `session` is the new session. It is absent for an object that serves all sessions or a
-   * single request.
+   * `options` are the `handlerOptions`. `session` is the new session. It is absent for an object that serves all sessions
+   * or a single request.
    */
   init?(options: O, session?: SessionInfo): MaybePromise<void>;
   /**
-   * Called once, if `init` has succeeded or does not exist: by `server.close()`, or with `perSession` when the session ends for any
-   * reason. The signals of its running requests are already aborted. The server logs an error that it throws, and
-   * continues.
+   * Called once, if `init` has succeeded or does not exist: by `server.close()`, or with `perSession` when the session
+   * ends for any reason. The signals of the requests that are still running are already aborted. If `terminate` throws,
+   * `server.close()` rejects with the error. With `perSession`, the server logs the error instead, and continues.
    */
   terminate?(reason: EndReason): MaybePromise<void>;
   /** Overrides single capabilities that are otherwise derived from the methods. */
@@ -64,8 +65,8 @@ export interface ServerHandler<O = unknown> {
   /** Serves `resources/read`. Return `null` or `undefined` if the resource does not exist. */
   readResource?(uri: string, ctx: HandlerContext): MaybePromise<ReadReturn | ReadResourceResult>;
   /**
-   * Called before a URI gets its first subscriber. With `perSession` it is called for every subscription of the
-   * session. If it fails, the server refuses the subscription. Publish changes with `server.resourceUpdated(uri)`.
+   * Called before a URI gets its first subscriber, or with `perSession` for every subscription of the session. If
+   * `subscribe` fails, the server refuses the subscription. Publish changes with `server.resourceUpdated(uri)`.
    */
   subscribe?(uri: string): MaybePromise<void>;
   /** Called when a URI has lost its last subscriber, or with `perSession` when the session unsubscribes. */
@@ -95,10 +96,10 @@ export interface HandlerServerOptions<O = unknown> extends ServerOptions {
   /** Passed to the constructor of a handler class, and to `init`. Default: undefined. */
   handlerOptions?: O | undefined;
   /**
-   * True if the server creates an object of the class for each session, so that clients share no state. Without
-   * sessions (2026-07-28) it creates one for each connection of a pipe or socket, and one for each HTTP request. The
-   * server reads the capabilities from the class: methods must not be fields, and `capabilities` must be static.
-   * Default: false.
+   * True if the server creates an object of the class for each session, so that clients share no state. In revisions
+   * without sessions (2026-07-28), the server creates an object for each connection of a pipe or socket, and for each
+   * HTTP request. The server reads the capabilities from the class: methods must not be fields, and `capabilities` must
+   * be static. Default: false.
    */
   perSession?: boolean | undefined;
 }

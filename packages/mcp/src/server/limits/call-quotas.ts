@@ -10,9 +10,9 @@ import { type Limit, limitsOf, toolLimit } from "./limit.js";
 import { type QuotaCaller, quotaCallerOf, storageKey } from "./quota-caller.js";
 import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
-/** Advised wait if a call must end first, which cannot be foreseen. */
+/** Advised wait if another call must end first. The actual wait is unknown. */
 const CALL_RETRY_MS = 1000;
-/** Advised wait for a session or stream. Both last longer than calls. */
+/** Advised wait for a free session or stream. Both last longer than calls. */
 const STREAM_RETRY_MS = 10_000;
 
 type Caller = Pick<Exchange, "principal" | "peer" | "http">;
@@ -31,7 +31,7 @@ interface Passage {
   readonly releases: (() => void)[];
 }
 
-/** Admits or refuses the calls of one server, and the streams and sessions that its transports open. */
+/** Admits or refuses the calls to one server, and the streams and sessions that its transports open. */
 export class CallQuotas {
   readonly #config: ServerConfig;
   readonly #options: QuotaOptions;
@@ -65,7 +65,7 @@ export class CallQuotas {
   }
 
   /**
-   * The limits that transports check before they open a session or a stream. Unlimited ones are absent.
+   * The limits that transports check before they open a session or a stream. A member is absent if it has no limit.
    */
   get places(): Pick<Endpoint, "sessionPlaces" | "takeStream"> {
     const limits = [...this.#perPrincipal, ...this.#perServer];
@@ -112,13 +112,14 @@ export class CallQuotas {
       caller: quotaCallerOf(call.exchange),
       releases: [],
     };
-    // The caller's own limits come first, so that a flood does not use up what all callers share.
+    // The caller's own limits come first, so that a flood from one caller does not use up the limits that all callers
+    // share.
     const refused = this.#pass(passage, 0);
     if (isThenable(refused)) return refused.then((settled) => this.#serveWithin(call, settled, passage, next));
     return this.#serveWithin(call, refused, passage, next);
   }
 
-  /** Serves a call that its caller's own limits allow if the other limits do. */
+  /** Serves the call if neither its caller's own limits (`own` is their refusal) nor the other limits refuse it. */
   #serveWithin(call: ServerCall, own: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
     if (own !== undefined) return this.#finish(call, own, passage, next);
     const failed = (error: unknown): never => {
@@ -149,7 +150,7 @@ export class CallQuotas {
     if (method !== "tools/call" || typeof name !== "string") return undefined;
     const found = call.offer ?? this.#offers.find("tools", name, call);
     if (!isThenable(found)) return this.#limitOf(name, found);
-    // The handler waits for the same lookup, and answers if it fails.
+    // The handler awaits the same lookup and reports its failure, so a failure is ignored here.
     call.offer = found;
     return found.then(
       (settled) => this.#limitOf(name, settled),
@@ -167,7 +168,7 @@ export class CallQuotas {
     return limit;
   }
 
-  /** Checks the limits in order, starting with limit `from`. Returns the reason if one of them refuses. */
+  /** Checks the limits in order, starting with limit `from`. Returns the refusal of the first limit that refuses. */
   #pass(passage: Passage, from: number): MaybePromise<QuotaRefusal | undefined> {
     for (const [index, limit] of passage.limits.slice(from).entries()) {
       const refused = this.#passOne(limit, passage);
@@ -218,7 +219,7 @@ export class CallQuotas {
   }
 }
 
-/** Releases the places of a call or a stream. */
+/** Releases all places that a call or a stream has acquired. */
 function releaseAll({ releases }: Passage): void {
   for (const one of releases.splice(0)) one();
 }

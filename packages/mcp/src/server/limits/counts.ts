@@ -16,8 +16,8 @@ import { SharedPlaces } from "./shared-places.js";
 export class CountingError extends Error {}
 
 /**
- * Counts calls by key, on this node or in a storage. A key for the node may have any length. A key for a storage is
- * short.
+ * Counts calls, streams and sessions by key, on this node or in a storage. A key for the node may have any length. A
+ * key for a storage is short.
  */
 export interface Counts {
   /** Takes a token and returns 0, or returns the milliseconds until the next token. */
@@ -26,7 +26,7 @@ export interface Counts {
   acquirePlace(key: string, max: number): MaybePromise<(() => void) | undefined>;
   /** Acquires a place for a session. False if `max` places are taken. */
   acquireSession(key: string, max: number, session: PlacedSession): Promise<boolean>;
-  /** Extends the life of the stored places, because one of their sessions was active. */
+  /** Extends the life of the stored list of places, because one of its sessions was active. */
   renewSession(key: string, lifeMs: number): Promise<void>;
   /** Releases the place of a session, if it has one. */
   releaseSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;
@@ -55,7 +55,8 @@ export class NodeBuckets {
   acquire(key: string, rate: FullRate): number {
     const now = this.#platform.monotonic();
     const { waitMs, fullAt } = acquireToken(this.#fullAt.get(key) ?? now, now, rate);
-    // Refused calls count as use, so that a flood does not evict the bucket and get a full one.
+    // A refused call counts as use too. Otherwise a flood could get its empty bucket evicted, and would start again
+    // with a full one.
     this.#fullAt.set(key, fullAt);
     return waitMs;
   }

@@ -4,16 +4,19 @@ import { type FullRate, fullRate, type PrincipalQuota, type Rate, type ToolRate 
 export interface Limit {
   /** The option that sets the limit. */
   readonly option: string;
-  /** Distinguishes the counts of this limit from those of others. */
+  /** Distinguishes the counts of this limit from the counts of other limits. */
   readonly kind: string;
-  /** True if all callers count together. */
+  /** True if the limit applies to all callers together. */
   readonly server: boolean;
-  /** The requests that count: all, those that end by themselves, or those that stay open. Or sessions. */
+  /**
+   * The things that count: `any` request, `calls` (requests that end by themselves), `streams` (requests that stay
+   * open, and HTTP GET streams), or `sessions`.
+   */
   readonly counts: "any" | "calls" | "streams" | "sessions";
   /** The limit as a sentence for the model. */
   readonly text: string;
   readonly rate?: FullRate | undefined;
-  /** The number that may run or exist at once. Absent for a rate. */
+  /** Maximum number of calls, streams or sessions at the same time. Absent for a rate. */
   readonly max?: number | undefined;
 }
 

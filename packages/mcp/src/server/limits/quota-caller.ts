@@ -9,11 +9,14 @@ export interface QuotaCaller {
   readonly onAllNodes: boolean;
 }
 
-/** The numbers of connections without a principal. */
+/** Numbers that identify the connections without a principal. */
 const CONNECTIONS = new WeakMap<Peer, number>();
 let connections = 0;
 
-/** Identifies the caller by its principal. Without one, by the address over HTTP, and by the connection elsewhere. */
+/**
+ * Identifies the caller by its principal. Without a principal, an HTTP caller is identified by its address, and any
+ * other caller by its connection.
+ */
 export function quotaCallerOf({ principal, peer, http }: Pick<Exchange, "principal" | "peer" | "http">): QuotaCaller {
   const auth = principal ?? peer?.principal;
   if (auth !== undefined) return { key: `principal ${auth.key}`, onAllNodes: true };
@@ -25,8 +28,8 @@ export function quotaCallerOf({ principal, peer, http }: Pick<Exchange, "princip
 }
 
 /**
- * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address: one subscriber usually owns all
- * addresses with that prefix.
+ * Returns an IPv4 address, also if it is mapped to IPv6, and the first 64 bits of any other IPv6 address: one
+ * subscriber usually owns all addresses with that prefix.
  */
 function networkOf(address: string): string {
   if (!address.includes(":")) return address;
@@ -37,7 +40,10 @@ function networkOf(address: string): string {
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }
 
-/** Returns the key of a count in a storage. It is short and plain, whatever the names of the caller and the tool. */
+/**
+ * Returns the key of a count in a storage. The key is a digest, so it is short and plain for any name of a caller or
+ * tool.
+ */
 export function storageKey(platform: Pick<Platform, "sha256">, parts: readonly string[]): string {
   const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(parts)));
   return `quota/{${toBase64Url(digest.subarray(0, 18))}}`;

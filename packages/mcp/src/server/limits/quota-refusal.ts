@@ -6,20 +6,24 @@ import type { Answer } from "../../transport/transport.js";
 import type { ServerCall } from "../call/server-call.js";
 import { FAILURE } from "../tools/result.js";
 
-/** The reason for which a call is refused. */
+/** The reason why a call, a stream or a session is refused. */
 export interface QuotaRefusal {
   /** The option that sets the limit. */
   readonly limit: string;
   readonly retryAfterMs: number;
   /**
-   * True if the limit counts all callers together. Then the server is busy, and the HTTP status is 503 instead of 429.
+   * True if the cause is not this caller: the limit counts all callers together, or the server cannot count calls now.
+   * The HTTP status is then 503 instead of 429.
    */
   readonly server: boolean;
   /** The limit as a sentence for the model. */
   readonly text: string;
 }
 
-/** Refuses a call with a result for the model, or with an error and the matching HTTP status. */
+/**
+ * Refuses a tool call with a result for the model. With `"protocol"`, and for all other methods, throws an error and
+ * sets the HTTP status.
+ */
 export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "protocol"): CallToolResult {
   const { limit, retryAfterMs, server, text } = refused;
   const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then call again.`;
@@ -39,7 +43,7 @@ export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "
   };
 }
 
-/** Refuses a session or a stream. `request` is the id of the handshake. */
+/** Refuses a session or a stream. `request` is the id of the handshake request that would open the session. */
 export function refusedOpening({ limit, retryAfterMs, server, text }: QuotaRefusal, request?: Id): Answer {
   const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then try again.`;
   const fix = `Close one that is no longer needed, or raise \`${limit}\` of the server.`;

@@ -6,7 +6,7 @@ import { CallQuotas } from "./call-quotas.js";
 import { toolLimit } from "./limit.js";
 
 /**
- * Limits the requests of each caller and the calls of tools with a `rate`: `new Server(info, { quotas: quotas(…) })`.
+ * Limits the requests of each caller and the calls to tools with a `rate`: `new Server(info, { quotas: quotas(…) })`.
  * Refusals state when to call again: as text for the model, as `retryAfterMs` for programs, and as `Retry-After` over
  * HTTP.
  */
@@ -14,7 +14,7 @@ export function quotas(options: QuotaOptions = {}): Quotas {
   checkQuotas(options);
   return {
     attachToServer(parts) {
-      // Safe: only servers call this, with their own internals. Users do not see that type.
+      // Safe: only servers call this method, with their own internals. The type of the internals is not public.
       const { config, layers, source } = parts as ServerInternals;
       const calls = new CallQuotas(config, options, source);
       layers.add({

@@ -2,19 +2,22 @@ import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
 
-/** Writes that may lose against other nodes. More count as a failure of the storage. */
+/**
+ * Maximum number of attempts to write a list that other nodes change at the same time. After that, the storage counts
+ * as failed.
+ */
 const MAX_ATTEMPTS = 20;
-/** Sessions that are checked when a new one finds no free place. */
+/** Maximum number of sessions that are checked when a new session finds no free place. */
 const MAX_CHECKS = 16;
-/** Time for which a session that was found alive is not checked again. */
+/** Time before a session that was found alive is checked again. */
 const RECHECK_MS = 10_000;
 
 /** The sessions that have a place, each with the time of its next existence check. */
 type SessionChecks = Map<string, number>;
 
 /**
- * The places of sessions, one list per caller. Any node may release a place. If none does, the place becomes free once
- * its session no longer exists, because a full list is checked against the sessions.
+ * The places of sessions, one list per caller. Any node may release a place. Places that no node released are removed
+ * when a new session finds the list full and their sessions no longer exist.
  */
 export class SessionPlaces {
   readonly #platform: Pick<Platform, "now">;
@@ -30,7 +33,10 @@ export class SessionPlaces {
     this.#openingMs = openingMs;
   }
 
-  /** Acquires a place. False if `max` sessions have one. Rejects, without a place, if the storage fails. */
+  /**
+   * Acquires a place. Resolves with false if `max` sessions already have one. Rejects if the storage fails; the session
+   * then has no place.
+   */
   acquire(key: string, max: number, session: PlacedSession): Promise<boolean> {
     return this.#change(key, session, async (placed) => {
       const checked = placed.size >= max && (await this.#dropEnded(placed, session));
@@ -88,10 +94,10 @@ export class SessionPlaces {
     throw new Error(`the storage refused ${MAX_ATTEMPTS} writes of a count in a row`);
   }
 
-  /** Drops sessions that no longer exist. False if no session was due for a check. */
+  /** Drops sessions that no longer exist from the list. Resolves with false if no session was due for a check. */
   async #dropEnded(placed: SessionChecks, { exists }: PlacedSession): Promise<boolean> {
     const now = this.#platform.now();
-    // A time further ahead comes from a node whose clock was wrong.
+    // A check time beyond this one comes from a node whose clock was wrong. Such a session is checked now.
     const furthest = now + this.#openingMs + RECHECK_MS;
     const due = [...placed].filter(([, checkAt]) => checkAt <= now || checkAt > furthest).slice(0, MAX_CHECKS);
     const alive = await Promise.all(due.map(([id]) => exists(id)));
@@ -109,7 +115,7 @@ interface Decision {
   readonly result: boolean;
 }
 
-/** Parses a list of sessions. Returns an empty list for damaged text, as for the places of calls. */
+/** Parses a list of sessions. Returns an empty list for damaged text, as `SharedPlaces` does. */
 function read(text: string | undefined): SessionChecks {
   const placed: SessionChecks = new Map();
   if (text === undefined) return placed;
@@ -119,7 +125,7 @@ function read(text: string | undefined): SessionChecks {
       if (typeof id === "string" && typeof checkAt === "number") placed.set(id, checkAt);
     }
   } catch {
-    // See `SharedPlaces`.
+    // Damaged text counts as an empty list. `SharedPlaces` gives the reason.
   }
   return placed;
 }

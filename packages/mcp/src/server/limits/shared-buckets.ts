@@ -4,29 +4,32 @@ import { acquireToken } from "../../platform/token-bucket.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { FullRate } from "../contract/quota-options.js";
 
-/** Writes that may lose against other nodes. After that, the calls are refused for now. */
+/**
+ * Maximum number of attempts to write a bucket that other nodes change at the same time. After that, the calls are
+ * refused, or the storage counts as failed if no other node wrote.
+ */
 const MAX_ATTEMPTS = 20;
-/** Wait that those calls are advised. */
+/** Advised wait for calls that are refused because other nodes won every attempt. */
 const CROWDED_OUT_MS = 100;
 /**
- * Lost writes in a row after which a node leaves its note, and again after as many. The first loss may only mean that
- * the cached version was old.
+ * Number of lost writes in a row after which a node leaves a note for the other nodes. The node renews the note after
+ * as many further losses. One loss is not enough, because it may only mean that the cached version was old.
  */
 const LOSSES = 3;
-/** Time for which the note is visible to other nodes. */
+/** Lifetime of the note in the storage. */
 const LOSING_MS = 150;
-/** Longest pause before the next attempt. */
+/** Longest pause between two attempts. */
 const MAX_BACKOFF_MS = 32;
-/** Writes in a row after which a node checks whether another node loses against it. */
+/** Number of successful writes in a row after which a node checks whether another node loses against it. */
 const WRITES = 8;
-/** Writes further apart do not count as a row. */
+/** Maximum time between two writes of such a row. */
 const ROW_MS = 100;
-/** Average pause of a node after a write while others lose: initial and maximum. */
+/** Average pause of a node after a write while other nodes lose: initial value and maximum. */
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 320;
-/** Longest pause, as a multiple of the average. The shortest is this multiple less one. */
+/** Longest pause, as a multiple of the average pause. The shortest pause is this multiple less one. */
 const MAX_PAUSE_FACTOR = 1.5;
-/** Time without a write after which no node competes any more. */
+/** Time without a write after which a node assumes that no other node competes for the bucket. */
 const QUIET_MS = 1000;
 /** Additional lifetime of a key, for nodes whose clocks differ. */
 const CLOCKS_DIFFER_MS = 10_000;
@@ -36,7 +39,9 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The cached state of a bucket. Buckets never become full earlier, so a refusal from the cache remains correct. */
+/**
+ * The cached state of a bucket. `fullAt` in the storage never decreases, so a refusal from the cache remains correct.
+ */
 interface CachedBucket {
   fullAt: number;
   version: number | undefined;
@@ -59,13 +64,14 @@ interface CachedBucket {
 type ClockAndRandom = Pick<Platform, "now" | "monotonic" | "timer" | "randomBytes">;
 
 /**
- * Buckets in a storage, shared by all nodes. The nodes use their own clocks: a clock that is ahead fills a bucket
- * sooner.
+ * Buckets in a storage, shared by all nodes. Each node uses its own clock: a clock that is ahead fills a bucket sooner.
  *
- * A node close to the storage can write again before a distant node has finished its compare-and-set. Therefore a node that loses leaves
- * a note beside the bucket, and nodes that write often pause while the note exists. For the calls of a pause they take tokens in advance:
- * at most as many as the bucket gains during the pause, and at most half of those in the bucket. All nodes together never admit more than
- * the burst plus the tokens gained since the bucket was first used. In a shorter period they may exceed that by the gain of half a second.
+ * A node close to the storage can write again before a distant node has finished its compare-and-set. Therefore a node
+ * that loses leaves a note beside the bucket, and nodes that write often pause while the note exists. Before a pause,
+ * they take tokens in advance for the calls during the pause: at most as many as the bucket gains during the pause, and
+ * at most half of the tokens in the bucket. All nodes together never admit more than the burst plus the tokens gained
+ * since the bucket was first used. For a later period they may exceed the burst plus the gain of that period, by at
+ * most the gain of half a second.
  */
 export class SharedBuckets {
   readonly #platform: ClockAndRandom;
@@ -99,7 +105,7 @@ export class SharedBuckets {
       bucket.fullAt = fullAt;
       return waitMs;
     }
-    // The waiting calls use all tokens of a full bucket.
+    // The waiting calls would use up even a full bucket.
     if (bucket.waiting.length >= rate.burst) return rate.intervalMs;
     return new Promise((resolve, reject) => {
       bucket.waiting.push({ resolve, reject });
@@ -182,7 +188,10 @@ export class SharedBuckets {
     return bucket.version;
   }
 
-  /** Pauses for a random time, so that nodes that lost do not collide again, and renews the note from time to time. */
+  /**
+   * Pauses for a random time, so that nodes that lost do not collide again. Writes the note after every `LOSSES`
+   * losses.
+   */
   async #backOff(key: string, lost: number): Promise<void> {
     if (lost % LOSSES === 0) await this.#kv.set(losingKey(key), "", { ttlMs: LOSING_MS });
     await this.#pause(Math.min(2 ** lost, MAX_BACKOFF_MS) * this.#random());
@@ -217,7 +226,9 @@ function newBucket(): CachedBucket {
   return { fullAt: 0, version: undefined, waiting: [], writing: false, writes: 0, wroteAt: 0, pauseMs: 0, ...tokens };
 }
 
-/** Tokens to take for the next pause: more than last time if those were too few, else as many as were used. */
+/**
+ * The number of tokens to take for the next pause: more than last time if none were left, else as many as were used.
+ */
 function wantedAhead({ ahead, left }: CachedBucket, count: number): number {
   return left === 0 ? Math.max(2 * ahead, count) : ahead - left;
 }
@@ -228,7 +239,7 @@ function maxAhead({ pauseMs }: CachedBucket, fullInMs: number, { intervalMs, bur
   return Math.floor(Math.min(there / 2, pauseMs / intervalMs));
 }
 
-/** The key that exists while a node loses against others. */
+/** The key of the note that a node leaves while it loses against other nodes. */
 function losingKey(key: string): string {
   return `${key}/losing`;
 }

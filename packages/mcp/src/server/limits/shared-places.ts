@@ -2,7 +2,10 @@ import { randomName } from "../../encoding/base64.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 
-/** Writes that may lose against other nodes. More count as a failure of the storage. */
+/**
+ * Maximum number of attempts to write places that other nodes change at the same time. After that, the storage counts
+ * as failed.
+ */
 const MAX_ATTEMPTS = 20;
 
 type ClockAndRandom = Pick<Platform, "now" | "timer" | "randomBytes">;
@@ -16,7 +19,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The places of one caller that this node holds. */
+/** The places of one caller, or of all callers together, that this node holds. */
 interface NodePlaces {
   /** Places of calls on this node. */
   count: number;
@@ -28,15 +31,15 @@ interface NodePlaces {
 }
 
 /**
- * The places of calls that run at once on all nodes together. A node renews its places while it has some. Those of a
- * node that died are free after `leaseMs`.
+ * The places of calls that run at once on all nodes together. A node renews its places while it has some. The places of
+ * a node that died are free after `leaseMs`.
  */
 export class SharedPlaces {
   readonly #platform: ClockAndRandom;
   readonly #kv: KeyValue;
   readonly #leaseMs: number;
   readonly #node: string;
-  /** Only callers with a running or waiting call, so the number of calls bounds the map. */
+  /** Has entries only for keys with a running or waiting call, so the number of calls bounds the map. */
   readonly #held = new Map<string, NodePlaces>();
   #renewing: Timer | undefined;
 
@@ -51,7 +54,10 @@ export class SharedPlaces {
     return this.#held.size;
   }
 
-  /** Acquires a place. False if `max` are taken on all nodes. Rejects, without a place, if the storage fails. */
+  /**
+   * Acquires a place. Resolves with false if `max` places are taken on all nodes together. Rejects if the storage
+   * fails; the call then has no place.
+   */
   acquire(key: string, max: number): Promise<boolean> {
     const held = this.#held.get(key) ?? { count: 0, waiting: [], writing: false, stale: false };
     this.#held.set(key, held);
@@ -62,8 +68,8 @@ export class SharedPlaces {
   }
 
   /**
-   * Releases a place. The caller does not wait for the write. If it fails, the next write or the end of the lease
-   * corrects the count.
+   * Releases a place. The caller does not wait for the write. If the write fails, the next write or the end of the
+   * lease corrects the count.
    */
   release(key: string): void {
     const held = this.#held.get(key);
@@ -101,7 +107,7 @@ export class SharedPlaces {
     else this.#renewLater();
   }
 
-  /** Stores the places of this node, plus one for as many of `waiting` as fit. Returns how many fit. */
+  /** Stores the places of this node, plus one for each of `waiting` that fits. Returns how many fit. */
   async #store(key: string, held: NodePlaces, waiting: readonly Waiter[]): Promise<number> {
     held.stale = false;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -152,7 +158,8 @@ function livePlaces(text: string | undefined, now: number): PlacesByNode {
       if (typeof count === "number" && typeof until === "number" && until > now) places[node] = [count, until];
     }
   } catch {
-    // Damaged text comes from a fault of the storage. Refusing all callers would outlast the fault.
+    // Damaged text comes from a fault of the storage. It counts as no places, because refusing all callers would
+    // outlast the fault.
   }
   return places;
 }

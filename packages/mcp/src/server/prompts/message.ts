@@ -21,9 +21,9 @@ interface ProviderMessage<B> {
 type MessageBlocks<B> = TextContent | B | (TextContent | B)[];
 
 /**
- * Converts messages that may have the role `system`, which the protocol does not have, for a prompt or for
- * `ctx.sample`. Joins the texts of that role into one message of the user, in front of all others. Throws `misuse` for
- * `system` messages with other content.
+ * Converts messages in the format of model providers, for a prompt or for `ctx.sample`. The protocol does not have the
+ * role `system`, so the texts of that role are joined into one message of the user, in front of all others. Throws
+ * `misuse` for `system` messages with other content.
  */
 export function foldSystem<B extends { type: string } = TextContent>(
   messages: readonly ProviderMessage<B>[],

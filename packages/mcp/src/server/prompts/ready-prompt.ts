@@ -60,7 +60,7 @@ function placeholdersOf(handler: unknown): Record<string, PromptArgumentDefiniti
 }
 
 function readyArguments(name: string, defined: PromptArguments, config: ServerConfig): ReadyArguments {
-  // A string `type` marks a JSON Schema. An argument with the name `type` has an object there.
+  // A string as `type` marks a JSON Schema. If `type` is the name of an argument, its value is an object.
   if (isStandardSchema(defined) || typeof Reflect.get(defined, "type") === "string") {
     return bySchema(name, defined as AnySchema, config);
   }

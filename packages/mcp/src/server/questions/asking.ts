@@ -22,7 +22,7 @@ import { readSample, sampleQuestion } from "./sampling.js";
 
 export { openReplay } from "./by-replay.js";
 
-/** Asks the user to fill in a form. Throws if the user does not. */
+/** Asks the user to fill in a form. Throws if the user declines or dismisses the form. */
 export async function elicit(
   call: ServerCall,
   message: string,
@@ -188,10 +188,12 @@ export function usualAsker(call: ServerCall): Asker {
 }
 
 /**
- * Asks the client to visit the pages of the error. If questions travel in interim results, this never resolves: when
- * the client has agreed to all visits and the handler still throws, the next round asks again, until the rounds of the
- * call are used up. If answers arrive within the call, `run` then runs the handler again, at most `limits.rounds`
- * times.
+ * Asks the client to visit the pages of the error.
+ *
+ * If questions travel in interim results, the promise never resolves. If the client has agreed to all visits and the
+ * handler still throws, the next round asks again, until the rounds of the call are used up.
+ *
+ * If answers arrive within the call, `run` runs the handler again after the visits, at most `limits.rounds` times.
  */
 export async function askForVisits<T = never>(
   call: ServerCall,

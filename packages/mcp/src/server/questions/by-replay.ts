@@ -23,13 +23,13 @@ import type { Interruption, ServerCall } from "../call/server-call.js";
 import { ToolError } from "../contract/tool.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 
-/** Time that the handler has to ask the questions that the request answers, before new questions are sent. */
+/** Time for the handler to ask the questions that the request answers. After that, new questions are sent. */
 const CLAIM_MS = 250;
 /** Time that an interrupted handler has to finish, before the questions are sent without it. */
 const UNWIND_MS = 1000;
 /**
- * Questions after the interruption that are rejected. Later ones never settle, which stops a loop that asks again and
- * again.
+ * Maximum number of questions and steps after the interruption that are rejected. Later ones never settle, which stops
+ * a loop that asks again and again.
  */
 const MAX_LATE_QUESTIONS = 64;
 
@@ -58,7 +58,7 @@ export class Replay implements Asker {
   #interruptScheduled = false;
   /** Runs while answers of this request are still unclaimed. */
   #claiming: Timer | undefined;
-  /** Rejects the questions without an answer, from the interruption on. */
+  /** The error that rejects questions without an answer. Set by the interruption. */
   #signal: InputRequired | undefined;
   #late = 0;
   #fatal: McpError | undefined;
@@ -167,7 +167,7 @@ export class Replay implements Asker {
     });
     this.#call.abort(this.#signal);
     const questions = Object.fromEntries(this.#unanswered);
-    // Added after the key is computed, because the trace differs from round to round and must not change the key.
+    // The trace is added after the key is computed, because it differs from round to round and must not change the key.
     const trace = readTrace(this.#call.request.params["_meta"]);
     if (trace !== undefined) for (const [key, question] of this.#unanswered) questions[key] = traced(question, trace);
     return new InputOutcome(questions, state);
@@ -258,8 +258,8 @@ function tooMany(what: string): McpError {
 }
 
 /**
- * Names the next question of one run of a handler by its key, or by its contents, so that every run gives it the same
- * name. `names` counts the questions before it. Throws if the key was used before.
+ * Names the next question of one run of a handler by its key, or by its contents, so that every run gives the question
+ * the same name. `names` counts the earlier questions. Throws if the key was used before.
  */
 export function nextName(
   names: Map<string, number>,
@@ -328,7 +328,7 @@ async function sealState(call: ServerCall, state: RoundState): Promise<string> {
 async function openState(call: ServerCall, sealed: unknown): Promise<RoundState> {
   const { platform, limits, secrets } = call.config;
   if (typeof sealed !== "string") throw stateError("is not a string", "Send it back unchanged.");
-  // Base64 and encryption add about a third.
+  // Base64 and encryption add about a third, so a genuine state is shorter than twice the limit.
   if (sealed.length > 2 * limits.stateBytes) throw stateError("is too long", "Send it back unchanged.");
   const opened = await secrets.open("state", sealed);
   if ("fault" in opened) {
@@ -338,7 +338,7 @@ async function openState(call: ServerCall, sealed: unknown): Promise<RoundState>
       foreign ? "Give every process of this server the same `secret`." : "Send it back unchanged.",
     );
   }
-  // Safe: the seal proves that `sealState` wrote it.
+  // Safe: the seal proves that `sealState` wrote this text.
   const { until, bound, state } = JSON.parse(opened.text) as SealedState;
   if (until < platform.now()) throw stateError("has expired", "Call again without it.");
   if (bound !== binding(call))

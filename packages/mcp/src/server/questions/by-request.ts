@@ -36,7 +36,9 @@ export function requestAsker(call: ServerCall): Asker {
   };
 }
 
-/** Long enough for a `notifications/initialized` that arrives on another connection. */
+/**
+ * Maximum wait for a `notifications/initialized` that arrives on another connection. After that, the question fails.
+ */
 const MAX_INITIALIZED_WAIT_MS = 2000;
 const POLL_MS = 20;
 
@@ -45,7 +47,7 @@ function isEarly({ exchange }: ServerCall): boolean {
 }
 
 /**
- * Waits for the client's `notifications/initialized`. The server must not ask before it.
+ * Waits for the client's `notifications/initialized`. The server must not ask before the client has sent it.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
@@ -83,7 +85,7 @@ function askUntilSettled(
       release();
       reject(reason);
       unwanted.abort(reason);
-      // The stream of a cancelled call is closed.
+      // The stream of a cancelled call is closed, so the notification goes to the peer.
       const stream = signal.aborted ? exchange.peer : exchange;
       stream?.send(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
@@ -152,7 +154,8 @@ export interface FollowedQuestion {
 }
 
 /**
- * Notifies the followers of a call that a question is about to be sent. Returns undefined if none of them follows it.
+ * Notifies the followers of a call that a question is about to be sent. Returns undefined if none of them follows the
+ * question.
  */
 function followQuestion(call: ServerCall, started: QuestionStarted): FollowedQuestion | undefined {
   const { platform } = call.config;

@@ -6,8 +6,8 @@ import { isUrlRequired } from "../call/url-required.js";
 import { loadedAsking, withAsking } from "./with-asking.js";
 
 /**
- * The layer around every handler. Runs it with replay in revisions that send questions in an interim result. The calls
- * of mounted servers are replayed with the call that they are part of.
+ * The layer around every handler. In revisions that send questions in an interim result, it runs the handler with
+ * replay. The calls of mounted servers are replayed with the call that they are part of.
  *
  * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
@@ -51,7 +51,8 @@ function interruptible(call: ServerCall, run: MethodHandler): MaybePromise<objec
 }
 
 /**
- * Calls the handler. Returns an error that becomes a question as a rejection, so that there is one way to handle it.
+ * Calls the handler. An error that becomes a question is returned as a rejection, also if the handler threw it
+ * synchronously, so that there is one way to handle it.
  */
 function start(call: ServerCall, run: MethodHandler): MaybePromise<object> {
   try {

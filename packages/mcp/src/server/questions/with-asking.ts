@@ -18,7 +18,7 @@ export function loadAsking(): Promise<AskingModule> {
   return loading;
 }
 
-/** Returns the loaded module, for functions that run only after a question. Throws before the first one. */
+/** Returns the loaded module, for functions that run only after a question. Throws before the first question. */
 export function asking(): AskingModule {
   if (loadedAsking === undefined) throw new McpError("internal_error", "nothing has been asked yet");
   return loadedAsking;

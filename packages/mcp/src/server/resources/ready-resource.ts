@@ -136,7 +136,7 @@ function completableVariables(
   const stray = Object.keys(complete).find((name) => !names.includes(name));
   if (stray !== undefined) {
     throw new McpError("invalid_definition", `the resource template "${template}" has no variable "${stray}"`, {
-      fix: `Complete one of ${names.join(", ")}.`,
+      fix: `Use the name of a variable in \`complete\`: ${names.join(", ")}.`,
     });
   }
   return new Map(names.map((name) => [name, Object.hasOwn(complete, name) ? complete[name] : undefined]));

@@ -23,7 +23,7 @@ export interface PlainSource extends Omit<Source, "list" | "find"> {
 
 type Item = OfferItems[OfferKind];
 
-/** The required member of each method's result, by kind. */
+/** The member that the result for an offer must have, by kind of offer. */
 const RESULTS: Readonly<Record<OfferKind, string>> = {
   tools: "content",
   prompts: "messages",
@@ -263,7 +263,7 @@ class CheckedSource {
 
   #checkedOffer(kind: OfferKind, name: string, found: Record<string, unknown>, call: SourceCall): FoundOffer {
     const what = `${kind} "${name}"`;
-    // Checks the functions. Checks data only if a wrong value would otherwise go unnoticed.
+    // Only `run` is checked below, and data of which a wrong value would otherwise go unnoticed.
     const given = found as unknown as FoundOffer;
     const { item, scopes, cache, task, rate, headers, wrapsOutput, assumed } = given;
     if (typeof given.run !== "function")
@@ -322,7 +322,10 @@ class CheckedSource {
     return { cache: cacheHint(what, this.#config.hints.read, cache as OfferList["cache"]) };
   }
 
-  /** Calls a method of the source. Adds the name of the method to errors that are not meant for the caller. */
+  /**
+   * Calls a method of the source. Adds the names of the method and the source to errors that are not meant for the
+   * caller.
+   */
   #callSource(method: string, run: () => unknown): unknown {
     const failed = (thrown: unknown): never => {
       const error = readable(thrown);
@@ -348,7 +351,7 @@ class CheckedSource {
     return new McpError("invalid_definition", `\`${method}\` of ${this.#name} ${problem}`, { fix });
   }
 
-  /** Warns of an unusable return value. If it is a promise that rejects, warns of the rejection. */
+  /** Warns of an unusable return value. If the value is a promise that rejects, warns of the rejection. */
   #warnUnusable(method: string, value: unknown): void {
     if (!isThenable(value)) return this.#warn(method, `returned ${describeValue(value)}`);
     Promise.resolve(value).then(

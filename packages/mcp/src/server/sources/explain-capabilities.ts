@@ -1,11 +1,11 @@
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import type { ServerOptions } from "../contract/options.js";
 
-/** Explains if the server declares a capability, and why. */
+/** States whether the server declares a capability, and why. */
 export interface CapabilityReason {
   /** The path of the capability, for example `tools.listChanged`. */
   readonly capability: string;
-  /** True if the server declares it. */
+  /** True if the server declares the capability. */
   readonly on: boolean;
   /** The reason, for people. */
   readonly why: string;
@@ -46,7 +46,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   logging: { on: "handlers may send log messages", off: "nothing sends log messages", option: "logging" },
 };
 
-/** Explains every capability. The reason of a layer replaces the general explanation. */
+/** Explains every capability. A reason that a layer gives replaces the general explanation. */
 export function explainCapabilities(
   capabilities: ServerCapabilities,
   options: ServerOptions,

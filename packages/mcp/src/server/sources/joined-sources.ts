@@ -23,7 +23,10 @@ import { LABELS, LocalSource } from "./local-source.js";
 import { PagedList, pageOf, wholeList } from "./pages.js";
 import { ResourceWatches } from "./watch.js";
 
-/** Number of joined lists to cache for each kind, if callers see different lists. */
+/**
+ * Maximum number of joined lists to cache for each kind, if callers see different lists. Beyond it the oldest list is
+ * evicted.
+ */
 const MAX_LISTS = 16;
 
 type Item = OfferItems[OfferKind];
@@ -37,7 +40,7 @@ interface ToolCallInfo {
 
 const TOOL_CALL_INFO = new WeakMap<object, ToolCallInfo>();
 
-/** Returns these properties of a tool's entry. Computed once per entry. */
+/** Returns the properties of a tool's entry that its calls depend on. Computed once per entry. */
 export function toolCallInfo(item: Item): ToolCallInfo {
   let known = TOOL_CALL_INFO.get(item);
   if (known === undefined) {
@@ -120,7 +123,10 @@ export class JoinedSources implements Layer {
   }
 
   readonly #ranks = new WeakMap<PlainSource, number>();
-  /** Number of sources that can be searched before the call is admitted. Undefined if all can. */
+  /**
+   * Number of sources, from the first on, that can be searched without opening connections. Only these are searched
+   * before the call is admitted. Undefined if all can be.
+   */
   #searchable: number | undefined;
   /** Functions that end the notifications of sources. */
   readonly #ends = new Set<() => void>();
@@ -153,7 +159,8 @@ export class JoinedSources implements Layer {
   }
 
   get needsSession(): boolean {
-    // A server without registered offers only has those of its sources.
+    // The local source of a server without registered offers does not count, because all offers come from the other
+    // sources.
     const first = this.#sources.length > 1 && !this.local.isUsed ? 1 : 0;
     return !this.#sources.slice(first).every((source) => source.sessionless ?? false);
   }
@@ -290,7 +297,7 @@ export class JoinedSources implements Layer {
     const { name } = call.request.params;
     const until = this.#searchable;
     const found = typeof name === "string" ? this.find("tools", name, call, 0, until) : undefined;
-    // If only some sources were searched, an offer may still exist in the others.
+    // The promise of a search in only some sources is not stored, because the offer may still exist in the others.
     if (until === undefined || !isThenable(found)) call.offer = found;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
     if (found === undefined || isThenable(found)) return;
@@ -313,7 +320,7 @@ export class JoinedSources implements Layer {
     const name = typeof named === "string" ? named : call.stringParam(key);
     if (offer !== undefined && !isThenable(offer) && (offer.item === undefined || offer.item.name === name))
       return this.#run(kind, name, offer, call);
-    // Searches again if middleware has changed the name.
+    // Also searches again if middleware has changed the name.
     const found = isThenable(offer) ? offer : this.find(kind, name, call);
     if (isThenable(found)) return found.then((settled) => this.#runFound(kind, name, settled, call));
     return this.#runFound(kind, name, found, call);
@@ -386,8 +393,8 @@ function checkScopes(what: string, name: string, scopes: readonly string[] | und
   if (scopes === undefined || scopes.length === 0) return;
   const { principal, peer, http } = call.exchange;
   const auth = principal ?? peer?.principal;
-  // A pipe to a parent process has no authorization. Over HTTP, a request without authorization must not pass the
-  // check.
+  // A pipe to a parent process has no authorization, so scopes are not checked. Over HTTP, a request without
+  // authorization must not pass the check.
   if (auth === undefined && http === undefined) return;
   const missing = scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
   if (missing.length === 0) return;
@@ -435,7 +442,7 @@ function withDefaultCapabilities(source: PlainSource, { options }: ServerConfig)
 }
 
 /**
- * Returns the hint of a joined list: the shortest time of its parts, and `private` if one of them is private.
+ * Returns the hint of a joined list: the shortest time of its parts, and `private` if one part is private.
  *
  * Spec: Caching, "Cacheable Model",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model

@@ -36,8 +36,8 @@ type ServedResource = ServedOffer<"resources"> & ReadyResource;
 type ServedTemplate = ServedOffer<"resourceTemplates"> & ReadyTemplate;
 
 /**
- * Options of tools that need an extension, with the entry of the package that exports it, and the server option if that
- * is not `extensions`.
+ * Tool options that need an extension. Each has the entry of the package that exports the extension, and the server
+ * option that accepts the extension if that is not `extensions`.
  */
 const EXTENSION_OPTIONS: readonly ["task" | "ui" | "rate", entry: string, given?: string][] = [
   ["task", "tasks"],
@@ -45,7 +45,10 @@ const EXTENSION_OPTIONS: readonly ["task" | "ui" | "rate", entry: string, given?
   ["rate", "limits", "quotas: quotas()"],
 ];
 
-/** Number of lists to cache if callers see different offers. 64 covers the usual number of roles. */
+/**
+ * Maximum number of lists to cache if callers see different offers. Beyond it the cache is cleared. 64 covers the usual
+ * number of roles.
+ */
 const MAX_LISTS = 64;
 
 /** The offers of one kind, in the order of registration, so that lists are deterministic. */
@@ -164,7 +167,7 @@ export class LocalSource implements Source {
   readonly #listeners = new Set<(kinds: readonly OfferKind[]) => void>();
   /**
    * Kinds that were ever registered or declared. They stay after the last offer is removed, because clients that saw
-   * the capability may still list.
+   * the capability may still request the list.
    */
   readonly used: Set<string>;
   readonly #compiled = new WeakMap<Offer, ServedOffer>();
@@ -201,7 +204,7 @@ export class LocalSource implements Source {
     );
   }
 
-  /** True if a call of one of the tools can be refused before it runs. */
+  /** True if calls to one of the tools can be refused before they run. */
   get hasChecks(): boolean {
     return [...this.#tools.all()].some(({ requires, headers }) => requires.length > 0 || headers.length > 0);
   }
@@ -214,7 +217,7 @@ export class LocalSource implements Source {
   get sessionless(): boolean {
     const tools = [...this.#tools.all()];
     if (this.capabilities().resources?.subscribe === true || tools.length === 0) return false;
-    // A tool that requires client capabilities asks the client questions.
+    // A tool that requires client capabilities asks the client questions, for which it needs a session.
     return tools.every(({ item, requires }) => isSessionless(item) && requires.length === 0);
   }
 
@@ -361,7 +364,7 @@ export class LocalSource implements Source {
     return this.ownerOf(uri)?.watch;
   }
 
-  /** Disposes of handlers with resources, such as the workers of isolated tools. */
+  /** Disposes of handlers that own resources, such as the workers of isolated tools. */
   async close(): Promise<void> {
     await Promise.all([...this.#tools.all()].map(({ handler }) => handler[Symbol.asyncDispose]?.()));
   }
@@ -473,7 +476,7 @@ function servedResource(ready: ReadyResource): ServedResource {
   };
 }
 
-/** Serves a template: it is listed and completed, while its resources are read. */
+/** Serves a template. A template can be listed and completed, but only its resources can be read. */
 function servedTemplate(ready: ReadyTemplate): ServedTemplate {
   return {
     ...ready,
@@ -507,7 +510,7 @@ function member(template: ReadyTemplate, uri: string, variables: MatchedVariable
 }
 
 /**
- * Returns the name of a variable that would make a handler leave its folder.
+ * Returns the name of a variable whose value could lead a handler out of its folder.
  *
  * Spec: Resources, "Security Considerations",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations

@@ -3,7 +3,10 @@ import { PrefixedSource, type ServerInternals } from "./prefixed-source.js";
 
 const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
 
-/** Mounts a server. Returns a function that unmounts it, to be called once. Running calls continue. */
+/**
+ * Mounts a server. Returns a function that unmounts the server and that must be called only once. Running calls
+ * continue.
+ */
 export function mountServer(own: ServerInternals, prefix: string, server: ServerInternals): () => void {
   if (!PREFIX.test(prefix)) {
     throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
@@ -26,7 +29,7 @@ export function mountServer(own: ServerInternals, prefix: string, server: Server
   };
 }
 
-/** Exceeds the longest prefix, so that mounts come after sources without a rank. */
+/** Exceeds the longest prefix, so that mounts have a negative rank and come after sources without a rank. */
 const MOUNTS = 100;
 
 function includes({ mounted }: ServerInternals, other: ServerInternals): boolean {

@@ -1,10 +1,12 @@
 import { isObject } from "../../jsonrpc/message.js";
 
-/** Converts the names of one server's offers to those that clients see, where several servers are served as one. */
-/** Returns the name that clients see. */
+/**
+ * Converts the names of one server's offers to the names that clients see, where several servers are served as one.
+ */
 export interface OfferNames {
-  /** Returns the URI that clients see. */
+  /** Returns the name that clients see. */
   name(inner: string): string;
+  /** Returns the URI that clients see. */
   uri(inner: string): string;
   /**
    * Returns a function that checks the URIs of one result: true if the server serves the URI. Other URIs, such as web
@@ -20,7 +22,8 @@ const PAGES = "ui://";
 
 /** Returns a URI as clients see it: with `prefix+` in front, or after the scheme for tool pages. */
 export function prefixedUri(prefix: string, uri: string): string {
-  // Schemes are case-insensitive (RFC 3986), and a client may change the case before it sends the URI back.
+  // Schemes are case-insensitive (RFC 3986), and a client may change the case before it sends the URI back. The prefix
+  // is therefore always in lower case.
   const start = `${prefix.toLowerCase()}+`;
   return uri.startsWith(PAGES) ? `${PAGES}${start}${uri.slice(PAGES.length)}` : `${start}${uri}`;
 }

@@ -4,7 +4,10 @@ import { McpError } from "../../protocol/error.js";
 import { withNextCursor } from "../../protocol/message.js";
 import type { Secrets } from "../../seal/secrets.js";
 
-/** A cursor contains one position and one key, so this server never issues a longer one. */
+/**
+ * Longest accepted cursor, in characters. A cursor contains one position and one key, so this server never issues a
+ * longer cursor.
+ */
 const MAX_CURSOR_LENGTH = 16_384;
 
 /** The configuration of a server that its pages depend on. */
@@ -18,7 +21,8 @@ export interface ListShape<T> {
   /** Part of every cursor's signature, so that a cursor is only valid for its own list. */
   readonly name: string;
   /**
-   * Identifies an item. Cursors contain it, so that the next page starts after that item even if the list has changed.
+   * Returns the key that identifies an item. A cursor contains the key of the last item of its page, so that the next
+   * page starts after that item even if the list has changed.
    */
   keyOf(item: T): string;
   /** The member of the result that contains the items. */
@@ -41,7 +45,7 @@ export class PagedList<T> {
 /**
  * Returns one page of a list. Throws `invalid_params` for a cursor that this server did not issue for this list.
  *
- * The result is always the same object and caches its text, so an unchanged list is serialised once.
+ * The same page is always the same object and caches its text, so an unchanged list is serialised once.
  *
  * Spec: Pagination, "Error Handling",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination#error-handling
@@ -55,7 +59,7 @@ export function pageOf<T>(facts: PagingConfig, list: PagedList<T>, { cursor }: P
   return page;
 }
 
-/** Returns the whole list as one page, for the server that this one is mounted in. */
+/** Returns the whole list as one page, for the server in which this server is mounted. */
 export function wholeList<T>(list: PagedList<T>): object {
   let page = list.pages.get(WHOLE);
   if (page === undefined) {

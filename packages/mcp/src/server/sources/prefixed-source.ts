@@ -117,7 +117,7 @@ export class PrefixedSource implements Source {
   #outer(kind: OfferKind, found: FoundOffer, rest: string, route: Route): FoundOffer {
     const { key } = OFFER_KINDS[kind];
     const paramsFor = ({ request: { params } }: ServerCall): Params => ({ ...params, [key]: rest });
-    // The server that owns the tool counts its rate.
+    // The mounted server counts the tool's rate itself, so the outer server must not count it.
     const { item, check, complete: _complete, rate: _rate, ...others } = found;
     return {
       ...others,
@@ -184,11 +184,11 @@ export class PrefixedSource implements Source {
     const found = this.#server.source.find("resources", uri, call);
     if (found === undefined) return false;
     if (isThenable(found)) neverUnhandled(Promise.resolve(found));
-    // If the served URIs are not known, web addresses are left for the client to open.
+    // If the served URIs are not known, web addresses stay unchanged, so that the client can open them.
     return !((isThenable(found) || found.assumed === true) && /^https?:/i.test(uri));
   }
 
-  /** Removes the prefix from a name or URI. Returns undefined for one without this prefix. */
+  /** Removes the prefix from a name or URI. Returns undefined if the name or URI does not have this prefix. */
   #inner(member: "name" | "uri", outer: string): string | undefined {
     if (member === "name") {
       const start = `${this.#prefix}_`;

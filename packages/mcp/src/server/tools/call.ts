@@ -44,7 +44,7 @@ export class ToolCalls {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
-  /** Returns the function that serves the calls of a tool. */
+  /** Returns the function that serves the calls to a tool. */
   server(tool: ReadyTool): (call: ServerCall) => MaybePromise<CallToolResult> {
     return (call) => this.#serve(tool, call);
   }
@@ -157,7 +157,7 @@ export class ToolCalls {
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 
-  /** Returns a function that releases the slots of a call. Further calls of it do nothing. */
+  /** Returns a function that releases the slots of a call. Calling the function again does nothing. */
   #leaving(tool: RunnableTool, call: ServerCall): () => void {
     let over = false;
     const free = () => {
@@ -193,14 +193,18 @@ export class ToolCalls {
   }
 }
 
-/** Returns the admission of the outermost call, because its steps may still run after a handler is interrupted. */
+/**
+ * Returns the admission of the outermost call. Its asker also runs the steps of inner calls, and needs the deadline
+ * until they end.
+ */
 function admissionOf({ root }: ServerCall): Admission {
   root.admission ??= {};
   return root.admission;
 }
 
 /**
- * Returns the result for a client that lacks capabilities of the tool. Throws if the revision has an error code for it.
+ * Returns the result for a client that lacks capabilities that the tool requires; undefined if the client has all of
+ * them. Throws if the revision has an error code for missing capabilities.
  */
 export function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToolResult | undefined {
   if (requires.length === 0) return undefined;
@@ -212,7 +216,7 @@ export function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): 
   return undefined;
 }
 
-/** Releases the tool's own slot if the server has none. */
+/** Releases the tool's own slot, because the server has no slot for the call. */
 function releaseAndThrow(tool: RunnableTool, error: unknown): never {
   tool.limit?.leave();
   throw error;
@@ -247,13 +251,13 @@ interface CallLimitOptions {
   readonly option: string;
   readonly running: number;
   readonly queued: number;
-  /** Number of calls of one principal that may run. Default: all. */
+  /** Maximum number of calls of one principal that run at the same time. Default: `running`. */
   readonly share?: number | undefined;
 }
 
 /**
- * The fraction of all slots that one principal can use. The rest is reserved for others, unless there are very few
- * slots.
+ * The fraction of all slots and queue places that one principal can use. The rest is reserved for others, unless there
+ * are very few.
  */
 const PRINCIPAL_SHARE = 0.9;
 /** Retry time for refused calls. The time until a slot is free is not predictable. */
@@ -308,7 +312,7 @@ function tooMany(limit: string, counts: { running: number; queued: number }, wha
 
 const CLOSED = "additionalProperties";
 
-/** The parsed arguments for the handler, or the problems of the sent ones. */
+/** The parsed arguments for the handler, or the problems of the arguments that the client sent. */
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };

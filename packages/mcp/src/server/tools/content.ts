@@ -44,7 +44,7 @@ export function link(uri: string, options: Some<Omit<ResourceLink, "type" | "uri
   return markBlock({ type: "resource_link", uri, ...definedExtras(options), name: options.name ?? uri });
 }
 
-/** Most blocks have no extras; then nothing is copied. */
+/** Returns undefined without extras, so that nothing is copied for most blocks. */
 function definedExtras<T extends object>(extras: T | undefined) {
   return extras === undefined ? undefined : withoutUndefined(extras);
 }

@@ -16,7 +16,10 @@ interface Entry {
   readonly until: number;
 }
 
-/** Stores results that are too large for their response for ten minutes. Only their caller can read them. */
+/**
+ * Stores results that are too large for their response. They expire after ten minutes, and only the caller of the tool
+ * can read them.
+ */
 export class OverflowStore {
   readonly #platform: Platform;
   readonly #entries = new Map<string, Entry>();

@@ -38,8 +38,8 @@ export interface ReadyTool extends OwnOffer<WireTool> {
   readonly limit: CallSlots | undefined;
   readonly resultLimit: ResultLimit | undefined;
   /**
-   * Called as a member, because isolated tools read the name. A disposable handler is disposed of when the server
-   * closes.
+   * Called as a member of the tool, because the handlers of isolated tools read the tool's name from `this`. A
+   * disposable handler is disposed of when the server closes.
    */
   readonly handler: ((args: unknown, ctx: HandlerContext) => unknown) & Partial<AsyncDisposable>;
 }

@@ -13,7 +13,7 @@ export interface ResultLimit {
   readonly overflow: "truncate" | "link";
 }
 
-/** A smaller limit would not leave room for the note about the truncation. */
+/** Smallest allowed limit. A smaller one would not leave room for the note about the truncation. */
 const MIN_BYTES = 1024;
 /** Room for the note, the link and the JSON around the content. */
 const FRAME_BYTES = 768;
@@ -32,10 +32,10 @@ export function resultLimit(
 
 /**
  * Returns a result within the limit: the same result, or its beginning with a note and, depending on the policy, a link
- * to the whole.
+ * to the whole result.
  *
- * A tool with an output schema must not succeed without its structured content, and truncated content would not match the schema.
- * Such a result becomes an error for the model, which can ask for less or read the link.
+ * A tool with an output schema must not succeed without its structured content, and truncated content would not match
+ * the schema. Such a result becomes an error for the model, which can ask for less or read the link.
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */

@@ -22,7 +22,8 @@ interface ToolWithOutput {
 }
 
 /**
- * Converts the return value of a handler to the result that clients get. Throws if it does not match the output schema.
+ * Converts the return value of a handler to the result that clients get. Throws if the value does not match the output
+ * schema.
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */
@@ -31,7 +32,7 @@ export function toCallResult(tool: ToolWithOutput, returned: unknown, call: Serv
   const value = isWireResult(returned, output) ? fromWireResult(returned) : returned;
   if (isToolResult(value)) return fromToolResult(tool, value);
   if (output === undefined) return { content: looseContent(name, value) };
-  // Middleware may change the result. With middleware the text is therefore written later.
+  // Middleware may change the result, so with middleware the result is serialised later.
   const written = call.straight;
   return checkOutput(name, value, output, (structured, text) =>
     written
@@ -51,7 +52,7 @@ function isWireResult(value: unknown, output: OutputParser | undefined): boolean
   return Object.keys(value).every((key) => WIRE_MEMBERS.includes(key));
 }
 
-/** Converts a `CallToolResult` to a full result. Returns any other value unchanged. */
+/** Converts a `CallToolResult` to the result that `result` creates. Returns any other value unchanged. */
 export function fromWireResult(value: unknown): unknown {
   if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
   // Safe: `content` has been checked, and the optional members `isError` and `_meta` are checked below.
@@ -161,7 +162,7 @@ export const FAILURE = "dev.parley/failure";
  */
 export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult {
   const error = readable(thrown);
-  // Undefined means that nothing was thrown, but a handler may throw undefined.
+  // An undefined `failure` means that nothing was thrown. A handler may throw undefined, which is stored as null.
   call.failure = error ?? null;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };

@@ -20,13 +20,19 @@ export interface UnknownArgument {
 
 /** Keywords that may name members in addition to those in `properties`. */
 const OPENERS = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "dependentSchemas"];
+/** Maximum depth of nested objects. The members of deeper objects are not checked. */
 const MAX_DEPTH = 16;
+/** Maximum number of unknown names in one call that are compared with the known names. Further ones are ignored. */
 const MAX_COMPARED_NAMES = 10;
+/** Maximum number of existing names that the text for the model lists. */
 const MAX_LISTED_NAMES = 20;
-/** Short names are similar too easily to refuse a call because of them. */
+/** Names up to this length are not refused as misspellings, because short names are similar too easily. */
 const SHORT_NAME_LENGTH = 2;
 
-/** Returns the known members of a schema. Undefined if the schema allows others. */
+/**
+ * Returns the members that a schema names. Undefined if the schema allows any other members, or may name members
+ * outside `properties`.
+ */
 export function knownArguments(schema: unknown, depth = 0): KnownArguments | undefined {
   if (!isObject(schema) || depth > MAX_DEPTH) return undefined;
   const { properties = {}, additionalProperties } = schema as JsonSchemaObject;
