@@ -27,7 +27,7 @@ describe("advice for a person at a shell", () => {
       "Add one of these revisions to the `revisions` option, or update the client or the server.",
       "Remove --revision, or use one that the server supports.",
     ],
-    ["Pass an `input` function that returns it as a text.", "Pass --input name=value."],
+    ["Pass an `input` function that returns it as a string.", "Pass --input name=value."],
     ["Pass `workspaceFolder`.", "Write the folder in full."],
     ["Pass `login` or `grant` to `oauth`.", "Run `parley login <url>`, or use --grant client-credentials."],
     ["See `data.steps` for what was tried; correct the first step that failed.", "Correct the first step that failed."],

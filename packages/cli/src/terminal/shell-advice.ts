@@ -25,7 +25,7 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/, or use an older revision with `revisions`/, ", or try an older --revision"],
   [/^Pass credentials to `connect` in `headers`/, 'Pass credentials with --header "Authorization: Bearer …"'],
   [/pass it as `client`/, "pass it with --client-id"],
-  [/^Pass an `input` function that returns it as a text/, "Pass --input name=value"],
+  [/^Pass an `input` function that returns it as a string/, "Pass --input name=value"],
   [/^Pass `(?:userHome|workspaceFolder)`/, "Write the folder in full"],
   [/^Pass `login` or `grant` to `oauth`/, "Run `parley login <url>`, or use --grant client-credentials"],
   [/^See `data\.steps` for what was tried; correct/, "Correct"],

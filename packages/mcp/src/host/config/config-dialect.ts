@@ -1,7 +1,10 @@
-/** Whose form a configuration has. `parley` is our own, which also understands the fields of all others. */
+/**
+ * The application whose form a configuration has. `parley` is our own form; its entries may also use the fields of all
+ * others.
+ */
 export type ConfigDialect = "parley" | "claude" | "cursor" | "vscode" | "codex" | "gemini";
 
-/** Every dialect, with the member of the file that holds its servers. */
+/** Every dialect, with the key of the file under which it stores its servers. */
 export const DIALECTS: Readonly<Record<ConfigDialect, string>> = {
   parley: "servers",
   claude: "mcpServers",
@@ -11,23 +14,23 @@ export const DIALECTS: Readonly<Record<ConfigDialect, string>> = {
   gemini: "mcpServers",
 };
 
-/** Fields that only entries of Gemini have. */
-const OF_GEMINI = ["httpUrl", "includeTools", "excludeTools"];
+/** Fields that only Gemini uses. */
+const GEMINI_FIELDS = ["httpUrl", "includeTools", "excludeTools"];
 
-/** The servers of a configuration, and whose form it has. */
+/** The servers section of a configuration, and its dialect. */
 export interface FoundServers {
   readonly dialect: ConfigDialect;
-  /** The names that lead to the servers. */
+  /** The keys that lead to the servers. */
   readonly path: readonly string[];
   readonly entries: Readonly<Record<string, unknown>>;
 }
 
-/** Finds the servers of a configuration; undefined if it has none. A `dialect` that is given is believed. */
+/** Finds the servers of a configuration; undefined if it has none. Detects the dialect unless it is given. */
 export function findServers(
   config: Readonly<Record<string, unknown>>,
   given?: ConfigDialect,
 ): FoundServers | undefined {
-  // Settings of VS Code hold them one level deeper.
+  // The settings of VS Code have them one level deeper.
   const places = [["mcp_servers"], ["mcpServers"], ["servers"], ["mcp", "servers"]];
   const wanted = given === undefined ? undefined : DIALECTS[given];
   places.sort((a, b) => Number(b.at(-1) === wanted) - Number(a.at(-1) === wanted));
@@ -53,26 +56,26 @@ function detect(
       : "parley";
   }
   return some(
-    (entry) => OF_GEMINI.some((name) => Object.hasOwn(entry, name)) || typeof own(entry, "trust") === "boolean",
+    (entry) => GEMINI_FIELDS.some((name) => Object.hasOwn(entry, name)) || typeof own(entry, "trust") === "boolean",
   )
     ? "gemini"
     : "claude";
 }
 
-/** True for objects that are no lists. */
+/** True for objects that are not arrays. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A member of its own, never one of the prototype. */
+/** Returns an own member, never one of the prototype. */
 export function own(from: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
-/** Names that objects of the language have; a member of such a name would not be what it seems. */
+/** Names of built-in members. Assigning to them would not create an ordinary member. */
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
 
-/** True for a name that could be mistaken for a part of the language. */
+/** True for a name that collides with a built-in member. */
 export function isReservedName(name: string): boolean {
   return RESERVED.has(name);
 }

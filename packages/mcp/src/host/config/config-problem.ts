@@ -1,34 +1,35 @@
 import { printableLine } from "../../encoding/printable.js";
 
-/** Something in a configuration that cannot be used as it is. No text of it ever holds a value of the configuration. */
+/** A part of a configuration that cannot be used. Its texts never contain a value of the configuration. */
 export interface ConfigProblem {
   /** `error`: the server is disabled. `warning`: the field is ignored. */
   readonly severity: "error" | "warning";
-  /** The server that it concerns; absent if it concerns the whole file. */
+  /** The name of the affected server; absent for problems of the whole file. */
   readonly server?: string | undefined;
-  /** Where it is, for example `servers.github.headers.Authorization`; empty for the whole file. */
+  /** The path of the affected field, such as `servers.github.headers.Authorization`; empty for the whole file. */
   readonly path: string;
+  /** The problem, in one sentence. */
   readonly message: string;
-  /** What to change, in one sentence. */
+  /** The change that solves it, in one sentence. */
   readonly fix: string;
 }
 
-/** Names of servers, variables and headers longer than this are cut in messages. */
+/** Maximum length of names of servers, variables and headers in messages. */
 const MAX_SHOWN_NAME = 80;
-/** Problems beyond this many are counted but not kept. */
+/** Maximum number of listed problems. Further ones are only counted. */
 const MAX_PROBLEMS = 1000;
 
-/** A name for the middle of a sentence. */
+/** Returns a name in a form that is safe to print inside of a sentence. */
 export function shownName(name: string): string {
   return printableLine(name.length > MAX_SHOWN_NAME ? `${name.slice(0, MAX_SHOWN_NAME)}…` : name);
 }
 
-/** Collects problems of one reading. */
+/** Collects the problems of one configuration. */
 export class ProblemList {
   readonly #found: ConfigProblem[] = [];
   #left = 0;
 
-  /** Notes a problem at a path of names. */
+  /** Adds a problem at a path of keys. */
   add(
     severity: ConfigProblem["severity"],
     path: readonly string[],
@@ -46,7 +47,7 @@ export class ProblemList {
 
   all(): ConfigProblem[] {
     if (this.#left === 0) return this.#found;
-    const message = `${this.#left} further problems are not listed`;
-    return [...this.#found, { severity: "warning", path: "", message, fix: "Correct those that are listed first." }];
+    const message = `${this.#left} more problems are not listed`;
+    return [...this.#found, { severity: "warning", path: "", message, fix: "Fix the listed problems first." }];
   }
 }

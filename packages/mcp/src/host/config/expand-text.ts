@@ -3,61 +3,72 @@ import { shownName } from "./config-problem.js";
 import { absolutePath, readSmallFile } from "./small-file.js";
 import { parseReferences, type Reference, ReferenceFlaw, type TextPart } from "./text-references.js";
 
-/** A value that the user is asked for, as a file of VS Code declares it. */
+/** A value that the user is asked for, as VS Code files declare it under `inputs`. */
 export interface ConfigInput {
+  /** The id that `${input:id}` refers to. */
   readonly id: string;
+  /** The kind of input, such as `promptString` or `pickString`. */
   readonly type?: string | undefined;
+  /** The text that the user is shown. */
   readonly description?: string | undefined;
+  /** The value to suggest. It is not filled in by itself. */
   readonly default?: string | undefined;
+  /** True if the value must be hidden while the user types it. */
   readonly password?: boolean | undefined;
+  /** The values to choose from, for an input of type `pickString`. */
   readonly options?: readonly string[] | undefined;
 }
 
-/** Where the values of references come from. */
+/** The sources from which references get their values. */
 export interface ValueSources {
-  /** The environment; `process.env` on Node. */
+  /** The environment; on Node `process.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads a file for `${file:…}` and `envFile`, at once. Default: through `files`. */
+  /** Reads a file synchronously, for `${file:…}` and `envFile`. Default: reads through `files`. */
   readonly readFile?: ((path: string) => string) | undefined;
-  /** Access to files, as `platform.files()` gives it. Default: none, and a reference to a file is a problem. */
+  /** Access to files, as `platform.files()` returns it. Default: none, so that a reference to a file is a problem. */
   readonly files?: Files | undefined;
-  /** The folder from which relative paths start, usually that of the file. Default: paths stay as they are. */
+  /**
+   * The folder that relative paths are resolved against, usually that of the configuration file. Default: paths are not
+   * resolved.
+   */
   readonly baseFolder?: string | undefined;
   /** The value of `${workspaceFolder}`. Default: `baseFolder`. */
   readonly workspaceFolder?: string | undefined;
-  /** The value of `${userHome}`, and of `~` before a path. Default: `HOME` or `USERPROFILE` of `env`. */
+  /** The value of `${userHome}` and of a leading `~` in paths. Default: `HOME` or `USERPROFILE` of `env`. */
   readonly userHome?: string | undefined;
-  /** Gives the value of `${input:id}`; undefined disables the server. Default: none has a value. */
+  /** Returns the value of `${input:id}`; undefined disables the server. Default: no input has a value. */
   readonly input?: ((id: string, declared: ConfigInput | undefined) => string | undefined) | undefined;
 }
 
-/** Tells of what a text lacks; never with a value. */
+/** Reports a problem with a string. Never called with a value. */
 export type Report = (severity: "error" | "warning", message: string, fix: string) => void;
 
-/** Longest text after its references are filled in, in characters. */
+/** Maximum length of a string after its references are filled in, in characters. */
 const MAX_VALUE_LENGTH = 128 * 1024;
 
-/** Fills in the references of texts. Values that were filled in are never looked through again. */
+/** Fills in the references of strings. Values that were filled in are not expanded again. */
 export class TextExpander {
-  readonly #from: ValueSources;
+  readonly #sources: ValueSources;
   readonly #inputs: ReadonlyMap<string, ConfigInput>;
-  /** Whether `$NAME` is a reference. */
+  /** True if `$NAME` is a reference. */
   readonly #bare: boolean;
 
   constructor(from: ValueSources, inputs: ReadonlyMap<string, ConfigInput> = new Map(), bare = false) {
-    this.#from = from;
+    this.#sources = from;
     this.#inputs = inputs;
     this.#bare = bare;
   }
 
-  /** The text with its values; undefined if one is missing, which `report` has been told. */
+  /**
+   * Returns the string with its values. Undefined if a value is missing; `report` has been called with the problem.
+   */
   expand(text: string, report: Report): string | undefined {
     let parts: TextPart[];
     try {
       parts = parseReferences(text, this.#bare);
     } catch (error) {
       if (!(error instanceof ReferenceFlaw)) throw error;
-      report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a plain `${`.");
+      report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a literal `${`.");
       return undefined;
     }
     const value = this.#join(parts, report);
@@ -65,32 +76,35 @@ export class TextExpander {
     report(
       "error",
       `the value is longer than ${MAX_VALUE_LENGTH} characters (MAX_VALUE_LENGTH)`,
-      "Pass less, or a path.",
+      "Shorten the value, or pass the path of a file.",
     );
     return undefined;
   }
 
-  /** The value of one variable of the environment. */
+  /** The value of an environment variable. */
   variable(name: string): string | undefined {
-    return Object.hasOwn(this.#from.env, name) ? this.#from.env[name] : undefined;
+    return Object.hasOwn(this.#sources.env, name) ? this.#sources.env[name] : undefined;
   }
 
-  /** A path as the base folder and the home folder make it. */
+  /** Resolves a path against the base folder or, with a leading `~`, the home folder. */
   path(path: string): string {
-    return absolutePath(path, this.#from.baseFolder, this.#home());
+    return absolutePath(path, this.#sources.baseFolder, this.#home());
   }
 
-  /** What a file holds; undefined if it cannot be read, which `report` has been told. `shown` names it without values. */
+  /**
+   * Returns the content of a file. Undefined if it cannot be read; `report` has been called. `shown` names the file in
+   * messages, without values.
+   */
   file(path: string, shown: string, report: Report): string | undefined {
-    const { readFile, files } = this.#from;
+    const { readFile, files } = this.#sources;
     if (readFile === undefined && files === undefined) {
-      report("error", `${shown} cannot be read: there is no access to files`, "Pass `readFile` or `files`.");
+      report("error", `${shown} cannot be read without access to files`, "Pass `readFile` or `files`.");
       return undefined;
     }
     const whole = this.path(path);
     const found = readSmallFile(whole, readFile ?? files);
     if (typeof found === "string") return found;
-    report("error", `${shown} cannot be read: ${found.why}`, "Check the path and who may read the file.");
+    report("error", `${shown} cannot be read: ${found.why}`, "Check the path and the permissions of the file.");
     return undefined;
   }
 
@@ -124,12 +138,12 @@ export class TextExpander {
     if (reference.bare === true) {
       report(
         "warning",
-        `the variable ${shown} is not set, so \`$${shown}\` stays as it is`,
-        `Set ${shown}, or write a \`$\` that begins no name.`,
+        `the variable ${shown} is not set, so \`$${shown}\` is left unchanged`,
+        `Set ${shown}, or ignore this if the \`$\` is meant literally.`,
       );
       return `$${name}`;
     }
-    report("error", `the variable ${shown} is not set`, `Set ${shown}, or give a default: \`\${${shown}:-…}\`.`);
+    report("error", `the variable ${shown} is not set`, `Set ${shown}, or add a default: \`\${${shown}:-…}\`.`);
     return undefined;
   }
 
@@ -137,22 +151,26 @@ export class TextExpander {
     const shown = shownName(id);
     let value: unknown;
     try {
-      value = this.#from.input?.(id, this.#inputs.get(id));
+      value = this.#sources.input?.(id, this.#inputs.get(id));
     } catch {
-      // Its message may quote what the user typed.
-      report("error", `\`input\` failed for "${shown}"`, "Return a text, or undefined where there is none.");
+      // The error may quote the user's input.
+      report(
+        "error",
+        `the \`input\` function threw an error for "${shown}"`,
+        "Return a string, or undefined if there is no value.",
+      );
       return undefined;
     }
     if (typeof value === "string") return value;
-    // A promise is never awaited here, and must not end the process when it is rejected.
+    // The promise is not awaited; its rejection must not end the process.
     if (value instanceof Promise) value.catch(() => {});
-    report("error", `the input "${shown}" has no value`, "Pass an `input` function that returns it as a text.");
+    report("error", `the input "${shown}" has no value`, "Pass an `input` function that returns it as a string.");
     return undefined;
   }
 
   #placeValue(name: Extract<Reference, { kind: "place" }>["name"], report: Report): string | undefined {
     if (name === "/" || name === "pathSeparator") return this.#separator();
-    const value = name === "userHome" ? this.#home() : (this.#from.workspaceFolder ?? this.#from.baseFolder);
+    const value = name === "userHome" ? this.#home() : (this.#sources.workspaceFolder ?? this.#sources.baseFolder);
     if (value === undefined) {
       const option = name === "userHome" ? "userHome" : "workspaceFolder";
       report("error", `\`\${${name}}\` has no value`, `Pass \`${option}\`.`);
@@ -161,11 +179,11 @@ export class TextExpander {
   }
 
   #home(): string | undefined {
-    return this.#from.userHome ?? this.variable("HOME") ?? this.variable("USERPROFILE");
+    return this.#sources.userHome ?? this.variable("HOME") ?? this.variable("USERPROFILE");
   }
 
   #separator(): string {
-    const { baseFolder, workspaceFolder } = this.#from;
+    const { baseFolder, workspaceFolder } = this.#sources;
     return /^[A-Za-z]:\\/.test(workspaceFolder ?? baseFolder ?? this.#home() ?? "") ? "\\" : "/";
   }
 }

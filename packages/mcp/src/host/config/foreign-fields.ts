@@ -3,12 +3,12 @@ import { type ConfigDialect, isRecord } from "./config-dialect.js";
 import type { FieldReader } from "./server-fields.js";
 import { parseEnvFile } from "./small-file.js";
 
-/** A server that is being read. */
+/** A server whose fields are still being read. */
 export type ServerDraft = { -readonly [K in keyof HostServer]: HostServer[K] };
 
 type Rule = (value: unknown, draft: ServerDraft, read: FieldReader, path: readonly string[]) => void;
 
-/** What applications call the transports. */
+/** The transports by the names that applications use for them. */
 const TRANSPORTS: Readonly<Record<string, NonNullable<HostServer["transport"]>>> = {
   stdio: "stdio",
   local: "stdio",
@@ -21,7 +21,7 @@ const TRANSPORTS: Readonly<Record<string, NonNullable<HostServer["transport"]>>>
 
 const allow: Rule = (value, draft, read, path) => {
   const names = read.texts(value, path);
-  // Some write a star for all of them.
+  // Some applications write `*` for all tools.
   if (names !== undefined && !names.includes("*")) draft.tools = { ...draft.tools, allow: names };
 };
 
@@ -45,33 +45,40 @@ const address =
     if (transport !== undefined) draft.transport ??= transport;
   };
 
-/** What is written like a variable, and unlike a token: capitals, and short or with underscores. */
-const CERTAINLY_A_NAME = /^(?:[A-Z][A-Z0-9]{0,11}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]{1,16})+)$/;
+/**
+ * Matches names that look like an environment variable rather than a token: capitals, and short or with underscores.
+ */
+const VARIABLE_STYLE = /^(?:[A-Z][A-Z0-9]{0,11}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]{1,16})+)$/;
 
-/** Adds headers beside those that are there; those win. */
+/** Adds headers. Headers that are already set win. */
 function addHeaders(draft: ServerDraft, headers: Readonly<Record<string, string>>): void {
   draft.headers = { ...headers, ...draft.headers };
 }
 
-/** A header whose value is a variable: filled in, or kept as a reference. */
-function fromVariable(name: unknown, read: FieldReader, path: readonly string[]): string | undefined {
+/** Returns the value of the variable `name`, or a reference to it if references are kept. */
+function valueOfVariable(name: unknown, read: FieldReader, path: readonly string[]): string | undefined {
   if (typeof name !== "string" || !/^[A-Za-z_]\w{0,254}$/.test(name)) {
-    return read.problem(path, "error", "the value must be the name of a variable", "Write the name, not the value.");
+    return read.problem(
+      path,
+      "error",
+      "the value must be the name of an environment variable",
+      "Write the name, not the value.",
+    );
   }
   if (!read.fills) return `\${${name}}`;
   const value = read.expander.variable(name);
   if (value !== undefined) return value;
-  // People paste the token in place of its variable, and that must not be shown.
-  const shown = CERTAINLY_A_NAME.test(name) ? `the variable ${name}` : "the variable that is named here";
+  // People paste the token instead of the name of its variable. Such a token must not be shown.
+  const shown = VARIABLE_STYLE.test(name) ? `the variable ${name}` : "the variable named here";
   return read.problem(
     path,
     "error",
     `${shown} is not set`,
-    "Set the variable; the field holds its name, not its value.",
+    "Set the variable. This field holds its name, not its value.",
   );
 }
 
-/** Fields of other applications, with what they are here. */
+/** Fields of other applications, and how they translate to ours. */
 const RULES: Readonly<Record<string, Rule>> = {
   type(value, draft, read, path) {
     const known = typeof value === "string" && Object.hasOwn(TRANSPORTS, value) ? TRANSPORTS[value] : undefined;
@@ -82,7 +89,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   serverUrl: address(undefined),
   envFile(value, draft, read, path) {
     if (!read.fills) {
-      return read.problem(path, "warning", "files of variables are left out here", "Write the variables into `env`.");
+      return read.problem(
+        path,
+        "warning",
+        "`envFile` is ignored while references are kept",
+        "Write the variables into `env`.",
+      );
     }
     const file = read.text(value, path);
     const text =
@@ -99,11 +111,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (headers !== undefined) addHeaders(draft, headers);
   },
   env_http_headers(value, draft, read, path) {
-    const headers = read.textMap(value, path, (name, at) => fromVariable(name, read, at));
+    const headers = read.textMap(value, path, (name, at) => valueOfVariable(name, read, at));
     if (headers !== undefined) addHeaders(draft, headers);
   },
   bearer_token_env_var(value, draft, read, path) {
-    const token = (name: unknown) => fromVariable(name, read, path);
+    const token = (name: unknown) => valueOfVariable(name, read, path);
     const headers = read.textMap({ Authorization: value }, path, token);
     if (headers !== undefined) addHeaders(draft, { Authorization: `Bearer ${headers.Authorization}` });
   },
@@ -127,11 +139,16 @@ const RULES: Readonly<Record<string, Rule>> = {
   disabled_tools: deny,
   disabledTools: deny,
   headersHelper(_value, _draft, read, path) {
-    read.problem(path, "warning", "programs that print headers are never started", "Write the headers into `headers`.");
+    read.problem(
+      path,
+      "warning",
+      "`headersHelper` is ignored: its program is never started",
+      "Write the headers into `headers`.",
+    );
   },
 };
 
-/** Fields of ours that other applications fill differently. */
+/** Fields that other applications use with other types. */
 const SHARED_NAMES: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly rule: Rule }>> = {
   trust: {
     when: (value) => typeof value === "boolean",
@@ -142,7 +159,7 @@ const SHARED_NAMES: Readonly<Record<string, { readonly when: (value: unknown) =>
   tools: { when: (value) => Array.isArray(value), rule: allow },
 };
 
-/** Fields of other applications that mean nothing here. */
+/** Fields of other applications that are ignored. */
 const IGNORED = new Set(
   (
     "name description icon icons note notes version gallery metadata dev sandbox sandboxEnabled oauth auth authProviderType " +
@@ -151,9 +168,9 @@ const IGNORED = new Set(
   ).split(" "),
 );
 
-/** The rule for a field, if another application defines it: `ignore` for those that mean nothing here. */
+/** Returns the rule for a field that another application defines: `ignore` if it has no meaning here. */
 export function foreignRule(name: string, value: unknown, dialect: ConfigDialect): Rule | "ignore" | undefined {
-  // Approvals of single tools; ours names tools to offer.
+  // In Codex files `tools` holds approvals of single tools. Ours lists the tools to offer.
   if (dialect === "codex" && name === "tools") return "ignore";
   const shared = Object.hasOwn(SHARED_NAMES, name) ? SHARED_NAMES[name] : undefined;
   if (shared?.when(value) === true) return shared.rule;

@@ -1,21 +1,25 @@
 import type { ConfigDialect } from "./config-dialect.js";
 import { joinPath } from "./small-file.js";
 
-/** A file in which an application keeps its list of servers. Whether it exists is not known. */
+/** A file in which an application stores its list of servers. The file may not exist. */
 export interface KnownConfigFile {
+  /** The application for display, such as `Claude Desktop`. */
   readonly application: string;
+  /** The form of the file, for `readServers` and `writeServers`. */
   readonly dialect: ConfigDialect;
-  /** `user`: the path is complete. `project`: it is relative to the folder of a project. */
+  /** `user`: the path is absolute. `project`: the path is relative to the folder of a project. */
   readonly scope: "user" | "project";
+  /** The path, with the separators of the system. */
   readonly path: string;
+  /** The syntax of the file. `readServers` parses JSON; parse TOML before passing it on. */
   readonly format: "json" | "toml";
 }
 
-/** The systems whose places are known, in the names of Node's `process.platform`. */
+/** The systems whose locations are known, by their names in Node's `process.platform`. */
 export type ConfigSystem = "darwin" | "linux" | "win32";
 
-/** Files of projects: application, dialect, path. */
-const IN_PROJECTS: readonly (readonly [string, ConfigDialect, string])[] = [
+/** Files in projects: application, dialect, path. */
+const PROJECT_FILES: readonly (readonly [string, ConfigDialect, string])[] = [
   ["Parley", "parley", "parley.config.json"],
   ["Claude Code", "claude", ".mcp.json"],
   ["Cursor", "cursor", ".cursor/mcp.json"],
@@ -24,7 +28,10 @@ const IN_PROJECTS: readonly (readonly [string, ConfigDialect, string])[] = [
   ["Gemini CLI", "gemini", ".gemini/settings.json"],
 ];
 
-/** Where the known applications keep their lists of servers, for the user whose home folder is `home`, and in projects. */
+/**
+ * Lists the files in which the known applications store their servers, for the user with the home folder `home`, and in
+ * projects.
+ */
 export function knownConfigFiles(
   system: ConfigSystem,
   home: string,
@@ -35,7 +42,7 @@ export function knownConfigFiles(
   const inHome = (...names: string[]) => joinPath(home, ...names);
   const claude = env.CLAUDE_CONFIG_DIR === undefined ? home : env.CLAUDE_CONFIG_DIR;
   const codex = env.CODEX_HOME === undefined ? inHome(".codex") : env.CODEX_HOME;
-  const ofUser: readonly (readonly [string, ConfigDialect, string])[] = [
+  const userFiles: readonly (readonly [string, ConfigDialect, string])[] = [
     ["Claude Desktop", "claude", inSettings("Claude", "claude_desktop_config.json")],
     ["Claude Code", "claude", joinPath(claude, ".claude.json")],
     ["Cursor", "cursor", inHome(".cursor", "mcp.json")],
@@ -46,14 +53,14 @@ export function knownConfigFiles(
     ["Windsurf", "claude", inHome(".codeium", "windsurf", "mcp_config.json")],
   ];
   return [
-    ...ofUser.map((row) => known("user", ...row)),
-    ...IN_PROJECTS.map(([application, dialect, path]) =>
-      known("project", application, dialect, system === "win32" ? path.replaceAll("/", "\\") : path),
+    ...userFiles.map((row) => knownFile("user", ...row)),
+    ...PROJECT_FILES.map(([application, dialect, path]) =>
+      knownFile("project", application, dialect, system === "win32" ? path.replaceAll("/", "\\") : path),
     ),
   ];
 }
 
-function known(
+function knownFile(
   scope: KnownConfigFile["scope"],
   application: string,
   dialect: ConfigDialect,

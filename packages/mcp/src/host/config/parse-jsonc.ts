@@ -1,18 +1,18 @@
 import { McpError } from "../../protocol/error.js";
 
-/** Longest text, in characters: an application may keep much else in the same file. */
+/** Maximum length of the text, in characters. Applications may store much else in the same file. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
-/** Lists and objects within each other. */
+/** Maximum nesting of arrays and objects. */
 const MAX_DEPTH = 64;
 
 /**
- * Reads JSON that may have comments and trailing commas, as editors write it. Throws `invalid_definition` with the line and the
- * column, and never with a part of the text, which may be a secret. `what` names the text in messages.
+ * Parses JSON with comments and trailing commas, as editors write it. Throws `invalid_definition` with the line and the
+ * column. The error never contains a part of the text, which may be a secret. `what` names the text in messages.
  */
 export function parseJsonc(text: string, what: string): unknown {
   if (text.length > MAX_TEXT_LENGTH) {
     throw new McpError("invalid_definition", `${what} is longer than ${MAX_TEXT_LENGTH} characters (MAX_TEXT_LENGTH)`, {
-      fix: "Keep the servers in a file of their own.",
+      fix: "Move the servers to a separate file.",
     });
   }
   return new JsoncReader(text, what).document();
@@ -26,19 +26,19 @@ class JsoncReader {
   constructor(text: string, what: string) {
     this.#text = text;
     this.#what = what;
-    // A byte order mark is no part of the text.
+    // Skips a byte order mark.
     this.#at = text.startsWith("\uFEFF") ? 1 : 0;
   }
 
   document(): unknown {
     const value = this.#value(0);
     this.#skip();
-    if (this.#at < this.#text.length) this.#refuse("more follows the end of the value");
+    if (this.#at < this.#text.length) this.#refuse("there is text after the end of the value");
     return value;
   }
 
   #value(depth: number): unknown {
-    if (depth > MAX_DEPTH) this.#refuse(`lists and objects are nested more than ${MAX_DEPTH} deep (MAX_DEPTH)`);
+    if (depth > MAX_DEPTH) this.#refuse(`arrays and objects are nested more than ${MAX_DEPTH} deep (MAX_DEPTH)`);
     this.#skip();
     const first = this.#text[this.#at];
     if (first === "{") return this.#object(depth);
@@ -50,14 +50,14 @@ class JsoncReader {
   #object(depth: number): Record<string, unknown> {
     const members: [string, unknown][] = [];
     this.#items("}", () => {
-      if (this.#text[this.#at] !== '"') this.#refuse("a name in double quotes is missing");
+      if (this.#text[this.#at] !== '"') this.#refuse("expected a name in double quotes");
       const name = this.#string();
       this.#skip();
       if (this.#text[this.#at] !== ":") this.#refuse("a colon is missing after a name");
       this.#at++;
       members.push([name, this.#value(depth + 1)]);
     });
-    // `fromEntries` makes even `__proto__` a member like any other.
+    // `fromEntries` makes even `__proto__` an ordinary member.
     return Object.fromEntries(members);
   }
 
@@ -67,7 +67,7 @@ class JsoncReader {
     return found;
   }
 
-  /** What stands between brackets, separated by commas. */
+  /** Reads the comma-separated items between brackets. */
   #items(end: string, read: () => void): void {
     const start = this.#at++;
     for (;;) {
@@ -88,9 +88,9 @@ class JsoncReader {
     while (end < this.#text.length && this.#text[end] !== '"' && this.#text[end] !== "\n") {
       end += this.#text[end] === "\\" ? 2 : 1;
     }
-    if (this.#text[end] !== '"') this.#refuse("a text in quotes does not end on its line", start);
+    if (this.#text[end] !== '"') this.#refuse("a string does not end on its line", start);
     this.#at = end + 1;
-    // Safe: what is between quotes and is JSON is a text.
+    // Safe: valid JSON in quotes is a string.
     return this.#parsed(start) as string;
   }
 
@@ -105,8 +105,8 @@ class JsoncReader {
     try {
       return JSON.parse(this.#text.slice(start, this.#at));
     } catch {
-      // The engine's message quotes the text.
-      return this.#refuse("this is no JSON value", start);
+      // The engine's message would quote the text.
+      return this.#refuse("this is not a JSON value", start);
     }
   }
 

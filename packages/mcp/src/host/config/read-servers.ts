@@ -20,36 +20,37 @@ import { asTemplate, parseReferences, ReferenceFlaw, renderReferences } from "./
 
 /** Options for reading a configuration. */
 export interface ReadServersOptions extends ValueSources {
-  /** Whose form the configuration has. Default: what its fields say. */
+  /** The application whose form the configuration has. Default: detected by its fields. */
   readonly dialect?: ConfigDialect | undefined;
   /**
-   * Whether references such as `${TOKEN}` are filled in. Default: true. With false they are kept, in our own notation, for programs
-   * that rewrite a file with `writeServers`.
+   * True to fill in references such as `${TOKEN}`. Default: true. With false they are kept, in the notation of our own
+   * form, for programs that rewrite a file with `writeServers`.
    */
   readonly expand?: boolean | undefined;
 }
 
-/** What a configuration holds. */
+/** The servers of a configuration, and its problems. */
 export interface ReadServers {
-  /** The servers by name. One with an error is `disabled`, and has the fields that could be read. */
+  /** The servers by name. A server with an error is `disabled` and has only the fields that could be read. */
   readonly servers: Record<string, HostServer>;
-  /** What is wrong, field by field. */
+  /** The problems of single fields, of servers and of the file. */
   readonly problems: ConfigProblem[];
-  /** What the user is to be asked for before the servers are complete, as files of VS Code declare it. */
+  /** The values to ask the user for, as VS Code files declare them. */
   readonly inputs: ConfigInput[];
-  /** The form that was found. */
+  /** The form of the configuration: the given one, or the detected one. */
   readonly dialect: ConfigDialect;
 }
 
-/** Servers of one configuration. */
+/** Maximum number of servers in one configuration. */
 const MAX_SERVERS = 1000;
-/** Length of the name of a server. */
+/** Maximum length of a server's name. */
 const MAX_NAME_LENGTH = 128;
 
 /**
- * Reads the servers of a configuration file of Claude, Cursor, VS Code, Codex, Gemini or our own, given as text (JSON with comments
- * and trailing commas) or parsed. Nothing is started and no command runs. What is wrong with one server disables that server alone,
- * and is listed in `problems`; no text of a problem ever holds a value. Throws only for a text that is no JSON, and for wrong options.
+ * Reads the servers from a configuration file of Claude, Cursor, VS Code, Codex, Gemini or our own form, given as text
+ * (JSON with comments and trailing commas) or as a parsed object. It starts no server and runs no command. An invalid
+ * server is disabled without affecting the others and is listed in `problems`. A problem never contains a value. Throws
+ * `invalid_definition` only for text that is not JSON and for invalid options.
  */
 export function readServers(config: unknown, options: ReadServersOptions): ReadServers {
   checkOptions<ReadServersOptions, typeof OPTIONS>("readServers", options, OPTIONS);
@@ -78,7 +79,7 @@ export function readServers(config: unknown, options: ReadServersOptions): ReadS
 
 const OPTIONS = "env readFile files baseFolder workspaceFolder userHome input dialect expand";
 
-/** The declared inputs. */
+/** Reads the declared inputs; skips those without an id. */
 function inputsOf(config: unknown): ConfigInput[] {
   const list = isRecord(config) ? own(config, "inputs") : undefined;
   if (!Array.isArray(list)) return [];
@@ -116,7 +117,7 @@ class ServersReader {
   all(): Record<string, HostServer> {
     const entries = Object.entries(this.#found.entries);
     if (entries.length > MAX_SERVERS) {
-      const message = `there are more than ${MAX_SERVERS} servers (MAX_SERVERS); the others are left out`;
+      const message = `there are more than ${MAX_SERVERS} servers (MAX_SERVERS); the rest is ignored`;
       this.#problems.add("error", this.#found.path, undefined, message, "Remove some.");
     }
     const read = entries.slice(0, MAX_SERVERS).flatMap(([name, entry]): [string, HostServer][] => {
@@ -127,12 +128,12 @@ class ServersReader {
   }
 
   #isName(name: string): boolean {
-    // Control characters and the like would forge lines of logs and of lists.
+    // Control characters and the like could forge lines in logs and lists.
     const fits =
       name.trim() !== "" && name.length <= MAX_NAME_LENGTH && shownName(name.slice(0, 80)) === name.slice(0, 80);
     if (fits && !isReservedName(name)) return true;
     const path = [...this.#found.path, name];
-    const message = `"${shownName(name)}" cannot be the name of a server`;
+    const message = `"${shownName(name)}" is not a valid server name`;
     this.#problems.add(
       "error",
       path,
@@ -163,10 +164,10 @@ class ServersReader {
 
   #fieldReader(report: ConstructorParameters<typeof FieldReader>[1]): FieldReader {
     const fills = this.#options.expand !== false;
-    return new FieldReader((text, tell) => this.#text(text, fills, tell), report, this.#expander, fills);
+    return new FieldReader((text, reportFlaw) => this.#text(text, fills, reportFlaw), report, this.#expander, fills);
   }
 
-  /** Codex takes texts as they stand; all others have references in them. */
+  /** Expands a string. Codex has no references in strings; every other form has. */
   #text(text: string, fills: boolean, report: Report): string | undefined {
     const { dialect } = this.#found;
     if (dialect === "codex") return fills ? text : asTemplate(text);
@@ -175,7 +176,7 @@ class ServersReader {
       return renderReferences(parseReferences(text, dialect === "gemini"), "parley");
     } catch (error) {
       if (!(error instanceof ReferenceFlaw)) throw error;
-      report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a plain `${`.");
+      report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a literal `${`.");
       return undefined;
     }
   }
@@ -186,7 +187,7 @@ class ServersReader {
       if (value === undefined) continue;
       const rule = foreignRule(name, value, this.#found.dialect);
       if (rule === "ignore") continue;
-      // Ours come first, because theirs add to them.
+      // Our own fields come first, because foreign fields add to them.
       if (rule !== undefined) later.push(() => rule(value, draft, read, [name]));
       else this.#ownField(name, value, draft, read);
     }
@@ -208,27 +209,28 @@ class ServersReader {
       return;
     }
     const found = read.read(field, value, [name]);
-    // Safe: the table has for each field the kind of its type.
+    // Safe: the table gives each field the kind that matches its type.
     if (found !== undefined) Object.assign(draft, { [name]: found });
   }
 }
 
-/** A server needs one way to be reached, and a transport that fits it. */
+/** Checks that a server has exactly one of `command` and `url`, and a transport that matches. */
 function checkReach(draft: ServerDraft, read: FieldReader): void {
   const { command, url, transport } = draft;
   if (command === undefined && url === undefined) {
-    return read.problem([], "error", "the server has neither `command` nor `url`", "Write one of them.");
+    return read.problem([], "error", "the server has neither `command` nor `url`", "Add one of them.");
   }
   if (command !== undefined && url !== undefined) {
     return read.problem([], "error", "the server has both `command` and `url`", "Remove one of them.");
   }
-  if (command?.trim() === "") return read.problem(["command"], "error", "the command is empty", "Name a program.");
+  if (command?.trim() === "")
+    return read.problem(["command"], "error", "the command is empty", "Write the program to start.");
   if (transport !== undefined && (transport === "stdio") !== (command !== undefined)) {
     const given = command === undefined ? "`url`" : "`command`";
-    read.problem([], "error", `the transport "${transport}" does not fit ${given}`, "Remove the transport.");
+    read.problem([], "error", `the transport "${transport}" cannot be used with ${given}`, "Remove the transport.");
   }
   if (url === undefined || (!read.fills && url.includes("${"))) return;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    read.problem(["url"], "error", "the address is no URL of HTTP", "Write one that begins with https:// or http://.");
+    read.problem(["url"], "error", "`url` is not an HTTP URL", "Write a URL that begins with https:// or http://.");
   }
 }

@@ -3,7 +3,7 @@ import { isRecord, isReservedName } from "./config-dialect.js";
 import { shownName } from "./config-problem.js";
 import type { Report, TextExpander } from "./expand-text.js";
 
-/** What a field of a server holds. Numbers are whole and above 0, except those of kind `rate`. */
+/** The kind of value that a field of a server has. Numbers are integers above 0, except those of kind `rate`. */
 export type FieldKind =
   | "text"
   | "texts"
@@ -16,68 +16,74 @@ export type FieldKind =
   | readonly string[]
   | { readonly [name: string]: Field };
 
-/** One field: what it holds, and what editors show for it. */
+/** One field: the kind of its value, and the description that editors show. */
 export interface Field {
   readonly kind: FieldKind;
-  readonly says: string;
+  readonly description: string;
 }
 
 type Table<T> = { readonly [K in keyof Required<T>]: Field };
 
 const TOOL_FIELDS: Table<ToolNames> = {
-  allow: { kind: "texts", says: "Only these tools are offered." },
-  deny: { kind: "texts", says: "These tools are not offered." },
+  allow: { kind: "texts", description: "Offer only these tools." },
+  deny: { kind: "texts", description: "Do not offer these tools." },
 };
 
-/** Every field of a server; the reader, the writer and the schema for editors all follow this table. */
+/** Every field of a server. The reader, the writer and the schema for editors all use this table. */
 export const SERVER_FIELDS: Table<HostServer> = {
-  command: { kind: "text", says: "The program to start: a path, or a name that is looked up." },
-  args: { kind: "texts", says: "The program's arguments." },
-  env: { kind: "text map", says: "Variables for the program." },
-  inheritEnv: { kind: "flag or texts", says: "Names of variables that the program inherits, or true for all." },
-  cwd: { kind: "text", says: "The folder in which the program starts." },
-  url: { kind: "text", says: "The address of a server that runs already." },
-  headers: { kind: "text map", says: "Sent with every HTTP request." },
-  transport: { kind: ["stdio", "http", "sse"], says: "How the server is reached." },
-  maxMessageBytes: { kind: "count", says: "Longest message that is read, in bytes." },
-  disabled: { kind: "flag", says: "Kept in the list, but not started." },
-  required: { kind: "flag", says: "The host fails to start when this server does." },
+  command: { kind: "text", description: "The program to start: a path, or a name that is searched for in PATH." },
+  args: { kind: "texts", description: "Arguments of the program." },
+  env: { kind: "text map", description: "Environment variables of the program." },
+  inheritEnv: {
+    kind: "flag or texts",
+    description: "Names of environment variables that the program inherits, or true for all.",
+  },
+  cwd: { kind: "text", description: "The working directory of the program." },
+  url: { kind: "text", description: "The URL of a server that is already running." },
+  headers: { kind: "text map", description: "HTTP headers that are sent with every request." },
+  transport: { kind: ["stdio", "http", "sse"], description: "The transport that connects to the server." },
+  maxMessageBytes: { kind: "count", description: "The largest accepted message, in bytes." },
+  disabled: { kind: "flag", description: "True to keep the server in the list without starting it." },
+  required: { kind: "flag", description: "True if the host must not start without this server." },
   trust: {
     kind: ["trusted", "untrusted"],
-    says: "Whether the annotations of its tools may decide anything.",
+    description: "`trusted` if the host may rely on the annotations of its tools.",
   },
-  startMs: { kind: "count", says: "Milliseconds for starting, the handshake and the first lists." },
-  callMs: { kind: "count", says: "Milliseconds for one call as a whole." },
-  tools: { kind: TOOL_FIELDS, says: "Which tools are offered." },
-  connections: { kind: "count", says: "Connections that share the calls." },
-  concurrency: { kind: "count", says: "Calls that run at once." },
-  queue: { kind: "count", says: "Calls that wait for a free place." },
-  perSecond: { kind: "rate", says: "Calls that begin in a second, on average." },
-  burst: { kind: "count", says: "Calls that may begin at once after a quiet time." },
-  prefix: { kind: "text or false", says: "What precedes the names of its tools and prompts; false for nothing." },
-  isolation: { kind: ["shared", "client"], says: "Whether all clients of a gateway share the server." },
+  startMs: { kind: "count", description: "Maximum time to start, connect and fetch the first lists, in milliseconds." },
+  callMs: { kind: "count", description: "Maximum time of one call, in milliseconds." },
+  tools: { kind: TOOL_FIELDS, description: "Tools to offer or to hide." },
+  connections: { kind: "count", description: "Number of connections that share the calls." },
+  concurrency: { kind: "count", description: "Maximum number of calls that run at the same time." },
+  queue: { kind: "count", description: "Maximum number of calls that wait for a free slot." },
+  perSecond: { kind: "rate", description: "Average number of calls that may begin per second." },
+  burst: { kind: "count", description: "Number of calls that may begin at once after a pause." },
+  prefix: { kind: "text or false", description: "The prefix of its tools and prompts; false for none." },
+  isolation: {
+    kind: ["shared", "client"],
+    description: "`shared`: all clients of a gateway use the same server. `client`: each client has its own.",
+  },
 };
 
-/** The field of that name; undefined for others, such as `constructor`. */
+/** The field with this name; undefined for other names, such as `constructor`. */
 export function fieldOf(name: string): Field | undefined {
   // Safe: `hasOwn` has found the name in the table.
   return Object.hasOwn(SERVER_FIELDS, name) ? SERVER_FIELDS[name as keyof HostServer] : undefined;
 }
 
-/** Tells of a problem below a server, at a path of names. */
+/** Reports a problem at a path below a server. */
 export type ReportAt = (path: readonly string[], ...problem: Parameters<Report>) => void;
 
-/** Arguments, variables, headers or tools of one server. */
+/** Maximum number of arguments, variables, headers or tools of one server. */
 const MAX_ITEMS = 1000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
 
-/** Reads the values of fields: checks what they hold and fills in references. Reports by path, and never with a value. */
+/** Reads the values of fields: checks their types and fills in references. Problems carry a path and never a value. */
 export class FieldReader {
-  /** Fills in what a text refers to. */
+  /** Fills in the references of a string. */
   readonly #text: (text: string, report: Report) => string | undefined;
   readonly #report: ReportAt;
   readonly expander: TextExpander;
-  /** Whether references are filled in, in place of being kept. */
+  /** True if references are filled in; false if they are kept. */
   readonly fills: boolean;
 
   constructor(
@@ -92,7 +98,7 @@ export class FieldReader {
     this.fills = fills;
   }
 
-  /** The value of a field of ours; undefined if it cannot be used, which has been reported. */
+  /** Reads a field of our own form. Undefined if the value cannot be used; the problem has been reported. */
   read({ kind }: Field, value: unknown, path: readonly string[]): unknown {
     if (typeof kind === "string") return this.#ofKind(kind, value, path);
     if (isChoice(kind)) return this.choice(kind, value, path);
@@ -101,7 +107,7 @@ export class FieldReader {
       const field = Object.hasOwn(kind, name) ? kind[name] : undefined;
       if (field !== undefined) return [[name, this.read(field, member, [...path, name])]];
       const known = Object.keys(kind).join(", ");
-      this.problem([...path, name], "warning", "the field does not exist", `Use one of: ${known}.`);
+      this.problem([...path, name], "warning", "the field is unknown", `Use one of: ${known}.`);
       return [];
     });
     return members === undefined ? undefined : Object.fromEntries(found.filter(([, member]) => member !== undefined));
@@ -118,21 +124,21 @@ export class FieldReader {
   }
 
   text(value: unknown, path: readonly string[]): string | undefined {
-    if (typeof value !== "string") return this.#wrong(path, "a text");
+    if (typeof value !== "string") return this.#wrong(path, "a string");
     const text = this.#text(value, (...problem) => this.#report(path, ...problem));
-    // A program or a request could not be started with it, and the runtime's error would quote it.
+    // Starting a program or sending a request would fail, and the runtime's error would quote the value.
     if (text?.includes("\0") !== true) return text;
-    return this.problem(path, "error", "the text has a NUL character", "Remove the character.");
+    return this.problem(path, "error", "the string contains a NUL character", "Remove the character.");
   }
 
   texts(value: unknown, path: readonly string[]): readonly string[] | undefined {
-    if (!Array.isArray(value)) return this.#wrong(path, "a list of texts");
+    if (!Array.isArray(value)) return this.#wrong(path, "a list of strings");
     if (value.length > MAX_ITEMS) return this.#tooMany(path);
     const found = value.map((item, at) => this.text(item, [...path, String(at)]));
     return found.every((item) => item !== undefined) ? found : undefined;
   }
 
-  /** Variables or headers, by name. Those of programs may be numbers, and null for none. */
+  /** Reads variables or headers by name. Variables may also be numbers, or null for none. */
   textMap(
     value: unknown,
     path: readonly string[],
@@ -148,9 +154,9 @@ export class FieldReader {
       if (!this.#isName(name, variables, at)) return [name, undefined];
       const text = each(variables && typeof member === "number" ? String(member) : member, at);
       if (variables || text === undefined || !/[\r\n]/.test(text)) return [name, text];
-      return [name, this.problem(at, "error", "the header has a line break", "Remove the line break.")];
+      return [name, this.problem(at, "error", "the header contains a line break", "Remove the line break.")];
     });
-    // Safe: the values that are undefined have been looked for.
+    // Safe: the condition excludes undefined values.
     return found.every(([, text]) => text !== undefined)
       ? (Object.fromEntries(found) as Record<string, string>)
       : undefined;
@@ -160,7 +166,7 @@ export class FieldReader {
     return typeof value === "boolean" ? value : this.#wrong(path, "true or false");
   }
 
-  /** A number above 0. */
+  /** Reads a number above 0. */
   number(value: unknown, path: readonly string[], whole = false): number | undefined {
     const fits = typeof value === "number" && value > 0 && Number.isFinite(value);
     if (fits && (!whole || Number.isSafeInteger(value))) return value;
@@ -172,7 +178,7 @@ export class FieldReader {
     return found ?? this.#wrong(path, `one of ${among.map((one) => `"${one}"`).join(", ")}`);
   }
 
-  /** Reports, and gives nothing. */
+  /** Reports a problem and returns undefined. */
   problem(path: readonly string[], ...problem: Parameters<Report>): undefined {
     this.#report(path, ...problem);
   }
@@ -185,7 +191,7 @@ export class FieldReader {
     const fits = variables ? /^[^=\0]{1,1024}$/.test(name) : HEADER_NAME.test(name);
     if (fits && !isReservedName(name)) return true;
     const what = variables ? "a variable" : "a header";
-    this.problem(path, "error", `"${shownName(name)}" cannot be the name of ${what}`, "Remove it, or rename it.");
+    this.problem(path, "error", `"${shownName(name)}" is not a valid name of ${what}`, "Remove it, or rename it.");
     return false;
   }
 

@@ -2,22 +2,28 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Files } from "../../platform/platform.js";
 import { isReservedName } from "./config-dialect.js";
 
-/** Longest file that a configuration may refer to, in bytes: they hold a token, a certificate or some variables. */
+/**
+ * Maximum size of a file that a configuration refers to, in bytes. Such files hold a token, a certificate or a few
+ * variables.
+ */
 const MAX_FILE_BYTES = 64 * 1024;
 
-/** Why a file gave nothing; never with a part of it. */
-interface Unread {
+/** The reason why a file could not be read. Never contains a part of the file. */
+interface ReadFailure {
   readonly why: string;
 }
 
-/** What a file holds, as text. */
-export function readSmallFile(path: string, by: ((path: string) => string) | Files | undefined): string | Unread {
+/** Returns the content of a file as text. */
+export function readSmallFile(
+  path: string,
+  reader: ((path: string) => string) | Files | undefined,
+): string | ReadFailure {
   try {
-    if (by === undefined) return { why: "there is no access to files" };
-    const text: unknown = typeof by === "function" ? by(path) : readWith(by, path);
-    // A promise is never awaited here, and must not end the process when it is rejected.
+    if (reader === undefined) return { why: "files cannot be accessed" };
+    const text: unknown = typeof reader === "function" ? reader(path) : readWith(reader, path);
+    // The promise is not awaited; its rejection must not end the process.
     if (text instanceof Promise) text.catch(() => {});
-    if (typeof text !== "string") return { why: "`readFile` must return its text at once" };
+    if (typeof text !== "string") return { why: "`readFile` must return a string, not a promise" };
     if (text.length > MAX_FILE_BYTES) return { why: `it is longer than ${MAX_FILE_BYTES} bytes (MAX_FILE_BYTES)` };
     return text.startsWith("\uFEFF") ? text.slice(1) : text;
   } catch (error) {
@@ -25,7 +31,7 @@ export function readSmallFile(path: string, by: ((path: string) => string) | Fil
   }
 }
 
-/** The code of a system error; other messages may quote the file. */
+/** Returns the code of a system error. Other messages may quote the file. */
 function reason(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (typeof code === "string" && /^E[A-Z0-9]{2,20}$/.test(code)) return code;
@@ -35,10 +41,10 @@ function reason(error: unknown): string {
 class Refusal extends Error {}
 
 function readWith(files: Files, path: string): string {
-  // A pipe would keep the process waiting for a writer.
+  // Opening a pipe would block the process until a writer appears.
   const descriptor = files.openSync(path, files.constants.O_RDONLY | (files.constants.O_NONBLOCK ?? 0));
   try {
-    if (!files.fstatSync(descriptor).isFile()) throw new Refusal("it is no ordinary file");
+    if (!files.fstatSync(descriptor).isFile()) throw new Refusal("it is not a regular file");
     const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
     let length = 0;
     while (length < bytes.length) {
@@ -57,8 +63,8 @@ const LINE = /^\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*(.*?)\s*$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
- * Reads lines of the form `NAME=value`, with `#` comments, `export`, and single or double quotes; double quotes know `\n` and the
- * like. Other lines are passed over, as other readers do. Nothing is filled in.
+ * Reads lines of the form `NAME=value`, with `#` comments, `export`, and single or double quotes. Double-quoted values
+ * support `\n`, `\r` and `\t`. Ignores other lines, as other readers do. References inside of values are not filled in.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found: [string, string][] = [];
@@ -76,13 +82,15 @@ function unquoted(raw: string): string {
   return single ?? raw.replace(/\s+#.*$/, "").replace(/^#.*$/, "");
 }
 
-/** Joins a folder and a path below it, with the separator that the folder has. */
+/** Joins a folder and path segments, with the separator that the folder uses. */
 export function joinPath(folder: string, ...names: readonly string[]): string {
   const separator = folder.includes("\\") && !folder.includes("/") ? "\\" : "/";
   return [folder.replace(/[\\/]+$/, ""), ...names].join(separator);
 }
 
-/** A path as it stands if it is absolute; otherwise below the home folder (`~/…`) or the base folder. */
+/**
+ * Returns an absolute path unchanged. Resolves `~/…` against the home folder and other paths against the base folder.
+ */
 export function absolutePath(path: string, base: string | undefined, home: string | undefined): string {
   if (/^~[\\/]/.test(path) && home !== undefined) return joinPath(home, path.slice(2));
   if (base === undefined || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(path)) return path;

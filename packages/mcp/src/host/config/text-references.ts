@@ -1,15 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
 import type { ConfigDialect } from "./config-dialect.js";
 
-/** A part of a text of a configuration: as it stands, or something to fill in. */
+/** A part of a configuration string: literal text, or a reference to fill in. */
 export type TextPart = string | Reference;
 
-/** Names without a prefix that are no variables of the environment. */
+/** Names without a prefix that are not environment variables. */
 export const PLACES = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"] as const;
 
-/** Something to fill in. */
+/** A reference to fill in. */
 export type Reference =
-  /** `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, and `$NAME` where that is a reference. */
+  /** `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, and `$NAME` in dialects that support it. */
   | {
       readonly kind: "env";
       readonly name: string;
@@ -20,24 +20,24 @@ export type Reference =
   | { readonly kind: "file"; readonly path: readonly TextPart[] }
   /** `${input:id}` */
   | { readonly kind: "input"; readonly id: string }
-  /** `${workspaceFolder}` and its like. */
+  /** `${workspaceFolder}` and similar names. */
   | { readonly kind: "place"; readonly name: (typeof PLACES)[number] };
 
-/** Why a text is no template; never a part of it. */
+/** The reason why a string is not a valid template. The message never contains a part of the string. */
 export class ReferenceFlaw extends Error {}
 
-/** References within each other, as in `${A:-${B:-c}}`. */
+/** Maximum nesting of references, as in `${A:-${B:-c}}`. */
 const MAX_NESTING = 8;
-/** Names of variables, as shells and Windows have them. */
+/** Names of variables, as shells and Windows allow them. */
 const VARIABLE = /^[A-Za-z_][\w.()-]{0,254}$/;
 const BARE_VARIABLE = /^[A-Za-z_]\w{0,254}/;
 
 /**
- * Splits a text at its references; `$${` stands for `${`. `bare` makes `$NAME` a reference as well. Throws a `ReferenceFlaw`
- * for a reference that is none.
+ * Splits a string at its references. `$${` is the escape for `${`. `bare` makes `$NAME` a reference as well. Throws a
+ * `ReferenceFlaw` for an invalid reference.
  */
 export function parseReferences(text: string, bare = false, depth = 0): TextPart[] {
-  if (depth > MAX_NESTING) throw new ReferenceFlaw(`has more than ${MAX_NESTING} references within each other`);
+  if (depth > MAX_NESTING) throw new ReferenceFlaw(`nests references more than ${MAX_NESTING} deep (MAX_NESTING)`);
   const parts: TextPart[] = [];
   let literal = "";
   const push = (reference: Reference) => {
@@ -76,7 +76,7 @@ function closingBrace(text: string, from: number): number {
     if (text[at] === "}" && --open === 0) return at;
     if (text.startsWith("${", at)) open++;
   }
-  throw new ReferenceFlaw("has `${` without its `}`");
+  throw new ReferenceFlaw("has a `${` without a closing `}`");
 }
 
 function referenceIn(inner: string, bare: boolean, depth: number): Reference {
@@ -86,56 +86,59 @@ function referenceIn(inner: string, bare: boolean, depth: number): Reference {
   if (prefix === "file" && rest !== "") return { kind: "file", path: parseReferences(rest, bare, depth) };
   if (prefix === "input" && /^[^\s${}]{1,255}$/.test(rest)) return { kind: "input", id: rest };
   if (prefix === "command" || prefix === "config") {
-    throw new ReferenceFlaw(`has a \`\${${prefix}:…}\`, which only the editor that it was written for can fill in`);
+    throw new ReferenceFlaw(`has a \`\${${prefix}:…}\`, which only its own editor can fill in`);
   }
   const variable = prefix === "env" ? rest : inner;
   const mark = variable.indexOf(":-");
   const name = mark < 0 ? variable : variable.slice(0, mark);
   if ((prefix !== undefined && prefix !== "env") || !VARIABLE.test(name)) {
-    throw new ReferenceFlaw("has a `${…}` that names nothing");
+    throw new ReferenceFlaw("has a `${…}` that is not a valid reference");
   }
   const otherwise = mark < 0 ? undefined : parseReferences(variable.slice(mark + 2), bare, depth);
   return { kind: "env", name, otherwise };
 }
 
-/** The text of a template in the notation of a dialect. Throws a `ReferenceFlaw` for what the dialect cannot express. */
+/**
+ * The string of a template in the notation of a dialect. Throws a `ReferenceFlaw` for references that the dialect does
+ * not support.
+ */
 export function renderReferences(parts: readonly TextPart[], dialect: ConfigDialect): string {
   const texts = parts.map((part) => (typeof part === "string" ? literal(part, dialect) : reference(part, dialect)));
-  // Together they would be the escape.
+  // A `$` followed by `${` would form the escape `$${`.
   const dollar = parts.some((part, at) => typeof part === "string" && part.endsWith("$") && at < parts.length - 1);
-  if (dollar && dialect === "parley") throw new ReferenceFlaw("has a `$` before a reference");
+  if (dollar && dialect === "parley") throw new ReferenceFlaw("has a `$` directly before a reference");
   return texts.join("");
 }
 
-/** A text that is meant as it stands, as a template of our own. */
+/** Escapes a literal string, so that it is a template of our own form. */
 export function asTemplate(text: string): string {
-  // A function, because `$$` has a meaning of its own in a replacement.
+  // A function, because `$$` has a special meaning in a replacement string.
   return text.replaceAll("${", () => "$${");
 }
 
 function literal(text: string, dialect: ConfigDialect): string {
   if (dialect === "parley") return asTemplate(text);
   if (dialect === "codex" || !text.includes("${")) return text;
-  throw new ReferenceFlaw("has a `${` that is no reference");
+  throw new ReferenceFlaw("has a literal `${`");
 }
 
 function reference(part: Reference, dialect: ConfigDialect): string {
   if (part.kind === "env") return variable(part, dialect);
-  if (dialect === "parley") return ourOwn(part, dialect);
+  if (dialect === "parley") return parleyReference(part, dialect);
   if (part.kind === "place" && (dialect === "vscode" || dialect === "cursor")) return `\${${part.name}}`;
   if (part.kind === "input" && dialect === "vscode") return `\${input:${part.id}}`;
-  throw new ReferenceFlaw(`refers to something with \`\${${part.kind === "place" ? part.name : `${part.kind}:…`}}\``);
+  throw new ReferenceFlaw(`uses \`\${${part.kind === "place" ? part.name : `${part.kind}:…`}}\``);
 }
 
-function ourOwn(part: Exclude<Reference, { kind: "env" }>, dialect: ConfigDialect): string {
+function parleyReference(part: Exclude<Reference, { kind: "env" }>, dialect: ConfigDialect): string {
   if (part.kind === "place") return `\${${part.name}}`;
   return part.kind === "input" ? `\${input:${part.id}}` : `\${file:${renderReferences(part.path, dialect)}}`;
 }
 
 function variable({ name, otherwise }: Extract<Reference, { kind: "env" }>, dialect: ConfigDialect): string {
-  if (dialect === "codex") throw new ReferenceFlaw("refers to a variable");
+  if (dialect === "codex") throw new ReferenceFlaw("uses an environment variable");
   const prefix = dialect === "vscode" || dialect === "cursor" ? "env:" : "";
   if (otherwise === undefined) return `\${${prefix}${name}}`;
-  if (prefix !== "") throw new ReferenceFlaw("has a default for a variable");
+  if (prefix !== "") throw new ReferenceFlaw("uses a default for a variable");
   return `\${${name}:-${renderReferences(otherwise, dialect)}}`;
 }

@@ -5,17 +5,17 @@ import { type ConfigProblem, ProblemList } from "./config-problem.js";
 import { fieldOf, SERVER_FIELDS } from "./server-fields.js";
 import { parseReferences, ReferenceFlaw, renderReferences, type TextPart } from "./text-references.js";
 
-/** A configuration to store, and what its form could not hold. */
+/** The result of `writeServers`: a configuration to store, and the parts that its dialect cannot express. */
 export interface WrittenServers {
-  /** The whole file as an object; for Codex, what is to be written as TOML. */
+  /** The whole file as an object. For Codex, serialize it as TOML. */
   readonly config: Record<string, unknown>;
-  /** `error`: the server was left out, because it would not be the same. `warning`: a field was left out. */
+  /** `error`: the server was left out, because it would behave differently. `warning`: only a field was left out. */
   readonly problems: ConfigProblem[];
 }
 
 type Entry = Record<string, unknown>;
 
-/** Values that say no more than leaving the field out. */
+/** Values that mean the same as leaving the field out. */
 const DEFAULTS: Readonly<HostServer> = {
   disabled: false,
   required: false,
@@ -26,9 +26,9 @@ const DEFAULTS: Readonly<HostServer> = {
 };
 
 /**
- * Writes servers in the form of an application, so that a program can add them to its file. Texts are written with their references
- * (`${TOKEN}`) in the notation of that application; `readServers` with `expand: false` gives such texts. What the form cannot hold
- * is listed in `problems`, and no text of a problem ever holds a value.
+ * Writes servers in the form of an application, so that a program can add them to that application's file. References
+ * such as `${TOKEN}` are written in the notation of the application; read them with `readServers` and `expand: false`.
+ * Everything that the form cannot express is listed in `problems`. A problem never contains a value.
  */
 export function writeServers(servers: Readonly<Record<string, HostServer>>, dialect: ConfigDialect): WrittenServers {
   if (!Object.hasOwn(DIALECTS, dialect)) {
@@ -73,14 +73,14 @@ class ServerWriter {
       const value = this.#server[name];
       if (value === undefined) continue;
       if (this.#dialect === "parley") entry[name] = this.#rendered(value, name);
-      else if (!this.#write(name, entry) && !isEmpty(value) && value !== DEFAULTS[name]) this.#lost(name);
+      else if (!this.#write(name, entry) && !isEmpty(value) && value !== DEFAULTS[name]) this.#reportUnsupported(name);
     }
     const unknown = Object.keys(this.#server).find((name) => fieldOf(name) === undefined);
-    if (unknown !== undefined) this.#lost(unknown);
+    if (unknown !== undefined) this.#reportUnsupported(unknown);
     return this.#failed ? undefined : entry;
   }
 
-  /** Writes one field; false if the form has nothing for it. */
+  /** Writes one field. False if the form has no field for it. */
   #write(name: keyof HostServer, entry: Entry): boolean {
     const { [name]: value, transport, url } = this.#server;
     const dialect = this.#dialect;
@@ -88,7 +88,7 @@ class ServerWriter {
       entry[name] = this.#rendered(value, name);
     } else if (name === "url") {
       entry[dialect === "gemini" && transport === "http" ? "httpUrl" : "url"] = this.#rendered(value, name);
-      // Claude takes an address without a type for a program.
+      // Claude treats an entry without a type as a program.
       if (dialect === "claude" || dialect === "vscode") entry.type = transport ?? "http";
     } else if (name === "transport") {
       return this.#transport(entry, url !== undefined);
@@ -111,7 +111,7 @@ class ServerWriter {
   #transport(entry: Entry, remote: boolean): boolean {
     const { transport } = this.#server;
     if (this.#dialect === "codex") {
-      if (transport === "sse") this.#refuse("transport", "the form has no transport `sse`");
+      if (transport === "sse") this.#refuse("transport", "Codex does not support the transport `sse`");
       return true;
     }
     const named = this.#dialect === "gemini" ? transport === "sse" : !remote || this.#dialect === "cursor";
@@ -137,18 +137,20 @@ class ServerWriter {
     if (tools?.deny !== undefined) entry[deny] = this.#rendered(tools.deny, "tools");
   }
 
-  /** Variables and headers. Codex names variables in members of their own, in place of references. */
+  /**
+   * Writes environment variables and headers. Codex names variables in separate fields instead of using references.
+   */
   #map(name: "env" | "headers", entry: Entry): void {
     const codex = this.#dialect === "codex";
     const target = codex && name === "headers" ? "http_headers" : name;
     for (const [key, text] of Object.entries(this.#server[name] ?? {})) {
       const parts = this.#parts(text, [name, key]);
-      if (parts === undefined || (codex && name === "headers" && headerOfCodex(key, parts, entry))) continue;
+      if (parts === undefined || (codex && name === "headers" && addCodexVariableHeader(key, parts, entry))) continue;
       add(entry, target, key, this.#render(parts, [name, key]));
     }
   }
 
-  /** A value with the references of all its texts in the notation of the form. */
+  /** The value, with the references of all its strings in the notation of the dialect. */
   #rendered(value: unknown, ...path: string[]): unknown {
     if (typeof value === "string") {
       const parts = this.#parts(value, path);
@@ -174,20 +176,20 @@ class ServerWriter {
       return run();
     } catch (error) {
       if (!(error instanceof ReferenceFlaw)) throw error;
-      this.#refuse(path, `the text ${error.message}, which the form of "${this.#dialect}" cannot hold`);
+      this.#refuse(path, `the text ${error.message}, which files of "${this.#dialect}" do not support`);
       return undefined;
     }
   }
 
   #refuse(path: string | readonly string[], message: string): void {
     this.#failed = true;
-    this.#report("error", path, message, "Write the value in another way, or add the server by hand.");
+    this.#report("error", path, message, "Change the value, or add the server by hand.");
   }
 
-  #lost(name: string): void {
-    // A server that was turned off must not be on again in another place.
-    if (name === "disabled") this.#refuse(name, "the form cannot hold a server that is disabled");
-    else this.#report("warning", name, `the form of "${this.#dialect}" has no such field`, "Leave it out.");
+  #reportUnsupported(name: string): void {
+    // A disabled server must not become enabled in another file.
+    if (name === "disabled") this.#refuse(name, `files of "${this.#dialect}" cannot disable a server`);
+    else this.#report("warning", name, `files of "${this.#dialect}" have no such field`, "Remove the field.");
   }
 
   #report(severity: ConfigProblem["severity"], path: string | readonly string[], message: string, fix: string): void {
@@ -196,8 +198,8 @@ class ServerWriter {
   }
 }
 
-/** A header whose value is a variable. */
-function headerOfCodex(name: string, parts: readonly TextPart[], entry: Entry): boolean {
+/** Writes a header whose value is an environment variable. False if the value is something else. */
+function addCodexVariableHeader(name: string, parts: readonly TextPart[], entry: Entry): boolean {
   const [first, second] = parts;
   if (parts.length === 1 && isPlainVariable(first)) {
     add(entry, "env_http_headers", name, first.name);
@@ -215,7 +217,7 @@ function isPlainVariable(part: TextPart | undefined): part is Extract<TextPart, 
 
 function add(entry: Entry, target: string, key: string, value: unknown): void {
   const before = entry[target];
-  // `fromEntries` makes even `__proto__` a member like any other.
+  // `fromEntries` makes even `__proto__` an ordinary member.
   entry[target] = Object.fromEntries([...Object.entries(isRecord(before) ? before : {}), [key, value]]);
 }
 

@@ -10,22 +10,22 @@ const problemsOf = (entry: unknown) => read({ servers: { a: entry } }).problems;
 
 describe("a field that cannot be used", () => {
   it.each<[unknown, string, string]>([
-    [{ command: 5 }, "servers.a.command", "the value must be a text"],
+    [{ command: 5 }, "servers.a.command", "the value must be a string"],
     [{ command: " " }, "servers.a.command", "the command is empty"],
-    [{ command: "c", args: "x" }, "servers.a.args", "the value must be a list of texts"],
-    [{ command: "c", args: ["x", 1] }, "servers.a.args.1", "the value must be a text"],
+    [{ command: "c", args: "x" }, "servers.a.args", "the value must be a list of strings"],
+    [{ command: "c", args: ["x", 1] }, "servers.a.args.1", "the value must be a string"],
     [{ command: "c", args: Array(1001).fill("x") }, "servers.a.args", "there are more than 1000 entries (MAX_ITEMS)"],
-    [{ command: "c\0" }, "servers.a.command", "the text has a NUL character"],
-    [{ command: "c", env: { A: true } }, "servers.a.env.A", "the value must be a text"],
-    [{ command: "c", env: { "A=B": "x" } }, "servers.a.env.A=B", '"A=B" cannot be the name of a variable'],
-    [{ url: "http://x", headers: { "a b": "x" } }, "servers.a.headers.a b", '"a b" cannot be the name of a header'],
-    [{ url: "http://x", headers: { a: "x\ny" } }, "servers.a.headers.a", "the header has a line break"],
-    [{ url: "ftp://x" }, "servers.a.url", "the address is no URL of HTTP"],
-    [{ url: "nonsense" }, "servers.a.url", "the address is no URL of HTTP"],
+    [{ command: "c\0" }, "servers.a.command", "the string contains a NUL character"],
+    [{ command: "c", env: { A: true } }, "servers.a.env.A", "the value must be a string"],
+    [{ command: "c", env: { "A=B": "x" } }, "servers.a.env.A=B", '"A=B" is not a valid name of a variable'],
+    [{ url: "http://x", headers: { "a b": "x" } }, "servers.a.headers.a b", '"a b" is not a valid name of a header'],
+    [{ url: "http://x", headers: { a: "x\ny" } }, "servers.a.headers.a", "the header contains a line break"],
+    [{ url: "ftp://x" }, "servers.a.url", "`url` is not an HTTP URL"],
+    [{ url: "nonsense" }, "servers.a.url", "`url` is not an HTTP URL"],
     [{}, "servers.a", "the server has neither `command` nor `url`"],
     [{ command: "c", url: "http://x" }, "servers.a", "the server has both `command` and `url`"],
-    [{ command: "c", transport: "http" }, "servers.a", 'the transport "http" does not fit `command`'],
-    [{ url: "http://x", transport: "stdio" }, "servers.a", 'the transport "stdio" does not fit `url`'],
+    [{ command: "c", transport: "http" }, "servers.a", 'the transport "http" cannot be used with `command`'],
+    [{ url: "http://x", transport: "stdio" }, "servers.a", 'the transport "stdio" cannot be used with `url`'],
     [
       { url: "http://x", transport: "pigeon" },
       "servers.a.transport",
@@ -35,7 +35,7 @@ describe("a field that cannot be used", () => {
     [{ command: "c", callMs: "5" }, "servers.a.callMs", "the value must be a whole number above 0"],
     [{ command: "c", perSecond: -1 }, "servers.a.perSecond", "the value must be a number above 0"],
     [{ command: "c", required: "yes" }, "servers.a.required", "the value must be true or false"],
-    [{ command: "c", tools: { allow: [1] } }, "servers.a.tools.allow.0", "the value must be a text"],
+    [{ command: "c", tools: { allow: [1] } }, "servers.a.tools.allow.0", "the value must be a string"],
     [null, "servers.a", "the entry must be an object"],
     [["c"], "servers.a", "the entry must be an object"],
   ])("%j is an error at %s", (entry, path, message) => {
@@ -130,9 +130,7 @@ describe("a value", () => {
     for (const token of pasted) {
       const entry = { url: "http://x", bearer_token_env_var: token, env_http_headers: { "X-Key": token } };
       const { problems } = read({ mcp_servers: { a: entry } });
-      expect(problems.map(({ message }) => message)).toEqual(
-        Array(2).fill("the variable that is named here is not set"),
-      );
+      expect(problems.map(({ message }) => message)).toEqual(Array(2).fill("the variable named here is not set"));
       expect(JSON.stringify(problems)).not.toContain(token);
     }
     const named = read({ mcp_servers: { a: { url: "http://x", bearer_token_env_var: "GITHUB_TOKEN" } } });
@@ -159,15 +157,15 @@ describe("a value", () => {
 
 describe("a whole file", () => {
   it.each([
-    ['{\n  "servers": {\n    "a": 1,,\n  }\n}', "a name in double quotes is missing (line 3, column 12)"],
+    ['{\n  "servers": {\n    "a": 1,,\n  }\n}', "expected a name in double quotes (line 3, column 12)"],
     ['{"a": [1 2]}', "a comma is missing (line 1, column 10)"],
-    ['{"a": tru}', "this is no JSON value (line 1, column 7)"],
+    ['{"a": tru}', "this is not a JSON value (line 1, column 7)"],
     ['{"a": }', "a value is missing (line 1, column 7)"],
     ['{"a": 1', "`{` is not closed (line 1, column 1)"],
     ['{"a" 1}', "a colon is missing after a name (line 1, column 6)"],
-    ["{} {}", "more follows the end of the value (line 1, column 4)"],
-    ['{"a": "x\ny"}', "a text in quotes does not end on its line (line 1, column 7)"],
-    [`${"[".repeat(70)}`, "lists and objects are nested more than 64 deep (MAX_DEPTH) (line 1, column 66)"],
+    ["{} {}", "there is text after the end of the value (line 1, column 4)"],
+    ['{"a": "x\ny"}', "a string does not end on its line (line 1, column 7)"],
+    [`${"[".repeat(70)}`, "arrays and objects are nested more than 64 deep (MAX_DEPTH) (line 1, column 66)"],
     ["", "a value is missing (line 1, column 1)"],
   ])("that breaks says where: %j", (text, message) => {
     expect(thrown(() => read(text)).message).toBe(`the configuration is not valid JSON: ${message}`);
@@ -205,7 +203,7 @@ describe("a whole file", () => {
     const servers = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`s${at}`, { command: 1, url: 2 }]));
     const { problems } = read({ servers });
     expect(problems).toHaveLength(1001);
-    expect(problems.at(-1)?.message).toBe("1000 further problems are not listed");
+    expect(problems.at(-1)?.message).toBe("1000 more problems are not listed");
   });
 
   it("needs an environment and known options", () => {

@@ -44,7 +44,7 @@ describe("the schema for editors", () => {
     for (const content of configs) {
       const loads = () => loadConfig({ file: { path: "x.json", content } });
       if (check(content)) expect(loads, JSON.stringify(content)).not.toThrow();
-      else expect(loads, JSON.stringify(content)).toThrow("the configuration cannot be used");
+      else expect(loads, JSON.stringify(content)).toThrow("the configuration is invalid");
     }
     expect(configs.filter((content) => check(content))).toHaveLength(3);
   });

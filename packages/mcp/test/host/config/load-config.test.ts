@@ -94,12 +94,12 @@ describe("loadConfig", () => {
     });
     expect(error.kind).toBe("invalid_definition");
     expect(error.message.split("\n")).toEqual([
-      'the configuration cannot be used: http.prot: "prot" is not a setting; did you mean "port"?',
+      'the configuration is invalid: http.prot: "prot" is not a setting; did you mean "port"?',
       'http.limits.maxStream: "maxStream" is not a setting; did you mean "maxStreams"?',
       'sever: "sever" is not a setting; did you mean "server"?',
       expect.stringMatching(/^server.onError: "onError" is not a setting/),
-      'PARLEY_HTTP_PROT: "PARLEY_HTTP_PROT" is not a variable that is read; did you mean "PARLEY_HTTP_PORT"?',
-      'PARLEY_ZZZ: "PARLEY_ZZZ" is not a variable that is read',
+      'PARLEY_HTTP_PROT: "PARLEY_HTTP_PROT" is not a known variable; did you mean "PARLEY_HTTP_PORT"?',
+      'PARLEY_ZZZ: "PARLEY_ZZZ" is not a known variable',
       'client.nmae: "nmae" is not a setting; did you mean "name"?',
     ]);
     expect(error.fix).toBe("Write `port`.");
@@ -122,24 +122,22 @@ describe("loadConfig", () => {
         PARLEY_CLIENT_MAX_ROUNDS: "1e3",
       },
     });
-    expect(error.message.replace(/^.*used: /, "").split("\n")).toEqual([
+    expect(error.message.replace(/^.*invalid: /, "").split("\n")).toEqual([
       "http.port: the value must be a whole number, 0 or above",
       "http.cors: the value must be an object",
-      "server.secret: the value must be a text or a list of texts",
+      "server.secret: the value must be a string or a list of strings",
       "server.maskErrors: the value must be true or false",
-      "server.instructions: the text has a `${…}` that names nothing",
+      "server.instructions: the text has a `${…}` that is not a valid reference",
       "PARLEY_HTTP_MAX_CONNECTIONS: the value must be a whole number above 0",
       'PARLEY_HTTP_SESSIONS: the value must be true, false or "auto"',
       'PARLEY_SERVER_INVALID_ARGUMENTS: the value must be one of "result", "protocol"',
-      "PARLEY_CLIENT_HEADERS: the value must be an object of texts",
+      "PARLEY_CLIENT_HEADERS: the value must be an object whose values are strings",
       "PARLEY_CLIENT_STRICT: the value must be true or false",
       "PARLEY_CLIENT_MAX_ROUNDS: the value must be a whole number above 0",
     ]);
     expect(JSON.stringify([error.message, error.fix, error.data, error.stack])).not.toContain(CANARY);
     expect(refused({ file: file(`{ "a": ${CANARY} }`) }).message).not.toContain(CANARY);
-    expect(refused({ file: file([CANARY]) }).message).toBe(
-      "the configuration cannot be used: the file must be an object",
-    );
+    expect(refused({ file: file([CANARY]) }).message).toBe("the configuration is invalid: the file must be an object");
   });
 
   it("fills in references of the file, and only there", () => {
@@ -168,7 +166,7 @@ describe("loadConfig", () => {
   it("refuses a server that is required and cannot be used", () => {
     const servers = { a: { command: "${NONE}", required: true }, b: { command: "${NONE}" } };
     const error = refused({ file: file({ servers }) });
-    expect(error.message).toBe("the configuration cannot be used: servers.a.command: the variable NONE is not set");
+    expect(error.message).toBe("the configuration is invalid: servers.a.command: the variable NONE is not set");
   });
 
   it("has one variable for each setting", () => {

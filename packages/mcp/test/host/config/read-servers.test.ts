@@ -210,7 +210,7 @@ describe("a reference", () => {
     try {
       expect(read("token").server?.args).toEqual(["s3cret"]);
       expect(read("big").problems[0]?.message).toContain("MAX_FILE_BYTES");
-      expect(read(".").problems[0]?.message).toMatch(/cannot be read: (it is no ordinary file|EISDIR)/);
+      expect(read(".").problems[0]?.message).toMatch(/cannot be read: (it is not a regular file|EISDIR)/);
       expect(read("none").problems[0]?.message).toBe('the file "none" cannot be read: ENOENT');
       expect(one({ command: "c", args: ["${file:token}"] }).problems[0]?.fix).toBe("Pass `readFile` or `files`.");
     } finally {
@@ -240,14 +240,14 @@ describe("a reference", () => {
   it.each([
     ["${NONE}", "the variable NONE is not set"],
     ["${constructor}", "the variable constructor is not set"],
-    ["${TOKEN", "the text has `${` without its `}`"],
-    ["${}", "the text has a `${…}` that names nothing"],
-    ["${a b}", "the text has a `${…}` that names nothing"],
-    ["${command:ls}", "the text has a `${command:…}`, which only the editor that it was written for can fill in"],
+    ["${TOKEN", "the text has a `${` without a closing `}`"],
+    ["${}", "the text has a `${…}` that is not a valid reference"],
+    ["${a b}", "the text has a `${…}` that is not a valid reference"],
+    ["${command:ls}", "the text has a `${command:…}`, which only its own editor can fill in"],
     ["${file:gone}", 'the file "gone" cannot be read: ENOENT'],
     ["${file:big}", 'the file "big" cannot be read: it is longer than 65536 bytes (MAX_FILE_BYTES)'],
-    ["${file:later}", 'the file "later" cannot be read: `readFile` must return its text at once'],
-    [`${"${A:-".repeat(10)}${"}".repeat(10)}`, "the text has more than 8 references within each other"],
+    ["${file:later}", 'the file "later" cannot be read: `readFile` must return a string, not a promise'],
+    [`${"${A:-".repeat(10)}${"}".repeat(10)}`, "the text nests references more than 8 deep (MAX_NESTING)"],
   ])("%s disables its server alone", (text, message) => {
     const readFile = (path: string): string => {
       if (path === "big") return "x".repeat(65_537);

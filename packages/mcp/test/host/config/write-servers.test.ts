@@ -155,7 +155,7 @@ describe("writeServers", () => {
       { mcpServers: { a: { command: "c", args: ["$$PRICE"] } } },
       { env: {}, dialect: "gemini", expand: false },
     );
-    expect(price.problems).toMatchObject([{ message: "the text has a `$` before a reference" }]);
+    expect(price.problems).toMatchObject([{ message: "the text has a `$` directly before a reference" }]);
   });
 
   it("refuses a dialect that does not exist", () => {

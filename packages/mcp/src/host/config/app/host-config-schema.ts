@@ -18,11 +18,11 @@ const KINDS: Readonly<Record<Extract<FieldKind, string>, JsonSchema>> = {
   rate: { type: "number", exclusiveMinimum: 0 },
 };
 
-function schemaOf({ kind, says }: Field): JsonSchema {
-  if (typeof kind === "string") return { ...KINDS[kind], description: says };
-  if (Array.isArray(kind)) return { enum: kind, description: says };
-  // Safe: what is neither a name nor a list is a table.
-  return { ...objectOf(kind as Readonly<Record<string, Field>>), description: says };
+function schemaOf({ kind, description }: Field): JsonSchema {
+  if (typeof kind === "string") return { ...KINDS[kind], description };
+  if (Array.isArray(kind)) return { enum: kind, description };
+  // Safe: a kind that is neither a string nor an array is a table.
+  return { ...objectOf(kind as Readonly<Record<string, Field>>), description };
 }
 
 function objectOf(fields: Readonly<Record<string, Field>>): JsonSchema {
@@ -54,15 +54,16 @@ function schemaOfSetting(setting: Setting): JsonSchema {
 }
 
 /**
- * The JSON Schema of `parley.config.json`, for editors: servers in our own form, and the settings that `loadConfig` reads. It follows
- * the tables that the readers follow. Fields of other applications, which `readServers` also takes, are not in it.
+ * Returns the JSON Schema of `parley.config.json`, for editors: servers in our own form, and the settings that
+ * `loadConfig` reads. It is built from the same tables as the readers. It leaves out the fields of other applications,
+ * which `readServers` also accepts.
  */
 export function hostConfigSchema(): JsonSchema {
   const server = { ...objectOf(SERVER_FIELDS), anyOf: [{ required: ["command"] }, { required: ["url"] }] };
   const sections = Object.entries(SETTINGS).map(([name, setting]) => [name, schemaOfSetting(setting)]);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "Configuration of Parley",
+    title: "Parley configuration",
     type: "object",
     properties: {
       $schema: TEXT,
@@ -76,7 +77,7 @@ export function hostConfigSchema(): JsonSchema {
       inputs: {
         type: "array",
         items: { type: "object", required: ["id"] },
-        description: "What the user is asked for.",
+        description: "Values that the user is asked for.",
       },
     },
     additionalProperties: false,

@@ -11,78 +11,93 @@ import { type ConfigInput, TextExpander, type ValueSources } from "../expand-tex
 import { parseJsonc } from "../parse-jsonc.js";
 import { readServers } from "../read-servers.js";
 import {
-  expectedInstead,
+  expectedValue,
   groupOf,
   type HttpSettings,
   isSwitch,
+  parseVariable,
   SETTINGS,
   type Setting,
   type SettingGroup,
   type Settings,
   type StdioSettings,
-  valueOfText,
 } from "./settings.js";
 
-/** The options of an application that a file can hold. Functions and objects such as a storage are set in the program. */
+/**
+ * The options of an application that a file can hold. Functions, and objects such as a storage, must be set in the
+ * program.
+ */
 export interface AppConfig {
-  /** For editors. */
+  /** The URL of the JSON Schema, for editors. `loadConfig` ignores it. */
   readonly $schema?: string | undefined;
-  /** For `new Server`. */
+  /** Options of `new Server`. */
   readonly server?: Settings<ServerOptions> | undefined;
-  /** For `connect`. */
+  /** Options of `connect`. */
   readonly client?: Settings<ClientOptions> | undefined;
-  /** For `serveHttp`. */
+  /** Options of `serveHttp`. */
   readonly http?: HttpSettings | undefined;
-  /** For `serveStdio`. */
+  /** Options of `serveStdio`. */
   readonly stdio?: StdioSettings | undefined;
-  /** For `new Host`, beside its `servers`. */
+  /** Options of `new Host`, except `servers`. */
   readonly host?: Settings<HostOptions> | undefined;
-  /** The servers of a host. */
+  /** The servers of a host, by name. */
   readonly servers?: Readonly<Record<string, HostServer>> | undefined;
-  /** What `${input:id}` asks the user for. */
+  /** The values that `${input:id}` asks the user for. */
   readonly inputs?: readonly ConfigInput[] | undefined;
 }
 
-/** Where a configuration comes from. Later members win: defaults, file, environment, overrides. */
+/** The sources of a configuration, from the weakest to the strongest: defaults, file, environment, overrides. */
 export interface LoadConfigOptions extends Partial<ValueSources> {
-  /** What the application has for settings that nobody made. */
+  /** Settings of the application that apply unless another source sets them. Default: none. */
   readonly defaults?: AppConfig | undefined;
-  /** The file, as `readConfigFile` of `@parley/mcp/node` finds it: its content is an object, or JSON with comments as text. */
+  /**
+   * The file, as `readConfigFile` of `@parley/mcp/node` returns it. Its content is an object, or text that is JSON with
+   * comments. Default: no file.
+   */
   readonly file?: { readonly path: string; readonly folder?: string; readonly content: unknown } | undefined;
-  /** What the program itself decides, above everything else. */
+  /** Settings of the program, which win over all other sources. Default: none. */
   readonly overrides?: AppConfig | undefined;
 }
 
-/** The settings of an application, ready to be passed on. */
+/** The settings of an application, ready to be passed to the functions that take them. */
 export interface LoadedConfig {
+  /** Options for `new Server`; empty if nothing was set. */
   readonly server: Settings<ServerOptions>;
+  /** Options for `connect`; empty if nothing was set. */
   readonly client: Settings<ClientOptions>;
+  /** Options for `serveHttp`; empty if nothing was set. */
   readonly http: HttpSettings;
+  /** Options for `serveStdio`; empty if nothing was set. */
   readonly stdio: StdioSettings;
+  /** Options for `new Host`, except `servers`; empty if nothing was set. */
   readonly host: Settings<HostOptions>;
-  /** The servers of a host, with their references filled in. */
+  /** The servers of a host by name, with their references filled in. */
   readonly servers: Record<string, HostServer>;
-  /** What is wrong with single servers; they are disabled. */
+  /** The problems of single servers. A server with an error is disabled. */
   readonly problems: ConfigProblem[];
-  /** For each setting that was made, such as `http.port`: the variable, or `file`, `defaults` or `overrides`. */
+  /**
+   * The source of each setting, by its path such as `http.port`: the name of a variable, `file`, `defaults` or
+   * `overrides`.
+   */
   readonly from: Readonly<Record<string, string>>;
 }
 
-/** What variables begin with. */
+/** The prefix of all variables. */
 const PREFIX = "PARLEY_";
-/** Variables that are no settings: the first names the file, the second the folder of the command line. */
+/** Variables with the prefix that are not settings: the path of the file, and the folder of the command line. */
 const OTHER_VARIABLES = ["PARLEY_CONFIG", "PARLEY_HOME"];
 
-/** Returns the configuration as it is; gives a file written in TypeScript or JavaScript its types. */
+/** Returns the configuration unchanged. Gives a file in TypeScript or JavaScript its types. */
 export function defineConfig(config: AppConfig): AppConfig {
   return config;
 }
 
 /**
- * Puts the configuration of an application together: defaults, below the file, below variables of the environment
- * (`PARLEY_HTTP_PORT` is `http.port`), below overrides. Single settings are replaced, not whole sections. Texts of the file may have
- * references such as `${TOKEN}`. Throws one `invalid_definition` that names every key and variable that does not exist or does not
- * fit, with the nearest that does, and never a value; so does a server with `required` that cannot be used.
+ * Combines the configuration of an application from its sources: defaults, the file, environment variables
+ * (`PARLEY_HTTP_PORT` sets `http.port`) and overrides. Later sources win, setting by setting. Strings in the file may
+ * have references such as `${TOKEN}`. Throws one `invalid_definition` that lists every unknown key or variable, with
+ * the nearest known name, and every value of the wrong type. It never contains a value. Also throws if a server with
+ * `required` cannot be used.
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   checkOptions<LoadConfigOptions, typeof OPTIONS>("loadConfig", options, OPTIONS);
@@ -93,7 +108,7 @@ export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
     env,
     baseFolder: options.baseFolder ?? file?.folder,
   };
-  const layers = new Layers(new TextExpander(sources));
+  const layers = new ConfigLayers(new TextExpander(sources));
   const content = typeof file?.content === "string" ? parseJsonc(file.content, `the file ${file.path}`) : file?.content;
   layers.addObject("defaults", defaults);
   layers.addObject("file", content);
@@ -123,14 +138,14 @@ function valueSources({ readFile, files, workspaceFolder, userHome, input }: Loa
   };
 }
 
-/** A setting that was made. */
+/** A setting that a source sets. */
 interface SetValue {
   readonly keys: readonly string[];
   readonly value: unknown;
   readonly by: string;
 }
 
-class Layers {
+class ConfigLayers {
   readonly #expander: TextExpander;
   readonly #problems = new ProblemList();
   readonly #setValues = new Map<string, SetValue>();
@@ -173,26 +188,27 @@ class Layers {
     for (const [name, text] of Object.entries(env)) {
       if (!name.startsWith(PREFIX) || OTHER_VARIABLES.includes(name) || text === undefined) continue;
       const found = known.get(name);
-      if (found === undefined) this.#unknown([name], [...known.keys(), ...OTHER_VARIABLES], "a variable that is read");
-      else this.#set(found.keys, found.setting, valueOfText(found.setting, text), name);
+      if (found === undefined) this.#unknown([name], [...known.keys(), ...OTHER_VARIABLES], "a known variable");
+      else this.#set(found.keys, found.setting, parseVariable(found.setting, text), name);
     }
   }
 
   #set(keys: readonly string[], setting: Setting, value: unknown, by: string): void {
-    const expected = expectedInstead(setting, value);
+    const expected = expectedValue(setting, value);
     const path = keys.join(".");
     if (expected === undefined) {
-      // A group that is turned off has no members, and one with members is not turned off.
+      // A group is either turned off or has members, so the later one removes the earlier.
       for (const one of this.#setValues.keys()) {
         if (one.startsWith(`${path}.`) || path.startsWith(`${one}.`)) this.#setValues.delete(one);
       }
       this.#setValues.set(path, { keys, value, by });
-    } else this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set ${expected}.`);
+    } else
+      this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set it to ${expected}.`);
   }
 
   #expanded(value: unknown, keys: readonly string[]): unknown {
     if (typeof value === "string") {
-      // A text stands for one that is missing, so that nothing else is said about it.
+      // The empty string replaces the missing value, so that no second problem is reported for it.
       return this.#expander.expand(value, (_severity, message, fix) => this.#problem(keys, message, fix)) ?? "";
     }
     if (Array.isArray(value)) return value.map((item: unknown) => this.#expanded(item, keys));
@@ -212,7 +228,7 @@ class Layers {
     );
   }
 
-  /** A server that the application cannot do without must not be left out in silence. */
+  /** Reports the problems of required servers, because the application cannot run without them. */
   addRequired(problems: readonly ConfigProblem[], servers: Readonly<Record<string, HostServer>>): void {
     for (const { severity, server, path, message, fix } of problems) {
       const isRequired = server !== undefined && servers[server]?.required === true;
@@ -229,7 +245,7 @@ class Layers {
     const [first] = problems;
     if (first === undefined) return;
     const lines = problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    const message = `the configuration cannot be used: ${lines.join("\n")}`;
+    const message = `the configuration is invalid: ${lines.join("\n")}`;
     throw new McpError("invalid_definition", message, { fix: first.fix, data: { problems } });
   }
 
@@ -239,12 +255,12 @@ class Layers {
       let at: Record<string, unknown> = sections;
       for (const key of keys.slice(0, -1)) {
         at[key] ??= {};
-        // Safe: what has members here was made in this loop.
+        // Safe: every object on the way was created in this loop.
         at = at[key] as Record<string, unknown>;
       }
       at[keys.at(-1) ?? ""] = value;
     }
-    // Safe: every value was checked against the table, which follows the types.
+    // Safe: every value was checked against the table, which matches the types.
     return sections as unknown as Pick<LoadedConfig, keyof typeof SETTINGS>;
   }
 
@@ -253,13 +269,13 @@ class Layers {
   }
 }
 
-/** A setting that a variable makes. */
+/** A setting that a variable sets. */
 interface VariableSetting {
   readonly keys: readonly string[];
   readonly setting: Setting;
 }
 
-/** The variables for all settings below a group. */
+/** The variables of all settings below a group. */
 function variablesOf(settings: SettingGroup, path: readonly string[] = []): Map<string, VariableSetting> {
   const entries = Object.entries(settings).flatMap(([name, setting]): [string, VariableSetting][] => {
     const keys = [...path, name];
@@ -270,12 +286,12 @@ function variablesOf(settings: SettingGroup, path: readonly string[] = []): Map<
   return new Map(entries);
 }
 
-/** `http.limits.maxStreams` is `PARLEY_HTTP_LIMITS_MAX_STREAMS`. */
+/** Returns the variable for a setting: `PARLEY_HTTP_LIMITS_MAX_STREAMS` for `http.limits.maxStreams`. */
 function variableName(keys: readonly string[]): string {
   return PREFIX + keys.map((key) => key.replace(/[A-Z]/g, (char) => `_${char}`).toUpperCase()).join("_");
 }
 
-/** Every variable that `loadConfig` reads, in the order of the settings. */
+/** Lists every variable that `loadConfig` reads, in the order of the settings. */
 export function configVariables(): string[] {
   return [...variablesOf(SETTINGS).keys()];
 }

@@ -6,7 +6,10 @@ import type { HttpServerOptions } from "../../../transport/http/server/options.j
 import type { HostOptions } from "../../options.js";
 import { isRecord } from "../config-dialect.js";
 
-/** True for types whose values a file or a variable can hold: no functions, no lists of objects, nothing with either inside. */
+/**
+ * True for types whose values a file or a variable can hold: no functions, no arrays of objects, and no object that
+ * contains either.
+ */
 type IsData<V> = V extends string | number | boolean
   ? true
   : V extends (...args: never[]) => unknown
@@ -29,7 +32,7 @@ type DataKeys<T> = {
 /** The options of `T` that a file or a variable can set. */
 export type Settings<T> = { [K in DataKeys<T>]?: T[K] | undefined };
 
-/** What a setting holds, as its option's type has it: the compiler refuses another. */
+/** The kind of a setting that matches the type of its option. The compiler rejects others. */
 type SettingFor<V> = [V] extends [boolean]
   ? "flag"
   : [V] extends [boolean | "auto"]
@@ -59,7 +62,10 @@ export interface SettingGroup {
   readonly [name: string]: Setting;
 }
 
-/** What a setting holds. `count` is above 0, `whole` and `number` may be 0; a group with `false` before it may be turned off. */
+/**
+ * The kind of a setting. `count` is above 0; `whole` and `number` may be 0. A group with `false` before it can be
+ * turned off.
+ */
 export type Setting =
   | "flag"
   | "flag or auto"
@@ -75,11 +81,11 @@ export type Setting =
   | readonly [false, SettingGroup]
   | SettingGroup;
 
-/** A setting for each option that can have one; an option that is added is missing here until it is written down. */
+/** The kind of every option that a file or a variable can set. The compiler reports options that the table lacks. */
 export type SettingsTable<T> = { readonly [K in DataKeys<T>]: SettingFor<Exclude<T[K], undefined>> };
 
-/** How an HTTP server of Node listens; its other options are those of every HTTP server. */
-interface Listening {
+/** Options of an HTTP server of Node, beyond those of every HTTP server. */
+interface ListenSettings {
   port?: number | undefined;
   host?: string | undefined;
   path?: string | undefined;
@@ -92,18 +98,18 @@ interface Listening {
   keepAliveTimeoutMs?: number | undefined;
 }
 
-/** How a process serves its parent; its other options are those of every stream. */
-interface ProcessServing {
+/** Options of a process that serves its parent, beyond those of every stream. */
+interface ProcessSettings {
   exit?: boolean | undefined;
   guardStdout?: boolean | undefined;
   watchParent?: boolean | undefined;
 }
 
 /** Settings for serving over HTTP. */
-export type HttpSettings = Settings<HttpServerOptions & Listening>;
+export type HttpSettings = Settings<HttpServerOptions & ListenSettings>;
 /** Settings for serving over stdio. */
 export type StdioSettings = Settings<
-  Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessServing
+  Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessSettings
 >;
 
 const HINT = { ttlMs: "whole", scope: ["public", "private"] } as const;
@@ -173,7 +179,7 @@ const CLIENT: SettingsTable<ClientOptions> = {
   headers: "text map",
 };
 
-const HTTP: SettingsTable<HttpServerOptions & Listening> = {
+const HTTP: SettingsTable<HttpServerOptions & ListenSettings> = {
   port: "whole",
   host: "text",
   path: "text",
@@ -230,19 +236,20 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   },
 };
 
-const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessServing> = {
-  exit: "flag",
-  guardStdout: "flag",
-  watchParent: "flag",
-  remote: "flag",
-  maxInFlight: "count",
-  maxFaults: "count",
-  maxMessageBytes: "count",
-  maxQueuedMessages: "count",
-  maxQueuedBytes: "count",
-  holdInputAbove: "count",
-  drainMs: "whole",
-};
+const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessSettings> =
+  {
+    exit: "flag",
+    guardStdout: "flag",
+    watchParent: "flag",
+    remote: "flag",
+    maxInFlight: "count",
+    maxFaults: "count",
+    maxMessageBytes: "count",
+    maxQueuedMessages: "count",
+    maxQueuedBytes: "count",
+    holdInputAbove: "count",
+    drainMs: "whole",
+  };
 
 const HOST: SettingsTable<HostOptions> = {
   defaults: {
@@ -277,19 +284,19 @@ const HOST: SettingsTable<HostOptions> = {
   forwardQuestions: "flag",
 };
 
-/** Everything that a file or the environment can set, by section. */
+/** Every setting of a file or of the environment, by section. */
 export const SETTINGS = { server: SERVER, client: CLIENT, http: HTTP, stdio: STDIO, host: HOST } as const;
 
-/** The members of a setting that has some. */
+/** The members of a group; undefined for other settings. */
 export function groupOf(setting: Setting): SettingGroup | undefined {
   if (typeof setting === "string") return undefined;
   if (isSwitch(setting)) return setting[1];
   return isChoice(setting) ? undefined : setting;
 }
 
-/** What the value should be, in words; undefined if it fits. Members of groups are not looked at. */
-export function expectedInstead(setting: Setting, value: unknown): string | undefined {
-  if (typeof setting === "string") return KINDS[setting].fits(value) ? undefined : KINDS[setting].says;
+/** Describes the expected value; undefined if the value fits. Does not check the members of groups. */
+export function expectedValue(setting: Setting, value: unknown): string | undefined {
+  if (typeof setting === "string") return KINDS[setting].fits(value) ? undefined : KINDS[setting].expected;
   if (isSwitch(setting)) return value === false || isRecord(value) ? undefined : "false or an object";
   if (!isChoice(setting)) return isRecord(value) ? undefined : "an object";
   return setting.some((one) => one === value) ? undefined : `one of ${setting.map((one) => `"${one}"`).join(", ")}`;
@@ -300,22 +307,22 @@ export function isSwitch(setting: Setting): setting is readonly [false, SettingG
   return Array.isArray(setting) && setting[0] === false;
 }
 
-/** The value that a variable of the environment holds; the text itself if it is none. */
-export function valueOfText(setting: Setting, text: string): unknown {
+/** Parses the value of an environment variable. Undefined, or the string itself, if it does not fit the setting. */
+export function parseVariable(setting: Setting, text: string): unknown {
   if (setting === "flag or auto" && text.trim() === "auto") return "auto";
   if (setting === "flag" || setting === "flag or auto") return FLAGS[text.trim().toLowerCase()];
   if (setting === "count" || setting === "whole") return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
   if (setting === "number") return /^\s*\d{1,15}(\.\d{1,15})?\s*$/.test(text) ? Number(text) : undefined;
   if (isSwitch(setting)) return FLAGS[text.trim().toLowerCase()];
-  if (setting === "texts") return text.trimStart().startsWith("[") ? parsed(text) : listOf(text);
-  if (setting === "text or texts" && text.trimStart().startsWith("[")) return parsed(text);
-  if (setting === "text map") return parsed(text);
+  if (setting === "texts") return text.trimStart().startsWith("[") ? parseJson(text) : splitList(text);
+  if (setting === "text or texts" && text.trimStart().startsWith("[")) return parseJson(text);
+  if (setting === "text map") return parseJson(text);
   return setting === "text or false" && text === "false" ? false : text;
 }
 
-/** How variables say yes and no. */
+/** The spellings of true and false in variables. */
 const FLAGS: Readonly<Record<string, boolean | undefined>> = {
-  // Without a prototype, so that `constructor` says neither.
+  // Without a prototype, so that `constructor` is not found.
   __proto__: null as never,
   true: true,
   yes: true,
@@ -332,38 +339,44 @@ const isText = (value: unknown) => typeof value === "string";
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-/** What each kind takes, and how to say it. */
+/** The accepted values of each kind, and their description for messages. */
 const KINDS: Readonly<
-  Record<Extract<Setting, string>, { readonly fits: (value: unknown) => boolean; readonly says: string }>
+  Record<Extract<Setting, string>, { readonly fits: (value: unknown) => boolean; readonly expected: string }>
 > = {
-  flag: { fits: (value) => typeof value === "boolean", says: "true or false" },
-  "flag or auto": { fits: (value) => typeof value === "boolean" || value === "auto", says: 'true, false or "auto"' },
-  count: { fits: (value) => isWhole(value) && value !== 0, says: "a whole number above 0" },
-  whole: { fits: isWhole, says: "a whole number, 0 or above" },
-  number: { fits: isNumber, says: "a number, 0 or above" },
-  text: { fits: isText, says: "a text" },
-  texts: { fits: areTexts, says: "a list of texts" },
-  "text or texts": { fits: (value) => isText(value) || areTexts(value), says: "a text or a list of texts" },
-  "text or false": { fits: (value) => isText(value) || value === false, says: "a text or false" },
-  "text map": { fits: (value) => isRecord(value) && Object.values(value).every(isText), says: "an object of texts" },
+  flag: { fits: (value) => typeof value === "boolean", expected: "true or false" },
+  "flag or auto": {
+    fits: (value) => typeof value === "boolean" || value === "auto",
+    expected: 'true, false or "auto"',
+  },
+  count: { fits: (value) => isWhole(value) && value !== 0, expected: "a whole number above 0" },
+  whole: { fits: isWhole, expected: "a whole number, 0 or above" },
+  number: { fits: isNumber, expected: "a number, 0 or above" },
+  text: { fits: isText, expected: "a string" },
+  texts: { fits: areTexts, expected: "a list of strings" },
+  "text or texts": { fits: (value) => isText(value) || areTexts(value), expected: "a string or a list of strings" },
+  "text or false": { fits: (value) => isText(value) || value === false, expected: "a string or false" },
+  "text map": {
+    fits: (value) => isRecord(value) && Object.values(value).every(isText),
+    expected: "an object whose values are strings",
+  },
 };
 
 function isChoice(setting: Setting): setting is readonly string[] {
   return Array.isArray(setting);
 }
 
-function listOf(text: string): string[] {
+function splitList(text: string): string[] {
   return text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The message would quote the text.
+    // The error message would quote the text.
     return undefined;
   }
 }
