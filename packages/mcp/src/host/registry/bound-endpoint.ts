@@ -12,7 +12,7 @@ import type { Storage } from "../../storage/storage.js";
 import { endpointOf, type Servable } from "../../transport/serve-handle.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 
-/** One server that a bound endpoint served or serves. */
+/** One server that a bound endpoint serves or has served. */
 class Target {
   readonly endpoint: Endpoint;
   readonly #servable: Servable | undefined;
@@ -25,7 +25,7 @@ class Target {
     this.endpoint = servable === undefined ? absentEndpoint(why, 503) : endpointOf(servable);
   }
 
-  /** Counts a request until it is answered; answers never reject. */
+  /** Counts a request as running until it is answered. Answers never reject. */
   count(answer: PromiseLike<Answer>): void {
     this.#running++;
     void answer.then(() => {
@@ -49,10 +49,10 @@ class Target {
     });
   }
 
-  /** The notifications of changed lists that the server has declared to the clients of this revision. */
+  /** The notifications of changed lists that the server has declared to clients of the peer's revision. */
   declares(peer: Peer): readonly string[] {
     const servable = this.#servable as { explainCapabilities?: ExplainCapabilities } | undefined;
-    // What is no `Server` does not tell; a client ignores what it did not ask for.
+    // An endpoint that is not a `Server` cannot tell, so assume all of them. Clients ignore unexpected notifications.
     const explained = peer.session && servable?.explainCapabilities?.(peer.session.revision);
     const lists = CHANGING_LISTS.filter(
       (list) => explained?.some(({ capability, on }) => on && capability === `${list}.listChanged`) ?? true,
@@ -64,16 +64,19 @@ class Target {
 type ExplainCapabilities = (revision: string) => CapabilityReason[];
 
 /**
- * The endpoint of a name: every message goes to the server that has the name at that moment. Connections and sessions stay
- * when the server changes. Calls end where they began; listening goes on at the new server.
+ * The endpoint of a name: each message goes to the server that has the name at that moment. Connections and sessions
+ * stay open when the server changes. Calls finish where they began; listen requests continue at the new server.
  */
 export class BoundEndpoint implements Endpoint {
-  /** A part of the first server's: transports read it when they start. */
+  /** A part of the first server's storage. Transports read it once, when they start. */
   readonly storage: Endpoint["storage"];
   readonly #peers = new Set<Peer>();
-  /** What was declared to a peer that has come from another server: it has not heard of the new one's capabilities. */
+  /**
+   * The list notifications declared to peers that came from another server. They have not seen the capabilities of the
+   * new one.
+   */
   readonly #declared = new WeakMap<Peer, readonly string[]>();
-  readonly #listens = new Set<CarriedListen>();
+  readonly #listens = new Set<MovableListen>();
   #name: string;
   #target: Target;
 
@@ -104,12 +107,12 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.endpoint.sessionless?.() === true;
   }
 
-  /** Connections and sessions at this moment. */
+  /** Number of open connections and sessions. */
   get peers(): number {
     return this.#peers.size;
   }
 
-  /** Calls under way at the present server. */
+  /** Number of running calls at the current server. */
   get running(): number {
     return this.#target.running;
   }
@@ -148,7 +151,7 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.endpoint.sessionChanged?.(peer, missed);
   }
 
-  /** Serves another server from now on. Resolves when the calls that the present one has are over. */
+  /** Serves another server from now on. Resolves when the previous one has finished its running calls. */
   switchTo(name: string, servable: Servable | undefined): Promise<void> {
     const old = this.#target;
     const next = new Target(servable, name);
@@ -168,12 +171,12 @@ export class BoundEndpoint implements Endpoint {
     if (next.revisions?.includes(session.revision) === false) return peer.end?.("the server was replaced");
     const declared = this.#declared.get(peer) ?? old.declares(peer);
     this.#declared.set(peer, declared);
-    // There is nothing to list where no server is.
+    // Without a server there is nothing to list.
     if (session.initialized && this.#target.isServer) for (const notice of declared) peer.send(notice);
   }
 
   async #listen(accepted: Accepted, exchange: Exchange): Promise<Answer> {
-    const listen = new CarriedListen(accepted, exchange);
+    const listen = new MovableListen(accepted, exchange);
     this.#listens.add(listen);
     try {
       return await listen.run(this.#target.endpoint);
@@ -184,8 +187,8 @@ export class BoundEndpoint implements Endpoint {
 }
 
 /**
- * Stands where there is no server: refuses every request. The status tells HTTP clients whether one may come: 503, which
- * leaves their sessions alone, or 404.
+ * An endpoint that refuses every request, for names without a server. The status tells HTTP clients whether one may
+ * come back: 503, which keeps their sessions, or 404.
  */
 export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
   const kind = status === 404 ? "invalid_request" : "internal_error";
@@ -199,10 +202,10 @@ export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
 }
 
 /**
- * One listening client whose request outlives the server that it was sent to: when the server is replaced, the request ends
- * there and begins at the next, and the client hears that its lists may have changed.
+ * A listen request that outlives the server it was sent to. When the server is replaced, the request ends there and
+ * starts again at the next one, and the client is notified that its lists may have changed.
  */
-export class CarriedListen {
+export class MovableListen {
   readonly #accepted: Accepted;
   readonly #exchange: Exchange;
   #leave: AbortController | undefined;
@@ -213,7 +216,7 @@ export class CarriedListen {
     this.#exchange = exchange;
   }
 
-  /** Resolves with the answer of the server at which the request ends for good. */
+  /** Resolves with the answer of the last server. */
   async run(first: Endpoint): Promise<Answer> {
     const exchange = this.#exchange;
     for (let endpoint = first, isFirst = true; ; isFirst = false) {
@@ -222,7 +225,7 @@ export class CarriedListen {
       this.#leave = leave;
       exchange.signal.addEventListener("abort", left, { once: true });
       if (exchange.signal.aborted) left();
-      const part = new PartOfExchange(exchange, leave.signal, !isFirst);
+      const part = new ListenExchange(exchange, leave.signal, !isFirst);
       const answer = await endpoint.request(this.#accepted, part);
       exchange.signal.removeEventListener("abort", left);
       const next = this.#next;
@@ -232,14 +235,14 @@ export class CarriedListen {
     }
   }
 
-  /** Ends the request where it is, in good order, and begins it at another server if there is one. */
+  /** Ends the request at the current server and starts it at the next, if there is one. */
   moveTo(next: Endpoint | undefined): void {
     this.#next = next;
-    if (next !== undefined) this.#tellOfChanges();
+    if (next !== undefined) this.#announceChanges();
     this.#leave?.abort(new Error("the server was replaced"));
   }
 
-  #tellOfChanges(): void {
+  #announceChanges(): void {
     const { id } = this.#exchange;
     const asked = this.#accepted.message.params?.["notifications"];
     for (const list of CHANGING_LISTS) {
@@ -249,8 +252,11 @@ export class CarriedListen {
   }
 }
 
-/** The exchange of a listening client as one server sees it. The client has its acknowledgment from the first of them. */
-class PartOfExchange implements Exchange {
+/**
+ * The exchange of a listen request, as one server sees it. Only the acknowledgment of the first server reaches the
+ * client.
+ */
+class ListenExchange implements Exchange {
   readonly id: Exchange["id"];
   readonly signal: AbortSignal;
   readonly peer: Exchange["peer"];
@@ -280,12 +286,12 @@ class PartOfExchange implements Exchange {
 }
 
 /**
- * A part of a storage, for the transport of one name. Servers may share a storage, and a session of one must be unknown to
- * the others; nodes that use the same name share its sessions.
+ * Restricts a storage to the keys of one name. Servers may share a storage, but must not see the sessions of each
+ * other. Nodes that serve the same name share its sessions.
  */
 export function namedStorage({ kv, log, pubsub }: Storage, name: string): Storage {
   const own = (key: string) => keyOfName(name, key);
-  // Without `close`: whoever made the storage closes it.
+  // Without `close`: the creator of the storage closes it.
   return {
     kv: {
       get: (key) => kv.get(own(key)),
@@ -306,7 +312,7 @@ export function namedStorage({ kv, log, pubsub }: Storage, name: string): Storag
   };
 }
 
-/** Names contain no slash and differ by more than case, so that no key of one is a key of another. */
+/** Names contain no slash and are unique regardless of case, so keys of different names never collide. */
 function keyOfName(name: string, key: string): string {
   return `registry/${name.toLowerCase()}/${key}`;
 }

@@ -1,11 +1,11 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { internalsOf, type Server } from "../../server/server.js";
 import { mountServer } from "../../server/sources/mount.js";
-import type { Registered } from "./registry-http.js";
+import type { RegistryView } from "./registry-http.js";
 
-/** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */
-export function jointServer(registry: Omit<Registered, "bind">, warn: (text: string) => void, joint: Server): Server {
-  const parts = internalsOf(joint);
+/** Mounts every server of a registry in `joint` under its name, and follows changes until `joint` is closed. */
+export function jointServer(registry: Omit<RegistryView, "bind">, warn: (text: string) => void, joint: Server): Server {
+  const internals = internalsOf(joint);
   const unmounts = new Map<string, () => void>();
   const unmount = (name: string) => {
     unmounts.get(name)?.();
@@ -16,7 +16,7 @@ export function jointServer(registry: Omit<Registered, "bind">, warn: (text: str
     unmount(name);
     if (server === undefined) return;
     try {
-      unmounts.set(name, mountServer(parts, name, internalsOf(server)));
+      unmounts.set(name, mountServer(internals, name, internalsOf(server)));
     } catch (error) {
       warn(`the server "${name}" is left out of a joint server: ${thrownMessage(error)}`);
     }

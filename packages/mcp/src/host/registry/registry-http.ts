@@ -7,64 +7,65 @@ import { type Servable, type ServeHandle, serveHandle } from "../../transport/se
 import type { Endpoint } from "../../transport/transport.js";
 import { absentEndpoint } from "./bound-endpoint.js";
 
-/** A handler of requests of one runtime: what `fetchHandler` or `nodeHandler` makes. */
+/** An HTTP handler of one runtime, as `fetchHandler` or `nodeHandler` creates it. */
 // biome-ignore lint/suspicious/noExplicitAny: the other arguments are the runtime's, and passed on as they are
 export type HttpHandler = ((request: any, ...rest: any[]) => unknown) & ServeHandle;
 
-/** How one HTTP handler serves the servers of a registry. */
+/** Options of the HTTP handler of a registry. */
 export interface RegistryHttpOptions {
   /**
-   * Where a request names its server: in its path after a prefix, in a header, or as the first label of its host. Default
-   * `{ path: "/mcp/" }`: the server `files` is at `/mcp/files`.
+   * The part of a request that names the server: the path after a prefix, a header, or the first label of the host.
+   * Default: `{ path: "/mcp/" }`, so that the server `files` is at `/mcp/files`.
    */
   by?: ServerNaming | undefined;
   /**
-   * The HTTP options of every server, or a function that gives those of one; it is called once for each registration. What
-   * contains a server's own address, such as `publicUrl` and `auth`, needs the function.
+   * The HTTP options of all servers, or a function that returns those of one server. It is called once per
+   * registration. Options that contain a server's own address, such as `publicUrl` and `auth`, need the function.
+   * Default: none.
    */
   http?: HttpServerOptions | ((name: string) => HttpServerOptions) | undefined;
 }
 
-/** What the HTTP side needs of a registry. */
-export interface Registered {
+/** The part of a registry that the HTTP handler uses. */
+export interface RegistryView {
   find(name: string): Servable | undefined;
   list(): readonly { readonly name: string }[];
   bind(name: string): { endpoint(): Endpoint; unbind(): void };
   on(listener: (event: { readonly type: string; readonly name: string }) => void): () => void;
 }
 
-interface Served<H> {
+interface ServerHandler<H> {
   readonly handler: H;
   readonly options: HttpServerOptions;
   unbind(): void;
 }
 
-/** Gives each request to the handler of its server. Handlers are made when they are first needed. */
+/** Routes each request to the handler of its server. Handlers are created on first use. */
 export class RegistryHttp<H extends HttpHandler> {
   readonly handler: H;
-  readonly #registry: Registered;
+  readonly #registry: RegistryView;
   readonly #warn: (text: string) => void;
   readonly #make: (servable: Servable, options?: HttpServerOptions) => H;
   readonly #nameOf: (request: NamedRequest) => RequestedName;
   readonly #http: NonNullable<RegistryHttpOptions["http"]>;
-  readonly #served = new Map<string, Served<H>>();
-  /** Answers what names no server, after the checks that every request must pass. */
+  readonly #served = new Map<string, ServerHandler<H>>();
+  /** Answers requests that name no known server, after the checks that every request must pass. */
   readonly #unknown: H;
   readonly #broken: H;
-  /** The servers by the paths of their documents, until a server comes or goes. */
+  /** The servers by the paths of their authorization documents. Recomputed after a server comes or goes. */
   #documents: Map<string, string> | undefined;
-  /** The names by their lower case, until a server comes or goes. */
+  /** The names by their lower case. Recomputed after a server comes or goes. */
   #names: Map<string, string> | undefined;
   #ending = false;
 
   constructor(
-    registry: Registered,
+    registry: RegistryView,
     warn: (text: string) => void,
     make: (servable: Servable, options?: HttpServerOptions) => H,
     options: RegistryHttpOptions,
   ) {
     checkOptions("the handler of a registry", options, "by http");
-    if (typeof make !== "function") throw noMaker();
+    if (typeof make !== "function") throw missingFactory();
     const { by, http = {} } = options;
     this.#registry = registry;
     this.#warn = warn;
@@ -72,7 +73,7 @@ export class RegistryHttp<H extends HttpHandler> {
     this.#nameOf = serverNaming(by);
     this.#http = http;
     const common = typeof http === "function" ? {} : http;
-    this.#unknown = make(absentEndpoint("the request names no server here", 404), common);
+    this.#unknown = make(absentEndpoint("the request does not name a registered server", 404), common);
     this.#broken = make(absentEndpoint("the server cannot be reached at the moment", 503), common);
     const stop = registry.on(({ type, name }) => {
       this.#documents = undefined;
@@ -94,13 +95,13 @@ export class RegistryHttp<H extends HttpHandler> {
       },
     });
     const route = (request: NamedRequest, ...rest: unknown[]) => this.#handlerOf(request)(request, ...rest);
-    // It takes what the handlers take that `make` returns, and passes it on.
+    // Safe: it accepts the arguments of the handlers that `make` returns, and passes them on.
     this.handler = Object.assign(route, ends) as unknown as H;
   }
 
   #handlerOf(request: NamedRequest): H {
-    const { name: written, rest, anyCase = false } = this.#nameOf(request);
-    const name = written !== undefined && anyCase ? this.#asRegistered(written) : written;
+    const { name: written, rest, ignoreCase = false } = this.#nameOf(request);
+    const name = written !== undefined && ignoreCase ? this.#registeredName(written) : written;
     if (name !== undefined && this.#registry.find(name) !== undefined) {
       const served = this.#serve(name);
       if (served === undefined) return this.#broken;
@@ -109,12 +110,12 @@ export class RegistryHttp<H extends HttpHandler> {
     return this.#byDocument(request) ?? this.#unknown;
   }
 
-  #asRegistered(name: string): string | undefined {
+  #registeredName(name: string): string | undefined {
     this.#names ??= new Map(this.#registry.list().map((one) => [one.name.toLowerCase(), one.name]));
     return this.#names.get(name);
   }
 
-  #serve(name: string): Served<H> | undefined {
+  #serve(name: string): ServerHandler<H> | undefined {
     const known = this.#served.get(name);
     if (known !== undefined || this.#ending) return known;
     const binding = this.#registry.bind(name);
@@ -133,14 +134,16 @@ export class RegistryHttp<H extends HttpHandler> {
   #optionsOf(name: string): HttpServerOptions {
     const options = typeof this.#http === "function" ? this.#http(name) : this.#http;
     if (!isThenable(options)) return options;
-    // What it is rejected with is no news: it could not be used anyway.
+    // Ignores a rejection: the options could not be used anyway.
     Promise.resolve(options).catch(() => {});
     throw new McpError("invalid_definition", "`http` returned a promise", { fix: "Return the options themselves." });
   }
 
-  /** Documents of authorization have paths of their own, which contain the server's. */
+  /**
+   * Finds the server of an authorization document. Such documents have separate paths, which contain the server's path.
+   */
   #byDocument(request: NamedRequest): H | undefined {
-    // One `auth` for all has one address, which no server of many has.
+    // A shared `auth` has one address, which cannot be that of several servers.
     if (typeof this.#http !== "function") return undefined;
     this.#documents ??= this.#allDocuments();
     const name = this.#documents.get(pathOf(request));
@@ -164,40 +167,50 @@ export class RegistryHttp<H extends HttpHandler> {
   }
 }
 
-function noMaker(): McpError {
-  return new McpError("invalid_definition", "the handler of a registry was given nothing that makes handlers", {
+function missingFactory(): McpError {
+  return new McpError("invalid_definition", "the handler of a registry needs a function that creates HTTP handlers", {
     fix: "Pass `nodeHandler` of `@parley/mcp/node`, or `fetchHandler`.",
   });
 }
 
-/** Where a request names its server; exactly one of these. */
+/** The part of a request that names its server. Set exactly one of the members. */
 export type ServerNaming =
-  /** The part of the path after this prefix, which begins and ends with `/`. */
-  | { readonly path: string }
-  /** The value of this header. */
-  | { readonly header: string }
-  /** The host is the name, a dot, and this domain. */
-  | { readonly host: string };
+  | {
+      /** A prefix of the path, which begins and ends with `/`. The name is the segment after it. */
+      readonly path: string;
+    }
+  | {
+      /** The name of the header whose value is the server's name. */
+      readonly header: string;
+    }
+  | {
+      /** The domain whose subdomains are the names: `example.com` for `files.example.com`. */
+      readonly host: string;
+    };
 
-/** A request of `node:http`, of a framework built on it, or of `fetch`: what is read of it. */
+/** The part of a request that is read, of `node:http`, a framework built on it, or `fetch`. */
 export interface NamedRequest {
+  /** The path with its query, or the whole URL. */
   readonly url?: string | undefined;
-  /** Frameworks remove the mount path from `url`, and keep the whole here. */
+  /** The whole path. Frameworks remove the mount path from `url` and keep the original here. */
   readonly originalUrl?: unknown;
+  /** The headers, as an object with `get` or by lower-case name. */
   readonly headers:
     | { get(name: string): string | null }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** The name that a request gives, and what follows it in the path. */
+/** The name in a request, and the path after it. */
 export interface RequestedName {
   readonly name: string | undefined;
   readonly rest: string;
-  /** True if it was read from where capitals mean nothing. */
-  readonly anyCase?: boolean;
+  /** True if the name comes from a place where case does not matter. */
+  readonly ignoreCase?: boolean;
 }
 
-/** Makes the function that reads the server's name from a request. Throws for a naming that cannot work. */
+/**
+ * Returns the function that reads the server's name from a request. Throws `invalid_definition` for an invalid naming.
+ */
 function serverNaming(by: ServerNaming = { path: "/mcp/" }): (request: NamedRequest) => RequestedName {
   if ("path" in by && /^\/(?:[^?#]*\/)?$/.test(by.path)) return byPath(by.path);
   if ("header" in by && /^[A-Za-z0-9-]+$/.test(by.header)) return byHeader(by.header.toLowerCase());
@@ -219,7 +232,7 @@ function byPath(prefix: string): (request: NamedRequest) => RequestedName {
     const path = pathOf(request);
     if (!path.startsWith(prefix)) return { name: undefined, rest: "" };
     const end = path.indexOf("/", prefix.length);
-    // Compared as it is written: names need no escapes, so that nothing is decoded that a proxy has read otherwise.
+    // Not decoded: valid names need no escapes, and a proxy may decode differently.
     if (end < 0) return { name: path.slice(prefix.length), rest: "" };
     return { name: path.slice(prefix.length, end), rest: path.slice(end) };
   };
@@ -231,11 +244,11 @@ function byHeader(header: string): (request: NamedRequest) => RequestedName {
 
 function byHost(domain: string): (request: NamedRequest) => RequestedName {
   return (request) => {
-    // Of `fetch`, some runtimes leave the header out because the URL has the host.
+    // Some runtimes omit the `host` header of `fetch` requests, because the URL has the host.
     const address = request.url ?? "";
     const host = headerOf(request, "host") ?? (URL.canParse(address) ? new URL(address).host : "");
     const plain = host.toLowerCase().replace(/:\d+$/, "");
-    return { name: plain.endsWith(domain) ? plain.slice(0, -domain.length) : undefined, rest: "", anyCase: true };
+    return { name: plain.endsWith(domain) ? plain.slice(0, -domain.length) : undefined, rest: "", ignoreCase: true };
   };
 }
 

@@ -10,15 +10,15 @@ import { type HttpHandler, RegistryHttp, type RegistryHttpOptions } from "./regi
 import type { Binding, RegistryEvent } from "./server-registry.js";
 
 /**
- * Servers of this process by name, whoever keeps them: what a registry of your own must have to take the place of
- * `ServerRegistry`, which has it too.
+ * A directory of the servers in this process, by name. Implement it to use your own registry in place of
+ * `ServerRegistry`, which implements it too.
  */
 export interface ServerDirectory {
-  /** The server that has this name now. */
+  /** Returns the server that has this name now. */
   find(name: string): Servable | undefined;
-  /** The names that servers have now. */
+  /** Lists the names of all current servers. */
   list(): readonly { readonly name: string }[];
-  /** Calls `listener` after each change of a name. Returns a function that ends it. */
+  /** Calls `listener` after each change of a name. Returns a function that removes the listener. */
   on(listener: (event: RegistryEvent) => void): () => void;
 }
 
@@ -27,12 +27,15 @@ const METHODS = ["find", "list", "on"] as const;
 function checkDirectory(directory: ServerDirectory): void {
   const missing = METHODS.filter((method) => typeof directory?.[method] !== "function");
   if (missing.length === 0) return;
-  throw new McpError("invalid_definition", `the directory of servers has no function ${missing.join(", ")}`, {
+  throw new McpError("invalid_definition", `the server directory has no function ${missing.join(", ")}`, {
     fix: "Pass a `ServerRegistry`, or an object with the functions `find`, `list` and `on`.",
   });
 }
 
-/** A name of a directory as something to serve, like `bind` of a `ServerRegistry`. Throws for a name that no server has. */
+/**
+ * Binds a name of a directory, so that it can be served like a server; see `bind` of `ServerRegistry`. Throws
+ * `invalid_definition` if no server has the name.
+ */
 export function bindServer(directory: ServerDirectory, name: string): Binding {
   checkDirectory(directory);
   const bound = new BoundEndpoint(name, foundIn(directory, name));
@@ -52,11 +55,11 @@ export function bindServer(directory: ServerDirectory, name: string): Binding {
     unbind,
     [Symbol.dispose]: unbind,
   };
-  // `types` exists for the compiler alone.
+  // `types` exists only for the compiler.
   return binding as Binding;
 }
 
-/** One HTTP handler for all servers of a directory, like `handler` of a `ServerRegistry`. */
+/** Creates one HTTP handler for all servers of a directory; see `handler` of `ServerRegistry`. */
 export function directoryHandler<H extends HttpHandler>(
   directory: ServerDirectory,
   make: (servable: Servable, options?: HttpServerOptions) => H,
@@ -72,7 +75,7 @@ export function directoryHandler<H extends HttpHandler>(
   return new RegistryHttp(bound, (text) => platform.warn(text), make, options).handler;
 }
 
-/** One server that offers everything of all servers of a directory, like `asServer` of a `ServerRegistry`. */
+/** Creates one server that offers everything of all servers of a directory; see `asServer` of `ServerRegistry`. */
 export function directoryServer(directory: ServerDirectory, info: ServerInfo, options?: ServerOptions): Server {
   checkDirectory(directory);
   return jointServer(directory, (text) => platform.warn(text), new Server(info, options));
@@ -82,6 +85,6 @@ function foundIn(directory: ServerDirectory, name: string): Servable {
   const server = directory.find(name);
   if (server !== undefined) return server;
   throw new McpError("invalid_definition", `the directory has no server "${String(name).slice(0, 100)}"`, {
-    fix: "Use a name that `list` of the directory gives.",
+    fix: "Use a name that `list` of the directory returns.",
   });
 }

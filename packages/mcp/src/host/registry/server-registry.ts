@@ -17,75 +17,82 @@ import { BoundEndpoint } from "./bound-endpoint.js";
 import { jointServer } from "./joint-server.js";
 import { type HttpHandler, RegistryHttp, type RegistryHttpOptions } from "./registry-http.js";
 
-/** What happened to a name of a registry. */
+/** A change of a name in a registry. */
 export interface RegistryEvent {
-  /** `closed`: the server itself was closed, and its name is free again. */
+  /** The change. `closed`: the server itself was closed, and its name is free again. */
   readonly type: "registered" | "replaced" | "unregistered" | "closed";
+  /** The name that changed. */
   readonly name: string;
 }
 
-/** How a registry behaves. */
+/** Options of a registry. */
 export interface RegistryOptions {
-  /** Servers that can be registered at once. Default 10,000. */
+  /** Maximum number of servers that are registered at the same time. Default: 10,000. */
   maxServers?: number | undefined;
   /** Replaces parts of the runtime, for example in a test. */
   platform?: Partial<Pick<Platform, "warn">> | undefined;
 }
 
-/** A registered server, as a status page shows it. */
+/** A registered server, for example for a status page. */
 export interface RegisteredServer {
+  /** The name of the server, as it was registered. */
   readonly name: string;
+  /** The server that has the name now. */
   readonly server: Servable;
-  /** Connections and sessions that reach it by its name. */
+  /** Number of connections and sessions that reach it by its name. */
   readonly peers: number;
-  /** Calls under way that reached it by its name. */
+  /** Number of running calls that reached it by its name. */
   readonly running: number;
 }
 
 /**
- * A name as something to serve: give it to `serveStdio`, `serveHttp`, `fetchHandler` or `connect` in place of a server. Every
- * message goes to the server that has the name when it arrives.
+ * A name that can be served: pass it to `serveStdio`, `serveHttp`, `fetchHandler` or `connect` in place of a server.
+ * Each message goes to the server that has the name when it arrives.
  */
 export interface Binding extends Disposable {
   /** Types only; never present at run time. */
   readonly types: { tools: unknown; prompts: unknown };
+  /** The name that is served now. `rebind` changes it. */
   readonly name: string;
-  /** The endpoint that transports serve; the same object every time. */
+  /** Returns the endpoint that transports serve. It is the same object every time. */
   endpoint(): Endpoint;
-  /** Serves another name from now on. Resolves when the calls that the present server has are over. */
+  /** Serves another name from now on. Resolves when the current server has finished its running calls. */
   rebind(name: string): Promise<void>;
-  /** Follows the name no longer: everything that comes is refused. */
+  /** Stops following the name. The endpoint refuses all further messages. */
   unbind(): void;
 }
 
-/** A name is a part of URLs and host names, and a prefix of tools. */
+/** Names appear in URLs, in host names and as prefixes of tools. */
 const NAME = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
 const MAX_SERVERS = 10_000;
-/** Each of them is a client while it is asked. */
-const ASKED_AT_ONCE = 32;
-
-/** Who wants to know that the server behind an endpoint was closed; an endpoint is asked once, however often it is registered. */
-const closing = new WeakMap<Endpoint, Set<() => void>>();
+/** Number of servers that `offers` asks at the same time. Each needs a client. */
+const MAX_CONCURRENT_QUERIES = 32;
 
 /**
- * Servers of one process by name. Transports are bound to names: a server can be replaced while clients are connected, and a
- * transport can be added or taken away while the server runs. The registry closes no server.
+ * Callbacks to run when the server behind an endpoint closes. Each endpoint is subscribed to once, however often it is
+ * registered.
+ */
+const closeListeners = new WeakMap<Endpoint, Set<() => void>>();
+
+/**
+ * Servers of one process, by name. Transports are bound to names: a server can be replaced while clients are connected,
+ * and transports can be added or removed while the server runs. The registry never closes a server.
  */
 export class ServerRegistry {
   readonly #platform: Pick<Platform, "warn">;
   readonly #maxServers: number;
   readonly #servers = new Map<string, Servable>();
-  /** The names in lower case. */
-  readonly #taken = new Set<string>();
+  /** The names in lower case, for comparison. */
+  readonly #lowerCaseNames = new Set<string>();
   readonly #bound = new Map<string, Set<BoundEndpoint>>();
   readonly #listeners = new Set<(event: RegistryEvent) => void>();
-  /** Ends the wait for the end of each server. */
-  readonly #forget = new Map<string, () => void>();
+  /** For each name, stops watching whether its server closes. */
+  readonly #closeWatches = new Map<string, () => void>();
 
   constructor(options: RegistryOptions = {}) {
     checkOptions("ServerRegistry", options, "maxServers platform");
     const { maxServers = MAX_SERVERS, platform } = options;
-    checkNumber("maxServers", maxServers, { least: 1 });
+    checkNumber("maxServers", maxServers, { min: 1 });
     this.#maxServers = maxServers;
     this.#platform = { warn: (text) => (platform?.warn ?? runtimePlatform.warn)(text) };
   }
@@ -96,13 +103,13 @@ export class ServerRegistry {
   }
 
   /**
-   * Gives a server a name. Throws if the name is taken. The name is free again after `unregister`, and when the server is
-   * closed.
+   * Registers a server under a name. Throws `invalid_definition` if the name is invalid or taken, `limit_exceeded`
+   * above `maxServers`. The name is free again after `unregister`, or when the server closes.
    */
   register(name: string, server: Servable): void {
     if (!NAME.test(name)) throw invalidName(name);
-    // Hosts are the same in either case.
-    if (this.#taken.has(name.toLowerCase())) {
+    // Host names are case-insensitive.
+    if (this.#lowerCaseNames.has(name.toLowerCase())) {
       throw new McpError("invalid_definition", `the name "${name}" is taken`, {
         fix: "Use another name, or `replace`.",
       });
@@ -114,31 +121,32 @@ export class ServerRegistry {
       });
     }
     this.#set(name, server);
-    this.#tell("registered", name);
+    this.#notify("registered", name);
   }
 
   /**
-   * Gives the name to another server. Clients stay connected: they hear that lists have changed, their next calls reach the
-   * new server, and calls under way end at the old one. Resolves when these are over; then the old one can be closed.
+   * Moves the name to another server. Clients stay connected and are notified that lists have changed. Their next calls
+   * reach the new server; running calls finish at the old one. Resolves when they have finished; then the old server
+   * can be closed. Rejects with `invalid_definition` if the name is not registered.
    */
   async replace(name: string, server: Servable): Promise<void> {
-    this.#known(name);
+    this.#require(name);
     const moved = this.#set(name, server);
-    this.#tell("replaced", name);
+    this.#notify("replaced", name);
     await moved;
   }
 
-  /** Takes the name away. Returns false if nobody has it. Clients stay connected, and their calls are refused. */
+  /** Frees the name. Returns false if no server has it. Clients stay connected, but their calls are refused. */
   unregister(name: string): boolean {
     return this.#remove(name, "unregistered");
   }
 
-  /** The server with this name. */
+  /** Returns the server with this name. */
   find(name: string): Servable | undefined {
     return this.#servers.get(name);
   }
 
-  /** All servers, in the order of their registration. */
+  /** Lists all servers, in the order of their registration. */
   list(): RegisteredServer[] {
     return [...this.#servers].map(([name, server]) => {
       const bound = [...(this.#bound.get(name) ?? [])];
@@ -148,26 +156,29 @@ export class ServerRegistry {
   }
 
   /**
-   * What each server offers, asked now and 32 side by side. A server that fails or takes longer than `timeoutMs` (default
-   * 5,000) has an `error` instead of lists, and delays nobody.
+   * Asks every server for its current offers, 32 at a time. A server that fails, or takes longer than `timeoutMs`
+   * (default: 5,000), has an `error` instead of lists and does not delay the others.
    */
   async offers(options: { timeoutMs?: number | undefined } = {}): Promise<ServerOffers[]> {
     checkOptions("offers", options, "timeoutMs");
     const work = ([name, server]: [string, Servable]) => offersOf(name, server, options.timeoutMs);
-    const outcomes = await settleMany([...this.#servers], ASKED_AT_ONCE, work);
+    const outcomes = await settleMany([...this.#servers], MAX_CONCURRENT_QUERIES, work);
     return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   }
 
-  /** The names of the servers that offer a tool, a prompt or a resource; a resource also by a template that it matches. */
+  /**
+   * Returns the names of the servers that offer a tool, a prompt or a resource. A resource also matches by URI
+   * template.
+   */
   async offering(query: OfferQuery): Promise<string[]> {
     checkOptions("offering", query, "tool prompt resource");
     const offers = await this.offers();
     return offers.filter((one) => servesQuery(one, query)).map(({ name }) => name);
   }
 
-  /** A name as something to serve. Throws for a name that nobody has. */
+  /** Binds a name, so that it can be served like a server. Throws `invalid_definition` if no server has the name. */
   bind(name: string): Binding {
-    const bound = new BoundEndpoint(name, this.#known(name));
+    const bound = new BoundEndpoint(name, this.#require(name));
     this.#follow(bound);
     const unbind = () => {
       this.#unfollow(bound);
@@ -182,13 +193,14 @@ export class ServerRegistry {
       unbind,
       [Symbol.dispose]: unbind,
     };
-    // `types` exists for the compiler alone.
+    // `types` exists only for the compiler.
     return binding as Binding;
   }
 
   /**
-   * One HTTP handler for all servers, now and later: `registry.handler(nodeHandler)` or `registry.handler(fetchHandler)`. By
-   * default the server `x` is at `/mcp/x`. Each has sessions, limits and checks of its own.
+   * Creates one HTTP handler for all servers, including later ones: `registry.handler(nodeHandler)` or
+   * `registry.handler(fetchHandler)`. By default the server `x` is at `/mcp/x`. Each server has its own sessions,
+   * limits and checks.
    */
   handler<H extends HttpHandler>(
     make: (servable: Servable, options?: HttpServerOptions) => H,
@@ -198,23 +210,24 @@ export class ServerRegistry {
   }
 
   /**
-   * One server that offers everything of all servers, now and later, under their names: the tool `read` of `files` is
-   * `files_read`. For pipes, which carry one server, and for clients that know nothing of names.
+   * Creates one server that offers everything of all servers, including later ones, under their names: the tool `read`
+   * of `files` becomes `files_read`. Use it for pipes, which carry only one server, and for clients that do not know
+   * the names.
    *
-   * It has the lists, questions, progress and subscriptions of `server.mount`, and can be closed alone. What is no `Server`
-   * of this package cannot be part of it, and a warning says so.
+   * Lists, elicitation, sampling, progress and subscriptions work as with `server.mount`. Closing it leaves the other
+   * servers open. A registered endpoint that is not a `Server` of this package is left out, with a warning.
    */
   asServer(info: ServerInfo, options?: ServerOptions): Server {
     return jointServer(this, (text) => this.#platform.warn(text), new Server(info, options));
   }
 
-  /** Calls `listener` after each change. Returns a function that ends it. */
+  /** Calls `listener` after each change. Returns a function that removes the listener. */
   on(listener: (event: RegistryEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  #known(name: string): Servable {
+  #require(name: string): Servable {
     const server = this.#servers.get(name);
     if (server !== undefined) return server;
     const near = nearestName(name, [...this.#servers.keys()]);
@@ -225,7 +238,7 @@ export class ServerRegistry {
   }
 
   async #rebind(bound: BoundEndpoint, name: string): Promise<void> {
-    const server = this.#known(name);
+    const server = this.#require(name);
     this.#unfollow(bound);
     const moved = bound.switchTo(name, server);
     this.#follow(bound);
@@ -245,23 +258,23 @@ export class ServerRegistry {
 
   #set(name: string, server: Servable): Promise<unknown> {
     const endpoint = endpointOf(server);
-    this.#forget.get(name)?.();
+    this.#closeWatches.get(name)?.();
     this.#servers.set(name, server);
-    this.#taken.add(name.toLowerCase());
-    this.#forget.set(
+    this.#lowerCaseNames.add(name.toLowerCase());
+    this.#closeWatches.set(
       name,
-      whenClosed(endpoint, () => this.#remove(name, "closed")),
+      watchClose(endpoint, () => this.#remove(name, "closed")),
     );
     return this.#switch(name, server);
   }
 
   #remove(name: string, type: "unregistered" | "closed"): boolean {
     if (!this.#servers.delete(name)) return false;
-    this.#forget.get(name)?.();
-    this.#forget.delete(name);
-    this.#taken.delete(name.toLowerCase());
+    this.#closeWatches.get(name)?.();
+    this.#closeWatches.delete(name);
+    this.#lowerCaseNames.delete(name.toLowerCase());
     void this.#switch(name, undefined);
-    this.#tell(type, name);
+    this.#notify(type, name);
     return true;
   }
 
@@ -269,18 +282,18 @@ export class ServerRegistry {
     return Promise.all([...(this.#bound.get(name) ?? [])].map((bound) => bound.switchTo(name, server)));
   }
 
-  #tell(type: RegistryEvent["type"], name: string): void {
+  #notify(type: RegistryEvent["type"], name: string): void {
     for (const listener of [...this.#listeners]) callHook(this.#platform, "on", () => listener({ type, name }));
   }
 }
 
-/** Calls `act` when the server behind an endpoint is closed. Returns a function that ends the wait. */
-function whenClosed(endpoint: Endpoint, act: () => void): () => void {
-  let acts = closing.get(endpoint);
+/** Calls `act` when the server behind an endpoint closes. Returns a function that stops watching. */
+function watchClose(endpoint: Endpoint, act: () => void): () => void {
+  let acts = closeListeners.get(endpoint);
   if (acts === undefined) {
     const all = new Set<() => void>();
     acts = all;
-    closing.set(endpoint, all);
+    closeListeners.set(endpoint, all);
     endpoint.onClosed?.(() => {
       for (const one of [...all]) one();
     });
@@ -290,38 +303,44 @@ function whenClosed(endpoint: Endpoint, act: () => void): () => void {
 }
 
 function invalidName(name: string): McpError {
-  return new McpError("invalid_definition", `"${String(name).slice(0, 100)}" is no name for a server`, {
+  return new McpError("invalid_definition", `"${String(name).slice(0, 100)}" is not a valid server name`, {
     fix: "Use a letter, then letters, digits and hyphens, at most 32 characters; no hyphen at the end.",
   });
 }
 
-/** What one server offers. */
+/** The offers of one server. */
 export interface ServerOffers {
+  /** The name of the server. */
   readonly name: string;
+  /** The names of its tools. */
   readonly tools: readonly string[];
+  /** The names of its prompts. */
   readonly prompts: readonly string[];
-  /** URIs. */
+  /** The URIs of its resources. */
   readonly resources: readonly string[];
-  /** URI templates. */
+  /** The URI templates of its resources. */
   readonly templates: readonly string[];
-  /** Why the lists are empty, if the server could not be asked. */
+  /** The reason why the lists are empty, if the server could not be asked. */
   readonly error?: McpError;
 }
 
-/** What to look for: one or more of these, by name or URI. */
+/** A search for servers by their offers. A server must offer everything that is set. */
 export interface OfferQuery {
+  /** The name of a tool. */
   tool?: string | undefined;
+  /** The name of a prompt. */
   prompt?: string | undefined;
+  /** The URI of a resource. */
   resource?: string | undefined;
 }
 
 const TIMEOUT_MS = 5_000;
-const NOTHING = { tools: [], prompts: [], resources: [], templates: [] };
+const NO_OFFERS = { tools: [], prompts: [], resources: [], templates: [] };
 
-/** Asks a server as a client in the same process would: whatever decides its lists decides them here too. */
+/** Asks a server through a client in the same process, so that its own rules decide what is listed. */
 async function offersOf(name: string, server: Servable, timeoutMs = TIMEOUT_MS): Promise<ServerOffers> {
   try {
-    // Only the endpoint is needed at run time.
+    // Safe: only the endpoint is used at run time.
     const target = { endpoint: () => endpointOf(server) } as Parameters<typeof openClient>[0];
     const timeouts = { connectMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs };
     const client = await openClient(target, { timeouts });
@@ -344,11 +363,11 @@ async function offersOf(name: string, server: Servable, timeoutMs = TIMEOUT_MS):
       await client.close();
     }
   } catch (error) {
-    return { name, ...NOTHING, error: McpError.from(error) };
+    return { name, ...NO_OFFERS, error: McpError.from(error) };
   }
 }
 
-/** Whether the offers contain everything that is looked for. */
+/** True if the offers contain everything in the query. */
 function servesQuery(offers: ServerOffers, { tool, prompt, resource }: OfferQuery): boolean {
   if (tool !== undefined && !offers.tools.includes(tool)) return false;
   if (prompt !== undefined && !offers.prompts.includes(prompt)) return false;
@@ -360,7 +379,7 @@ function matches(template: string, uri: string): boolean {
   try {
     return compileMatcher(template)(uri) !== undefined;
   } catch {
-    // Another implementation's template that this one cannot read.
+    // The template comes from another implementation and cannot be parsed here.
     return false;
   }
 }

@@ -58,7 +58,9 @@ describe("one HTTP handler for many servers", () => {
       const url = await overNode(registryOf("a"));
       const response = await new LegacyClient(`${url}${path}`).open();
       expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ error: { message: "the request names no server here" } });
+      expect(await response.json()).toMatchObject({
+        error: { message: "the request does not name a registered server" },
+      });
     },
   );
 

@@ -23,7 +23,7 @@ describe("a registry of servers", () => {
   it.each(["", "a/b", "a b", ".hidden", "trailing-", "1st", "a_b", "ü", "x".repeat(33), "__proto__"])(
     "refuses the name %j",
     (name) => {
-      expect(() => new ServerRegistry().register(name, namedServer("a"))).toThrow("is no name for a server");
+      expect(() => new ServerRegistry().register(name, namedServer("a"))).toThrow("is not a valid server name");
     },
   );
 
