@@ -2,15 +2,17 @@ import { pause } from "../../platform/pause.js";
 import type { Platform } from "../../platform/platform.js";
 import type { SupervisedChild } from "./supervised-child.js";
 
-/** The way from some children being down to all being up, in order. A new one replaces it. */
+/**
+ * One restart of several children: stops some, then starts all that are waiting, in order. A new round replaces it.
+ */
 interface Round {
   readonly controller: AbortController;
-  /** Those that are stopped first; what ends meanwhile was to end anyway. */
+  /** The children that are stopped first. If one of them ends meanwhile, it is not counted as a failure. */
   readonly toStop: Set<SupervisedChild>;
   done: Promise<void>;
 }
 
-/** The children of one supervisor in the order of their start, and what is done to several of them in order. */
+/** The children of one supervisor in the order of their start, and the operations on several of them. */
 export class ChildGroup {
   readonly #platform: Platform;
   #children: SupervisedChild[] = [];
@@ -20,12 +22,12 @@ export class ChildGroup {
     this.#platform = platform;
   }
 
-  /** In the order of their start. */
+  /** All children, in the order of their start. */
   get all(): readonly SupervisedChild[] {
     return this.#children;
   }
 
-  /** Resolves when the round that is under way has ended or was replaced; undefined if there is none. */
+  /** Resolves when the current round has ended or was replaced; undefined if there is none. */
   get round(): Promise<void> | undefined {
     return this.#round?.done;
   }
@@ -42,24 +44,25 @@ export class ChildGroup {
     this.#children = this.#children.filter((other) => other !== child);
   }
 
-  /** Forgets a child that has stopped, unless somebody started it again meanwhile. */
+  /** Removes a stopped child, unless it was started again meanwhile. */
   removeStopped(child: SupervisedChild): void {
     if (child.state === "stopped") this.remove(child);
   }
 
-  /** The children from this one on. */
+  /** This child and all after it. */
   from(child: SupervisedChild): SupervisedChild[] {
     return this.#children.slice(this.#children.indexOf(child));
   }
 
-  /** Whether a round is about to stop the child, so that its end changes nothing. */
+  /** True if the current round is about to stop the child, so that its own end has no effect. */
   isToStop(child: SupervisedChild): boolean {
     return this.#round?.toStop.has(child) === true;
   }
 
   /**
-   * Stops `toStop` in reverse order, waits, and starts in order all that waits and has no timer of its own; each when the one
-   * before has settled, except that nobody waits for an isolated one. Then calls `done`, unless another round replaced this.
+   * Stops `toStop` in reverse order and waits for `delayMs`. Then starts, in order, every child that is waiting and has
+   * no timer. Each start waits until the previous child has settled, except for isolated children. Finally calls
+   * `done`, unless another round has replaced this one.
    */
   beginRound(toStop: readonly SupervisedChild[], delayMs: number, done: () => void): void {
     this.cancelRound();
@@ -73,7 +76,10 @@ export class ChildGroup {
     this.#round = undefined;
   }
 
-  /** Ends all in reverse order, isolated neighbours together; what is not running yet is given up at once. */
+  /**
+   * Stops all children in reverse order, adjacent isolated ones together. Children that are not running yet are
+   * cancelled at once.
+   */
   async stopAll(): Promise<void> {
     this.cancelRound();
     const reversed = [...this.#children].reverse();
@@ -104,11 +110,14 @@ export class ChildGroup {
     done();
   }
 
-  /** A temporary child that ran is gone with its instance; one whose turn has not come keeps it. */
+  /**
+   * Stops a child for a round. A temporary child that ran is removed with its instance; one that was never started is
+   * still started.
+   */
   async #stopForRound(child: SupervisedChild): Promise<void> {
-    const isOver = child.policy === "temporary" && child.state !== "waiting";
-    await child.stop(isOver ? "stopped" : "wait");
-    if (isOver) this.removeStopped(child);
+    const isDone = child.policy === "temporary" && child.state !== "waiting";
+    await child.stop(isDone ? "stopped" : "wait");
+    if (isDone) this.removeStopped(child);
   }
 
   #nextWaiting(): SupervisedChild | undefined {

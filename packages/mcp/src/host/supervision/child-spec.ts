@@ -2,45 +2,54 @@ import { thrownMessage } from "../../encoding/thrown-message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 
-/** When a child that ended is started again: always; unless it ended normally; never. */
+/**
+ * The ends after which a child is restarted: all (`permanent`), abnormal ones (`transient`), or none (`temporary`).
+ */
 export type RestartPolicy = "permanent" | "transient" | "temporary";
 
-/** How a child ended. */
+/** The end of an instance of a child. */
 export interface ChildExit {
-  /** True if it ended as intended, as a process does with code 0. */
+  /** True if it ended as intended, for example a process with exit code 0. */
   readonly normal: boolean;
-  /** Why it ended, for people. */
+  /** The reason for the end, for people to read. */
   readonly reason: string;
-  /** The error that ended it, if there was one. */
+  /** The error that ended it; absent if there was none. */
   readonly error?: unknown;
 }
 
-/** How a supervisor starts a child, sees its end, and ends it. */
+/** A child of a supervisor: how to start it, to observe its end, and to stop it. */
 export interface ChildSpec<C = unknown> {
-  /** Its name, unique among the children of its supervisor. */
+  /** The name of the child, unique within its supervisor. */
   id: string;
   /**
-   * Starts one instance, and resolves when it works. The signal is aborted when nobody wants the instance any more; one that
-   * is given nevertheless is stopped at once. A `Supervisor` that was not started yet is started by its parent.
+   * Starts one instance, and resolves when it is ready. The signal is aborted when the instance is no longer needed; an
+   * instance that is returned after that is stopped at once. A returned `Supervisor` that was not started yet is
+   * started by its parent.
    */
   start(signal: AbortSignal): C | Promise<C>;
-  /** Resolves when the instance has ended. A rejection is an abnormal end. Default: derived from the value. */
+  /** Resolves when the instance has ended. A rejection is an abnormal end. Default: derived from the instance. */
   ended?(child: C): Promise<ChildExit>;
   /**
-   * Ends the instance; done when it resolves. Also called when it ended by itself, so that nothing of it is left. Default:
-   * derived from the value: `terminate`, `kill`, asynchronous or other disposal, or `close`.
+   * Ends the instance, and resolves when it has ended. Also called after it ended by itself, to release its resources.
+   * Default: derived from the instance: `terminate`, `kill`, `Symbol.asyncDispose`, `close` or `Symbol.dispose`.
    */
   stop?(child: C): void | Promise<void>;
-  /** When it is started again. Default: `permanent`. */
+  /** The restart policy. Default: `permanent`. */
   restart?: RestartPolicy | undefined;
-  /** How long one start may take. Default: 30 s; a nested supervisor has no limit, because its children have. */
+  /**
+   * Milliseconds that one start may take. Default: 30,000; unlimited for a nested supervisor, because its children have
+   * limits.
+   */
   startMs?: number | undefined;
-  /** How long ending it may take before it is left behind. Default: 5 s; a nested supervisor takes what its children may. */
+  /**
+   * Milliseconds that the end may take before the instance is left behind. Default: 5,000; for a nested supervisor the
+   * sum over its children.
+   */
   stopMs?: number | undefined;
   /**
-   * Isolates the child: nobody waits for its start, its failures count for itself alone and restart nobody else, and when
-   * they exceed the intensity it is held as `failed` this long and then tried again. Default: not isolated; exceeding the
-   * intensity ends the supervisor.
+   * Isolates the child: the start does not wait for it, and its failures restart no other child and count only for
+   * itself. If they exceed the intensity, the child is `failed` for this many milliseconds and is then started again.
+   * Default: not isolated, so that exceeding the intensity ends the supervisor.
    */
   retryMs?: number | undefined;
 }
@@ -49,32 +58,32 @@ export const DEFAULT_START_MS = 30_000;
 export const DEFAULT_STOP_MS = 5_000;
 const POLICIES: readonly unknown[] = ["permanent", "transient", "temporary"] satisfies RestartPolicy[];
 
-/** Throws `invalid_definition` for a description that could not work. */
+/** Throws `invalid_definition` for an invalid child. */
 export function checkChildSpec(spec: ChildSpec): void {
   checkOptions("a supervised child", spec, "id start ended stop restart startMs stopMs retryMs");
-  if (typeof spec.id !== "string" || spec.id === "") throw wrong("`id` of a child", spec.id, "Pass a name.");
+  if (typeof spec.id !== "string" || spec.id === "") throw invalidOption("`id` of a child", spec.id, "Pass a name.");
   const of = `of the child "${spec.id}"`;
-  if (typeof spec.start !== "function") throw wrong(`\`start\` ${of}`, spec.start, "Pass a function.");
+  if (typeof spec.start !== "function") throw invalidOption(`\`start\` ${of}`, spec.start, "Pass a function.");
   if (spec.restart !== undefined && !POLICIES.includes(spec.restart)) {
-    throw wrong(`\`restart\` ${of}`, spec.restart, `Pass one of: ${POLICIES.join(", ")}.`);
+    throw invalidOption(`\`restart\` ${of}`, spec.restart, `Pass one of: ${POLICIES.join(", ")}.`);
   }
   checkMs(`\`startMs\` ${of}`, spec.startMs);
   checkMs(`\`stopMs\` ${of}`, spec.stopMs);
   checkMs(`\`retryMs\` ${of}`, spec.retryMs);
 }
 
-/** Throws `invalid_definition` unless the number can be waited for. */
+/** Throws `invalid_definition` unless the number is a valid duration. */
 export function checkMs(what: string, ms: number | undefined): void {
-  // Written so that what is not a number fails too.
-  if (ms !== undefined && !(ms >= 0)) throw wrong(what, ms, "Pass a number of milliseconds, 0 or more.");
+  // A negated comparison, so that NaN fails too.
+  if (ms !== undefined && !(ms >= 0)) throw invalidOption(what, ms, "Pass a number of milliseconds, 0 or more.");
 }
 
-/** The error for an option that cannot be used. */
-export function wrong(what: string, value: unknown, fix: string): McpError {
+/** The error for an invalid option. */
+export function invalidOption(what: string, value: unknown, fix: string): McpError {
   return new McpError("invalid_definition", `${what} is ${String(value)}`, { fix });
 }
 
-/** The abnormal end that an error means. */
-export function failure(error: unknown): ChildExit {
+/** The abnormal end that an error causes. */
+export function abnormalExit(error: unknown): ChildExit {
   return { normal: false, reason: thrownMessage(error), error };
 }

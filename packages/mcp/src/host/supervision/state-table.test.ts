@@ -35,7 +35,9 @@ describe.each([CHILD, SUPERVISOR])("the states of a $what", ({ what, table, afte
       const [row] = found;
       if (row === undefined) {
         it(`refuse "${event}" while ${state}`, () => {
-          expect(() => next(state, event)).toThrow(`a ${what} that is ${state} cannot take the event "${event}"`);
+          expect(() => next(state, event)).toThrow(
+            `a ${what} in the state "${state}" cannot handle the event "${event}"`,
+          );
           try {
             next(state, event);
           } catch (error) {

@@ -3,23 +3,23 @@ import type { ChildSpec } from "./child-spec.js";
 import { Supervisor } from "./supervisor.js";
 import type { RestartOptions } from "./supervisor-options.js";
 
-/** What an application consists of, tier by tier. Each tier may use those before it. */
+/** The children of an application, by tier. A tier may use the tiers before it. */
 export interface ApplicationTiers {
-  /** What finds and names the others. */
+  /** Discovery and naming of the others, such as a server registry. Default: none. */
   registry?: readonly ChildSpec[] | undefined;
-  /** What servers need: storage, connections to databases, clients of other servers. */
+  /** Resources that servers need: storage, database connections, clients of other servers. Default: none. */
   infrastructure?: readonly ChildSpec[] | undefined;
-  /** The servers, with their state. */
+  /** The servers, with their state. Default: none. */
   servers?: readonly ChildSpec[] | undefined;
-  /** What makes the servers reachable: handles that serve. */
+  /** Transports that make the servers reachable: handles of `serveHttp`, `serveStdio` and the like. Default: none. */
   transports?: readonly ChildSpec[] | undefined;
-  /** What watches the others and is needed by none: metrics, traces, health reports. */
+  /** Children that observe the others and that no other needs: metrics, traces, health reports. Default: none. */
   observability?: readonly ChildSpec[] | undefined;
 }
 
-/** The options of `superviseApplication`. */
+/** Options of `superviseApplication`. */
 export interface ApplicationOptions extends ApplicationTiers, RestartOptions {
-  /** The name of the root in events and in the tree. Default: `application`. */
+  /** The name of the root supervisor in events and in the tree. Default: `application`. */
   name?: string | undefined;
 }
 
@@ -32,15 +32,16 @@ const TIERS = [
   "observability",
 ] as const satisfies readonly (keyof ApplicationTiers)[];
 
-/** How long observability rests after it failed too often. */
+/** Milliseconds before observability is retried after it failed too often. */
 const OBSERVABILITY_RETRY_MS = 30_000;
 
 /**
- * Arranges an application as five supervisors below one, which the caller starts. A child that ends is restarted alone. A tier
- * whose children fail too often is restarted with the tiers after it, which may depend on it; those before it keep their
- * state. So a transport never takes a server down. Nobody waits for observability, and its failures affect nothing else.
+ * Arranges an application as five supervisors below a root supervisor, which the caller starts. A child that ends is
+ * restarted alone. A tier whose children fail too often is restarted together with the tiers after it, which may depend
+ * on it; the tiers before it keep their state. A failing transport therefore never stops a server. The start does not
+ * wait for observability, and its failures affect no other tier.
  *
- * `application.child("servers", "files")` gives the child `files` of the tier `servers`, also inside of later starts.
+ * `application.child("servers", "files")` returns the child `files` of the tier `servers`, also inside of later starts.
  */
 export function superviseApplication(options: ApplicationOptions): Supervisor {
   const names = "name registry infrastructure servers transports observability intensity backOff platform onEvent";

@@ -10,12 +10,16 @@ import { endWatched, StartAttempt, stopBound, type WatchedChild, watchChild } fr
 /** The supervisor of a child, as the child sees it. */
 export interface ChildOwner {
   readonly platform: Platform;
-  /** The child took a step. */
+  /** Reports a transition of the child. */
   changed(child: SupervisedChild, from: ChildState, event: ChildEvent, exit: ChildExit | undefined): void;
-  /** An instance ended by itself or could not be started; the owner decides on the next step at once. */
+  /**
+   * Reports that an instance ended by itself or could not be started. The owner decides on the next transition at once.
+   */
   crashed(child: SupervisedChild, exit: ChildExit, ranMs: number): void;
+  /** Reports a start or stop that did not finish in time. */
   leftBehind(child: SupervisedChild, what: "start" | "stop", afterMs: number): void;
-  nests(supervisor: NestedSupervisor): void;
+  /** Subscribes to the events of a child that is a supervisor. */
+  adopt(supervisor: NestedSupervisor): void;
 }
 
 interface Waiter {
@@ -23,20 +27,22 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Starts and stops that went on after they were given up; with this many of one child, no other start is tried. */
-const LEFT_BEHIND_AT_MOST = 8;
+/** Maximum number of unfinished starts and stops of one child. Above it, the child is not started again. */
+const MAX_LEFT_BEHIND = 8;
 
-/** One child: its state and its one instance. It decides nothing: when to start and what follows from an end is the supervisor's. */
+/**
+ * One child: its state and its current instance. The supervisor decides when to start it and what follows from its end.
+ */
 export class SupervisedChild {
   readonly spec: ChildSpec;
-  /** Its own count of restarts, if it is isolated. */
+  /** The child's own restart count, if it is isolated. */
   readonly isolated: RestartCount | undefined;
-  /** Ends in a row, each after a short life. */
+  /** Number of failures in a row, each after a short run. Determines the back-off. */
   failures = 0;
-  /** How often somebody asked to stop, restart or remove it: the last one is obeyed. */
-  wishes = 0;
-  /** Whether it is removed as soon as it has stopped. */
-  isLeaving = false;
+  /** Number of calls to stop, restart or remove the child. Only the last one takes effect. */
+  commands = 0;
+  /** True if the child is removed as soon as it has stopped. */
+  isRemoving = false;
   readonly #owner: ChildOwner;
   #state: ChildState = "waiting";
   #starts = 0;
@@ -68,12 +74,12 @@ export class SupervisedChild {
     return this.spec.restart ?? "permanent";
   }
 
-  /** The instance, while it runs. */
+  /** The instance, while it is running. */
   get value(): unknown {
     return this.#state === "running" ? this.#value : undefined;
   }
 
-  /** The supervisor that is this child, while it starts and while it runs. */
+  /** The supervisor that is this child, while it is starting or running. */
   get nested(): NestedSupervisor | undefined {
     return this.#nested;
   }
@@ -82,12 +88,12 @@ export class SupervisedChild {
     return Math.max(0, this.#starts - 1);
   }
 
-  /** Whether a timer of its own will start it. */
+  /** True if a timer will start the child. */
   get isTimed(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** How long ending it may take. */
+  /** Maximum number of milliseconds that ending it takes. */
   get stopBoundMs(): number {
     return stopBound(this.spec, this.#nested ?? this.#value);
   }
@@ -105,17 +111,17 @@ export class SupervisedChild {
     };
   }
 
-  /** Takes one step of the table. */
-  take(event: ChildEvent, exit?: ChildExit): void {
+  /** Performs one transition of the table. */
+  transition(event: ChildEvent, exit?: ChildExit): void {
     const from = this.#state;
     this.#state = childStateAfter(from, event);
     if (exit !== undefined) this.#lastExit = exit;
     this.#owner.changed(this, from, event, exit);
-    this.#tellWaiters(from, event, exit);
+    this.#settleWaiters(from, event, exit);
   }
 
-  /** Calls `run` after `ms`, unless the child is started or stopped before. */
-  later(ms: number, run: () => void): void {
+  /** Calls `run` after `ms`, unless the child is started or stopped first. */
+  schedule(ms: number, run: () => void): void {
     this.cancelTimer();
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#owner.platform.timer(
@@ -133,34 +139,34 @@ export class SupervisedChild {
     this.#timer = undefined;
   }
 
-  /** Starts one instance; what comes of it is told to the owner. */
+  /** Starts one instance and reports the outcome to the owner. */
   start(): void {
     this.cancelTimer();
     this.#starts++;
-    this.take("start");
+    this.transition("start");
     this.#attempt = new StartAttempt(
-      this.#leftBehind < LEFT_BEHIND_AT_MOST ? this.spec : { ...this.spec, start: () => this.#refuseStart() },
+      this.#leftBehind < MAX_LEFT_BEHIND ? this.spec : { ...this.spec, start: () => this.#refuseStart() },
       {
         platform: this.#owner.platform,
-        works: (value) => this.#works(value),
-        fails: (exit) => {
+        onStarted: (value) => this.#onStarted(value),
+        onFailed: (exit) => {
           this.#attempt = undefined;
           this.#nested = undefined;
           this.#owner.crashed(this, exit, 0);
         },
-        nests: (supervisor) => {
+        adopt: (supervisor) => {
           this.#nested = supervisor;
-          this.#owner.nests(supervisor);
+          this.#owner.adopt(supervisor);
         },
-        leftBehind: (afterMs, settled) => this.#leave("start", afterMs, settled),
+        leftBehind: (afterMs, settled) => this.#reportLeftBehind("start", afterMs, settled),
       },
       this.#cleanUp,
     );
   }
 
   /**
-   * Ends the instance, or the wait for one; done when it is gone or left behind. Then the child is `stopped`, or, after `wait`
-   * alone, waits for the next start.
+   * Ends the instance, or cancels its start. Resolves when it has ended or is left behind. The child is then `stopped`;
+   * after `wait`, unless `stopped` was also requested, it waits for the next start.
    */
   stop(then: "wait" | "stopped"): Promise<void> {
     if (this.#stopping !== undefined) {
@@ -169,22 +175,25 @@ export class SupervisedChild {
     }
     if (this.#state === "running" || this.#state === "starting") {
       this.#afterStop = then;
-      this.take("stop");
+      this.transition("stop");
       this.#stopping = this.#endInstance();
       return this.#stopping;
     }
-    if (then === "stopped" && (this.#state === "waiting" || this.#state === "failed")) this.take("stop");
+    if (then === "stopped" && (this.#state === "waiting" || this.#state === "failed")) this.transition("stop");
     if (then === "stopped" || this.#state === "waiting") this.cancelTimer();
     return this.#cleanUp ?? Promise.resolve();
   }
 
-  /** Resolves when the wait for its start is over: it runs, is held, has ended, is stopped, or waits to be started anew. */
+  /**
+   * Resolves when the child is no longer about to start: it is running, failed, ended or stopped, or a new round stopped
+   * it to start it later.
+   */
   settled(): Promise<void> {
     if (!isUnsettled(this.#state)) return Promise.resolve();
     return new Promise((resolve) => this.#settledWaiters.push(resolve));
   }
 
-  /** What the next start gives, or why there is no instance. */
+  /** Resolves with the instance of the next start. Rejects with the reason if there is none. */
   nextOutcome(): Promise<unknown> {
     return neverUnhandled(new Promise((resolve, reject) => this.#outcomeWaiters.push({ resolve, reject })));
   }
@@ -195,41 +204,41 @@ export class SupervisedChild {
     this.#attempt = undefined;
     this.#watched = undefined;
     this.#value = undefined;
-    // Always a turn later: whoever stops the child must hold the promise before it is done.
+    // The `await` defers the end by a turn, so that `stop` has stored this promise first.
     await attempt?.abandon();
-    if (watched !== undefined) await this.#free(watched);
+    if (watched !== undefined) await this.#release(watched);
     this.#nested = undefined;
     this.#stopping = undefined;
-    this.take(this.#afterStop);
+    this.transition(this.#afterStop);
   }
 
-  #works(value: unknown): void {
+  #onStarted(value: unknown): void {
     this.#attempt = undefined;
     this.#value = value;
     this.#since = this.#owner.platform.monotonic();
     const watched = watchChild(this.spec, value);
     this.#watched = watched;
-    this.take("started");
-    void watched.ended.then((exit) => this.#watched === watched && this.#endedByItself(watched, exit));
+    this.transition("started");
+    void watched.ended.then((exit) => this.#watched === watched && this.#onEnded(watched, exit));
   }
 
-  #endedByItself(watched: WatchedChild, exit: ChildExit): void {
+  #onEnded(watched: WatchedChild, exit: ChildExit): void {
     this.#watched = undefined;
     this.#value = undefined;
     this.#nested = undefined;
-    const cleanUp = this.#free(watched).then(() => {
+    const cleanUp = this.#release(watched).then(() => {
       if (this.#cleanUp === cleanUp) this.#cleanUp = undefined;
     });
     this.#cleanUp = cleanUp;
     this.#owner.crashed(this, exit, this.#owner.platform.monotonic() - this.#since);
   }
 
-  async #free(watched: WatchedChild): Promise<void> {
+  async #release(watched: WatchedChild): Promise<void> {
     const left = await endWatched(this.#owner.platform, watched);
-    if (left !== undefined) this.#leave("stop", watched.stopMs, left.unended);
+    if (left !== undefined) this.#reportLeftBehind("stop", watched.stopMs, left.unended);
   }
 
-  #leave(what: "start" | "stop", afterMs: number, settled: Promise<unknown>): void {
+  #reportLeftBehind(what: "start" | "stop", afterMs: number, settled: Promise<unknown>): void {
     this.#leftBehind++;
     void settled.then(() => {
       this.#leftBehind--;
@@ -240,17 +249,17 @@ export class SupervisedChild {
   #refuseStart(): never {
     throw new McpError(
       "limit_exceeded",
-      `${LEFT_BEHIND_AT_MOST} earlier starts and stops of "${this.spec.id}" have never ended, so no other is tried`,
-      { fix: "Let `start` of the child obey its signal, and let its `stop` end." },
+      `${MAX_LEFT_BEHIND} earlier starts and stops of "${this.spec.id}" have not finished, so it is not started again`,
+      { fix: "Make `start` of the child react to its signal, and make its `stop` finish." },
     );
   }
 
-  #tellWaiters(from: ChildState, event: ChildEvent, exit: ChildExit | undefined): void {
+  #settleWaiters(from: ChildState, event: ChildEvent, exit: ChildExit | undefined): void {
     if (!isUnsettled(this.#state) || event === "wait") for (const settled of this.#settledWaiters.splice(0)) settled();
     if (this.#state === "running") {
       for (const { resolve } of this.#outcomeWaiters.splice(0)) resolve(this.#value);
     } else if (this.#state === "stopped" || (from === "starting" && this.#state !== "stopping")) {
-      const error = exit?.error ?? new McpError("cancelled", `"${this.spec.id}" was stopped before it worked`);
+      const error = exit?.error ?? new McpError("cancelled", `"${this.spec.id}" was stopped before it was running`);
       for (const { reject } of this.#outcomeWaiters.splice(0)) reject(error);
     }
   }

@@ -3,60 +3,82 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ChildEvent, ChildState, SupervisorEvent, SupervisorState } from "./state-table.js";
 
-interface Happened {
+interface SupervisionEventBase {
   /** The names of the supervisors from the outermost to this one, joined by `/`. */
   readonly supervisor: string;
-  /** When it happened, in milliseconds since the epoch. */
+  /** The time of the event, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A child took a step of `CHILD_TRANSITIONS`. */
-export interface ChildChanged extends Happened {
+/** A transition of a child; see `CHILD_TRANSITIONS`. */
+export interface ChildChanged extends SupervisionEventBase {
+  /** The type of the event. */
   readonly type: "child";
+  /** The id of the child. */
   readonly child: string;
+  /** The state before. */
   readonly from: ChildState;
+  /** The event that caused the transition. */
   readonly event: ChildEvent;
+  /** The state after. */
   readonly to: ChildState;
-  /** Why it ended, after `crash`, `finish` and `exceed`. */
+  /** The reason for the end, after `crash`, `finish` and `exceed`. */
   readonly reason?: string;
+  /** The error that ended the child; absent if there was none. */
   readonly error?: unknown;
-  /** How often it was started after the first time. */
+  /** Number of starts after the first one. */
   readonly restarts: number;
 }
 
-/** A supervisor took a step of `SUPERVISOR_TRANSITIONS`. */
-export interface SupervisorChanged extends Happened {
+/** A transition of a supervisor; see `SUPERVISOR_TRANSITIONS`. */
+export interface SupervisorChanged extends SupervisionEventBase {
+  /** The type of the event. */
   readonly type: "supervisor";
+  /** The state before. */
   readonly from: SupervisorState;
+  /** The event that caused the transition. */
   readonly event: SupervisorEvent;
+  /** The state after. */
   readonly to: SupervisorState;
-  /** Why it ends. */
+  /** The reason for the end, after `close` and `escalate`. */
   readonly reason?: string;
+  /** The error that ended the supervisor, after `escalate`. */
   readonly error?: unknown;
 }
 
-/** A start or a stop did not end in time, and nobody waits for it any longer. An instance that still comes of it is stopped. */
-export interface LeftBehind extends Happened {
+/**
+ * A start or stop that did not finish in time and is no longer waited for. An instance that it still creates is
+ * stopped.
+ */
+export interface LeftBehind extends SupervisionEventBase {
+  /** The type of the event. */
   readonly type: "left_behind";
+  /** The id of the child. */
   readonly child: string;
+  /** The operation that did not finish. */
   readonly what: "start" | "stop";
+  /** Milliseconds after which the supervisor stopped waiting. */
   readonly afterMs: number;
 }
 
-/** All that a supervisor tells of, by `type`. */
+/** Every event of a supervisor, by `type`. */
 export type SupervisionEvent = ChildChanged | SupervisorChanged | LeftBehind;
 
-/** What can be listened to: one type of event, or `any`. */
+/** The events to subscribe to with `on`: one type of event, or `any`. */
 export interface SupervisionEvents {
+  /** Transitions of children. */
   child: ChildChanged;
+  /** Transitions of supervisors. */
   supervisor: SupervisorChanged;
+  /** Starts and stops that did not finish in time. */
   left_behind: LeftBehind;
+  /** Events of all types. */
   any: SupervisionEvent;
 }
 
 /**
- * Tells listeners of events, in order and in a turn of their own: what a listener calls never meets a supervisor in the
- * middle of a step.
+ * Publishes events to listeners, in order and in a separate turn. A listener therefore never sees a supervisor in the
+ * middle of a transition.
  */
 export class SupervisionListeners {
   readonly #platform: Platform;
@@ -69,9 +91,9 @@ export class SupervisionListeners {
     this.#onEvent = onEvent;
   }
 
-  /** Adds a listener. Returns what removes it. */
+  /** Adds a listener. Returns a function that removes it. */
   add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
-    // Of its own, so that a function that was added twice is also called twice and removed one by one.
+    // A wrapper, so that a function that is added twice is called twice and removed once at a time.
     const own = (event: SupervisionEvents[T]) => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(own));
@@ -79,7 +101,7 @@ export class SupervisionListeners {
     return Object.assign(leave, { [Symbol.dispose]: leave });
   }
 
-  tell(event: SupervisionEvent): void {
+  publish(event: SupervisionEvent): void {
     this.#queue.push(event);
     if (this.#queue.length === 1) void Promise.resolve().then(() => this.#flush());
   }
@@ -89,7 +111,7 @@ export class SupervisionListeners {
       if (this.#onEvent !== undefined) callHook(this.#platform, "onEvent", () => this.#onEvent?.(event));
       for (const type of [event.type, "any"]) {
         for (const listener of [...(this.#listeners.get(type) ?? [])]) {
-          // Safe: listeners stand under the type of the events that they take.
+          // Safe: listeners are stored under the type of their events.
           callHook(this.#platform, `on("${type}")`, () => (listener as (event: SupervisionEvent) => void)(event));
         }
       }

@@ -3,33 +3,43 @@ import type { ChildExit, RestartPolicy } from "./child-spec.js";
 import type { ChildState, SupervisorState } from "./state-table.js";
 import type { SupervisionEvent } from "./supervision-event.js";
 
-/** Whom the end of a child affects: itself; all children; itself and those after it. */
+/**
+ * The children that are restarted when one ends: only that child (`one_for_one`), all (`one_for_all`), or that child
+ * and those after it (`rest_for_one`).
+ */
 export type SupervisionStrategy = "one_for_one" | "one_for_all" | "rest_for_one";
 
-/** What a supervisor knows of a child, as plain data. */
+/** The state of a child, as plain data. */
 export interface ChildStatus {
+  /** The id of the child, unique within its supervisor. */
   readonly id: string;
+  /** The current state; see `CHILD_TRANSITIONS`. */
   readonly state: ChildState;
+  /** The restart policy of the child. */
   readonly restart: RestartPolicy;
-  /** How often it was started after the first time. */
+  /** Number of starts after the first one. */
   readonly restarts: number;
-  /** How long it has been running; absent unless it runs. */
+  /** Milliseconds since the start of the running instance; absent unless the child is `running`. */
   readonly uptimeMs?: number;
-  /** Why it last ended by itself, or could not be started. */
+  /** The reason why the child last ended by itself or could not be started; absent if neither has happened. */
   readonly reason?: string;
-  /** The tree of a child that is a supervisor. */
+  /** The tree below a child that is a supervisor. */
   readonly supervisor?: SupervisorTree;
 }
 
-/** A supervisor and all below it, as plain data. */
+/** A supervisor with everything below it, as plain data. */
 export interface SupervisorTree {
+  /** The name of the supervisor. */
   readonly name: string;
+  /** The current state; see `SUPERVISOR_TRANSITIONS`. */
   readonly state: SupervisorState;
+  /** The strategy of the supervisor. */
   readonly strategy: SupervisionStrategy;
+  /** The children, in the order of their start. */
   readonly children: readonly ChildStatus[];
 }
 
-/** The tree as text for people, one line for each supervisor and child. */
+/** Formats a tree as text, with one line for each supervisor and child. */
 export function printTree(tree: SupervisorTree): string {
   return [`${printableLine(tree.name)} (${tree.strategy}) ${tree.state}`, ...linesOf(tree, "")].join("\n");
 }
@@ -62,15 +72,15 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** Marks supervisors, also those of another copy of the package. */
+/** Marks supervisors, including those of another copy of the package. */
 export const NESTED: unique symbol = Symbol.for("@parley/mcp/supervisor") as never;
 
-/** What a supervisor needs of one that is its child. */
+/** The part of a supervisor that its parent supervisor uses. */
 export interface NestedSupervisor {
   readonly [NESTED]: true;
   readonly state: SupervisorState;
   readonly ended: Promise<ChildExit>;
-  /** How long `close` takes at most. */
+  /** Maximum number of milliseconds that `close` takes. */
   readonly stopBoundMs: number;
   start(): Promise<void>;
   close(): Promise<void>;
@@ -79,7 +89,7 @@ export interface NestedSupervisor {
   on(type: "any", listener: (event: SupervisionEvent) => void): () => void;
 }
 
-/** Whether a child is a supervisor itself. */
+/** True if a child is itself a supervisor. */
 export function isNestedSupervisor(value: unknown): value is NestedSupervisor {
   return typeof value === "object" && value !== null && NESTED in value;
 }

@@ -25,17 +25,22 @@ import {
 } from "./supervisor-tree.js";
 
 /**
- * Keeps children running: starts them in order, starts again what ends, and ends itself when that does not help.
+ * Keeps children running: starts them in order, restarts those that end, and ends itself if restarting does not help.
  *
- * A child is a client, a handle that serves, a worker thread, a child process, another supervisor, or anything that can be
- * disposed of. Which children the end of one affects is the `strategy`; whether it is started again is its `restart`
- * policy. A restart waits for the back-off. More restarts than the intensity allows end the supervisor: it stops all
- * children in reverse order, and `ended` resolves; a parent supervisor then restarts the whole.
+ * A child is a client, a handle that serves, a worker thread, a child process, another supervisor, or anything
+ * disposable. The `strategy` decides which children are restarted when one ends, and the `restart` policy of a child
+ * whether it is restarted at all. Restarts wait for the back-off. If there are more restarts than the intensity allows,
+ * the supervisor stops all children in reverse order and ends: `ended` resolves, and a parent supervisor restarts it
+ * as a whole.
  */
 export class Supervisor implements NestedSupervisor, AsyncDisposable {
   readonly [NESTED] = true;
+  /** The name of the supervisor, as the options set it. */
   readonly name: string;
-  /** Resolves when everything is stopped: normally after `close`, otherwise with what was too much. Never rejects. */
+  /**
+   * Resolves when all children are stopped: with a normal end after `close`, otherwise with the failure that exceeded
+   * the intensity. Never rejects.
+   */
   readonly ended: Promise<ChildExit>;
   readonly #settings: ReturnType<typeof supervisorSettings>;
   readonly #platform: Platform;
@@ -70,58 +75,68 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     for (const spec of options.children ?? []) this.#add(spec);
   }
 
+  /** The current state; see `SUPERVISOR_TRANSITIONS`. */
   get state(): SupervisorState {
     return this.#state;
   }
 
-  /** How long `close` takes at most: children are stopped one after the other, isolated ones together. */
+  /**
+   * Maximum number of milliseconds that `close` takes: the sum over all children, which are stopped one after the
+   * other.
+   */
   get stopBoundMs(): number {
     return this.#group.all.reduce((sum, child) => sum + child.stopBoundMs, 0);
   }
 
   /**
-   * Starts the children one after the other, each when the one before works; nobody waits for isolated ones. A start that
-   * fails is repeated as after any other end. Resolves when all work, and rejects if the supervisor ends before.
+   * Starts the children in order, each when the one before is running, without waiting for isolated ones. A failed
+   * start is repeated like any other restart. Resolves when all are running. Rejects if the supervisor ends first.
+   * Further calls return the same promise.
    */
   start(): Promise<void> {
     if (this.#state === "new") {
-      this.#take("start");
+      this.#transition("start");
       this.#beginRound([], 0);
     }
     return this.#started;
   }
 
   /**
-   * Adds a child after the others and starts it. Gives the instance, or rejects with what made its first start fail; the child
-   * is supervised in either case. Before `start` it is only added, and its turn comes then.
+   * Adds a child after the others and starts it. Resolves with the instance. Rejects if the first start fails; the
+   * child is supervised all the same. Before `start` the child is only added, and started in its turn.
    */
   startChild<C>(spec: ChildSpec<C>): Promise<C> {
     return neverUnhandled(this.#startChild(spec));
   }
 
-  /** Ends a child; it stays in the list, and is started again by `restartChild` alone. */
+  /** Stops a child. It stays in the list, and only `restartChild` starts it again. A `temporary` child is removed. */
   async stopChild(id: string): Promise<void> {
     const child = this.#find(id);
-    child.wishes++;
+    child.commands++;
     await child.stop("stopped");
     if (child.policy === "temporary") this.#group.removeStopped(child);
   }
 
-  /** Ends a child if it runs, and starts it at once, whatever its policy and back-off. Gives the instance, as `startChild` does. */
+  /**
+   * Stops a child if it is running and starts it at once, regardless of its policy and back-off. Resolves with the new
+   * instance. Rejects if the start fails, or if a later call stops or removes the child.
+   */
   restartChild(id: string): Promise<unknown> {
     return neverUnhandled(this.#restartChild(id));
   }
 
-  /** Ends a child and forgets it. */
+  /** Stops a child and removes it from the list. */
   async removeChild(id: string): Promise<void> {
     const child = this.#find(id);
-    child.wishes++;
-    child.isLeaving = true;
+    child.commands++;
+    child.isRemoving = true;
     await child.stop("stopped");
     this.#group.remove(child);
   }
 
-  /** The instance of a child that runs; further ids lead through supervisors that are children. */
+  /**
+   * Returns the instance of a running child; undefined if there is none. Further ids lead through nested supervisors.
+   */
   child(id: string, ...path: string[]): unknown {
     const value = this.#group.find(id)?.value;
     const [next, ...rest] = path;
@@ -129,22 +144,28 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     return isNestedSupervisor(value) ? value.child(next, ...rest) : undefined;
   }
 
-  /** What is known of each child, in the order of their start. */
+  /** Lists the state of each child, in the order of their start. */
   children(): ChildStatus[] {
     return this.#group.all.map((child) => child.status());
   }
 
-  /** This supervisor and all below it, as plain data; `printTree` makes text of it. */
+  /** Returns this supervisor with everything below it, as plain data. `printTree` formats it. */
   tree(): SupervisorTree {
     return { name: this.name, state: this.#state, strategy: this.#settings.strategy, children: this.children() };
   }
 
-  /** Listens to events of this supervisor and of those below it. What a listener throws is reported and harms nobody. */
+  /**
+   * Subscribes to events of this supervisor and of those below it. Errors of listeners are reported as warnings and
+   * have no other effect. Returns a function that removes the listener.
+   */
   on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): RemoveListener {
     return this.#listeners.add(type, listener);
   }
 
-  /** Stops all children in reverse order. Nothing is started from now on. */
+  /**
+   * Stops all children in reverse order. Nothing is started afterwards. Resolves when all have ended or are left
+   * behind.
+   */
   close(): Promise<void> {
     return this.#closing ?? this.#end("close", { normal: true, reason: "closed" });
   }
@@ -156,9 +177,9 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   async #startChild<C>(spec: ChildSpec<C>): Promise<C> {
     const child = this.#add(spec);
     const outcome = child.nextOutcome();
-    // A round that is under way starts it in its turn.
+    // A running round starts the child in its turn.
     if (this.#state !== "new" && (this.#group.round === undefined || child.isolated !== undefined)) child.start();
-    // What this child's own `start` gave.
+    // Safe: the value that this child's own `start` returned.
     return outcome as Promise<C>;
   }
 
@@ -166,24 +187,24 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     const child = this.#find(id);
     if (this.#state === "new") {
       throw this.#misuse(
-        "was not started, so it has nothing to restart",
+        "was not started, so it cannot restart a child",
         "Call `start` first; it starts all children.",
       );
     }
     this.#checkOpen();
-    if (child.isLeaving) throw this.#unknown(id);
-    const wish = ++child.wishes;
+    if (child.isRemoving) throw this.#unknown(id);
+    const command = ++child.commands;
     await child.stop("wait");
-    // A round that is under way starts what waits, in its turn.
-    if (!this.#isAlone(child)) while (this.#group.round !== undefined) await this.#group.round;
+    // A running round starts waiting children in their turn.
+    if (!this.#restartsAlone(child)) while (this.#group.round !== undefined) await this.#group.round;
     if (child.state === "running") return child.value;
     const outcome = child.nextOutcome();
     if (child.state === "starting" || child.state === "stopping") return outcome;
     this.#checkOpen();
-    // Whoever wished for a restart later starts it at once.
-    if (child.wishes !== wish && child.state === "waiting" && !child.isLeaving) return outcome;
-    if (child.wishes !== wish || !this.#group.all.includes(child)) {
-      throw new McpError("cancelled", `the restart of "${id}" was overtaken by another wish`);
+    // A later restart has replaced this one, and starts the child at once.
+    if (child.commands !== command && child.state === "waiting" && !child.isRemoving) return outcome;
+    if (child.commands !== command || !this.#group.all.includes(child)) {
+      throw new McpError("cancelled", `the restart of "${id}" was replaced by a later stop, restart or removal`);
     }
     child.start();
     return outcome;
@@ -194,7 +215,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     this.#checkOpen();
     const { maxChildren, intensity } = this.#settings;
     if (this.#group.find(spec.id) !== undefined) {
-      const fix = "Give each child an id of its own, or remove the other first.";
+      const fix = "Give each child a unique id, or remove the other child first.";
       throw this.#misuse(`already has a child "${spec.id}"`, fix);
     }
     if (this.#group.all.length >= maxChildren) {
@@ -233,12 +254,12 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
 
   #checkOpen(): void {
     if (this.#isOpen) return;
-    const fix = "Make a new supervisor; one that has ended does not come back.";
-    throw this.#misuse(`is ${this.#state} and starts nothing any more`, fix);
+    const fix = "Create a new supervisor; one that has ended cannot be started again.";
+    throw this.#misuse(`is ${this.#state} and starts no more children`, fix);
   }
 
-  /** Whether the end of the child affects nobody else. */
-  #isAlone(child: SupervisedChild): boolean {
+  /** True if the end of the child restarts no other child. */
+  #restartsAlone(child: SupervisedChild): boolean {
     return child.isolated !== undefined || this.#settings.strategy === "one_for_one";
   }
 
@@ -249,14 +270,14 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
       changed: (child, from, event, exit) => {
         const { state: to, restarts } = child;
         const why = exit === undefined ? {} : { reason: exit.reason, error: exit.error };
-        this.#listeners.tell({ type: "child", ...about(), child: child.spec.id, from, event, to, restarts, ...why });
+        this.#listeners.publish({ type: "child", ...about(), child: child.spec.id, from, event, to, restarts, ...why });
       },
       crashed: (child, exit, ranMs) => this.#crashed(child, exit, ranMs),
       leftBehind: (child, what, afterMs) =>
-        this.#listeners.tell({ type: "left_behind", ...about(), child: child.spec.id, what, afterMs }),
-      nests: (supervisor) =>
+        this.#listeners.publish({ type: "left_behind", ...about(), child: child.spec.id, what, afterMs }),
+      adopt: (supervisor) =>
         void supervisor.on("any", (event) =>
-          this.#listeners.tell({ ...event, supervisor: `${this.name}/${event.supervisor}` }),
+          this.#listeners.publish({ ...event, supervisor: `${this.name}/${event.supervisor}` }),
         ),
     };
   }
@@ -264,50 +285,50 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   #crashed(child: SupervisedChild, exit: ChildExit, ranMs: number): void {
     const { strategy, backOff } = this.#settings;
     if (!this.#isOpen || child.policy === "temporary" || (child.policy === "transient" && exit.normal)) {
-      child.take("finish", exit);
+      child.transition("finish", exit);
       if (child.policy === "temporary") this.#group.remove(child);
       return;
     }
-    if (this.#group.isToStop(child)) return child.take("crash", exit);
+    if (this.#group.isToStop(child)) return child.transition("crash", exit);
     if (ranMs >= backOff.longestMs) child.failures = 0;
     if (!(child.isolated ?? this.#restarts).add(this.#platform.monotonic())) return this.#exceeded(child, exit);
-    child.take("crash", exit);
+    child.transition("crash", exit);
     const delayMs = restartDelay(this.#platform, backOff, child.failures++);
-    if (this.#isAlone(child)) return child.later(delayMs, () => child.start());
+    if (this.#restartsAlone(child)) return child.schedule(delayMs, () => child.start());
     this.#beginRound(strategy === "one_for_all" ? this.#group.all : this.#group.from(child), delayMs);
   }
 
   #exceeded(child: SupervisedChild, exit: ChildExit): void {
-    child.take("exceed", exit);
-    if (child.isolated !== undefined) return child.later(child.spec.retryMs ?? 0, () => child.start());
+    child.transition("exceed", exit);
+    if (child.isolated !== undefined) return child.schedule(child.spec.retryMs ?? 0, () => child.start());
     void this.#end("escalate", exceeded(this.name, child.spec.id, this.#settings.intensity, exit));
   }
 
   #beginRound(toStop: readonly SupervisedChild[], delayMs: number): void {
     this.#group.beginRound(toStop, delayMs, () => {
       if (this.#state !== "starting") return;
-      this.#take("started");
+      this.#transition("started");
       this.#resolveStarted();
     });
   }
 
   #end(event: "close" | "escalate", exit: ChildExit): Promise<void> {
-    this.#take(event, exit);
+    this.#transition(event, exit);
     this.#closing = this.#group.stopAll().then(() => {
-      this.#take("stopped");
-      const early = `supervisor "${this.name}" was closed before all its children worked`;
+      this.#transition("stopped");
+      const early = `supervisor "${this.name}" was closed before all its children were running`;
       this.#rejectStarted(exit.error ?? new McpError("cancelled", early));
       this.#resolveEnded(exit);
     });
     return this.#closing;
   }
 
-  #take(event: SupervisorEvent, exit?: ChildExit): void {
+  #transition(event: SupervisorEvent, exit?: ChildExit): void {
     const from = this.#state;
     this.#state = supervisorStateAfter(from, event);
     const why = exit === undefined ? {} : { reason: exit.reason, error: exit.error };
     const { name: supervisor } = this;
-    this.#listeners.tell({
+    this.#listeners.publish({
       type: "supervisor",
       supervisor,
       from,
@@ -319,12 +340,12 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 }
 
-/** How a supervisor ends whose children failed too often. */
+/** The end of a supervisor whose children failed too often. */
 function exceeded(name: string, id: string, { restarts, withinMs }: RestartIntensity, exit: ChildExit): ChildExit {
   const times = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
   const reason = `"${id}" failed after ${times} within ${withinMs} ms: ${exit.reason}`;
   const error = new McpError("limit_exceeded", `supervisor "${name}" ended: ${reason}`, {
-    fix: "See `cause` for what made the child fail; raise `intensity` only if so many restarts are usual.",
+    fix: "See `cause` for the failure of the child; raise `intensity` only if this many restarts are normal.",
     data: { child: id, restarts, withinMs },
     cause: exit.error,
   });

@@ -3,23 +3,23 @@ import { callHook } from "../../platform/call-hook.js";
 import { atMost } from "../../platform/pause.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { type ChildExit, type ChildSpec, DEFAULT_START_MS, DEFAULT_STOP_MS, failure } from "./child-spec.js";
+import { abnormalExit, type ChildExit, type ChildSpec, DEFAULT_START_MS, DEFAULT_STOP_MS } from "./child-spec.js";
 import { isNestedSupervisor, type NestedSupervisor } from "./supervisor-tree.js";
 
-/** How one instance of a child is watched and ended. */
+/** Watches one instance of a child, and ends it. */
 export interface WatchedChild {
   readonly id: string;
-  /** Resolves when it has ended; never rejects. Pending for ever if its end cannot be seen. */
+  /** Resolves when the instance has ended. Never rejects. Stays pending if the end cannot be observed. */
   readonly ended: Promise<ChildExit>;
-  /** Asks it to end. */
+  /** Asks the instance to end. */
   stop(): unknown;
-  /** Ends what did not end when asked. */
+  /** Ends an instance that did not end when asked. */
   force?(): void;
-  /** How long ending it may take before it is forced or left behind. */
+  /** Milliseconds that ending it may take before it is forced or left behind. */
   readonly stopMs: number;
 }
 
-/** What the end and the stopping of a value can be derived from. Every member is tested before use. */
+/** The members from which the end of a value, and a way to stop it, are derived. Each is tested before use. */
 interface Endable {
   readonly state?: unknown;
   readonly closed?: unknown;
@@ -38,18 +38,18 @@ interface Endable {
   [Symbol.dispose]?(): unknown;
 }
 
-/** After `force`, how long to wait for the end that it must bring. */
-const FORCED_MS = 1_000;
+/** Milliseconds to wait for the end after `force`. */
+const FORCE_WAIT_MS = 1_000;
 
-/** Watches a value that `spec.start` gave. */
+/** Watches a value that `spec.start` returned. */
 export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
-  // Safe: primitives have none of the members, and objects are only asked for what they have. Handlers are functions.
+  // Safe: primitives have none of the members, and every member is tested before use. HTTP handlers are functions.
   const value = (child !== null && (typeof child === "object" || typeof child === "function") ? child : {}) as Endable;
   const ended = settledExit(() => spec.ended?.(child) ?? derivedEnd(value));
   const watched = {
     id: spec.id,
     ended,
-    // A supervisor may have got more children since.
+    // A getter, because a supervisor may have more children by then.
     get stopMs() {
       return stopMsOf(spec, child);
     },
@@ -62,19 +62,19 @@ export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
   });
 }
 
-/** How long an instance may take to end when it is asked. */
+/** Milliseconds that an instance may take to end when asked. */
 function stopMsOf(spec: ChildSpec, child: unknown): number {
   return spec.stopMs ?? (isNestedSupervisor(child) ? child.stopBoundMs : DEFAULT_STOP_MS);
 }
 
-/** How long ending an instance takes at most, with a second for what has to be forced. */
+/** Maximum number of milliseconds that ending an instance takes, including a second to force it. */
 export function stopBound(spec: ChildSpec, child: unknown): number {
-  return stopMsOf(spec, child) + FORCED_MS;
+  return stopMsOf(spec, child) + FORCE_WAIT_MS;
 }
 
 /**
- * Ends an instance. A failure to stop is reported, and counts as the end of it. Gives undefined when it is gone, and what is still
- * going on if it did not end in time.
+ * Ends an instance. A failure to stop is reported and counts as its end. Resolves with undefined when the instance has
+ * ended, and with the pending end if it did not end in time.
  */
 export async function endWatched(
   platform: Platform,
@@ -93,9 +93,9 @@ export async function endWatched(
   try {
     watched.force();
   } catch {
-    // It is reported as left behind.
+    // The instance is reported as left behind.
   }
-  await atMost(platform, FORCED_MS, work, true);
+  await atMost(platform, FORCE_WAIT_MS, work, true);
   return gone ? undefined : { unended: work };
 }
 
@@ -103,10 +103,10 @@ function settledExit(end: () => Promise<ChildExit>): Promise<ChildExit> {
   try {
     return Promise.resolve(end()).then(
       (exit) => exit ?? { normal: true, reason: "ended" },
-      (error: unknown) => failure(error),
+      (error: unknown) => abnormalExit(error),
     );
   } catch (error) {
-    return Promise.resolve(failure(error));
+    return Promise.resolve(abnormalExit(error));
   }
 }
 
@@ -119,7 +119,7 @@ function derivedEnd(value: Endable): Promise<ChildExit> {
   for (const promise of [value.closed, value.ended]) {
     if (isThenable(promise)) return Promise.resolve(promise).then(() => ({ normal: true, reason: "closed" }));
   }
-  // One of its own for each instance: a promise keeps all who wait for it.
+  // A separate promise for each instance: a shared one would retain all its callbacks.
   return new Promise(() => {});
 }
 
@@ -128,43 +128,47 @@ const isProcess = (value: Endable) =>
 
 const isEmitter = (value: Endable) => typeof value.once === "function" && typeof value.on === "function";
 
-/** A client ends with its connection; while it recovers by itself it has not ended. */
+/** Observes a client, which ends with its connection. A client that reconnects has not ended. */
 function clientEnd(client: Endable): Promise<ChildExit> {
   return new Promise((resolve) => {
-    const look = (reason?: unknown) => {
+    const check = (reason?: unknown) => {
       if (client.state === "closed") resolve({ normal: true, reason: "closed" });
       if (client.state !== "disconnected") return;
-      resolve(reason === undefined ? { normal: false, reason: "disconnected" } : failure(reason));
+      resolve(reason === undefined ? { normal: false, reason: "disconnected" } : abnormalExit(reason));
     };
-    client.on?.("state", (change: { reason?: unknown } | undefined) => look(change?.reason));
-    look();
+    client.on?.("state", (change: { reason?: unknown } | undefined) => check(change?.reason));
+    check();
   });
 }
 
-/** A worker thread or a child process ends with `exit`; another emitter, such as a socket, with `close`. */
+/**
+ * Observes an emitter. A worker thread or a child process ends with `exit`; other emitters, such as sockets, with
+ * `close`.
+ */
 function emitterEnd(emitter: Endable): Promise<ChildExit> {
   const ends = typeof emitter.terminate === "function" || typeof emitter.kill === "function";
   if (!ends) {
     return new Promise((resolve) => {
       emitter.once?.("close", () => resolve({ normal: true, reason: "closed" }));
-      // An error that nobody handles would end this process; what the program handles is its own.
+      // An unhandled `error` event would end this process. If the program has its own listener, the error does not
+      // count as an end.
       emitter.on?.("error", (thrown: unknown) => {
-        if ((emitter.listenerCount?.("error") ?? 1) <= 1) resolve(failure(thrown));
+        if ((emitter.listenerCount?.("error") ?? 1) <= 1) resolve(abnormalExit(thrown));
       });
     });
   }
   return new Promise((resolve) => {
     let error: unknown;
     const exited = (code: unknown, signal?: unknown) => {
-      if (error !== undefined) return resolve(failure(error));
+      if (error !== undefined) return resolve(abnormalExit(error));
       const how = typeof signal === "string" ? `signal ${signal}` : `code ${String(code)}`;
       resolve({ normal: code === 0, reason: `exited with ${how}` });
     };
-    // Without a listener the error of a worker would end this process.
+    // Without a listener, the error of a worker would end this process.
     emitter.on?.("error", (thrown: unknown) => {
       error = thrown;
-      // A process that could not be started has no exit.
-      if (typeof emitter.kill === "function" && emitter.pid === undefined) resolve(failure(thrown));
+      // A process that could not be started emits no `exit`.
+      if (typeof emitter.kill === "function" && emitter.pid === undefined) resolve(abnormalExit(thrown));
     });
     emitter.once?.("exit", (code: unknown, signal: unknown) => exited(code, signal));
     if (hasExited(emitter)) exited(emitter.exitCode ?? 0, emitter.signalCode ?? undefined);
@@ -175,7 +179,7 @@ function hasExited({ exitCode, signalCode, threadId }: Endable): boolean {
   return typeof exitCode === "number" || typeof signalCode === "string" || threadId === -1;
 }
 
-/** `kill` only asks: the process is gone when it has exited. */
+/** Asks a process to end and waits for its exit. `kill` only sends a signal. */
 function endProcess(process: Endable, ended: Promise<unknown>): unknown {
   if (hasExited(process) || process.pid === undefined) return undefined;
   process.kill?.();
@@ -190,20 +194,20 @@ function derivedStop(value: Endable): unknown {
   return undefined;
 }
 
-/** Who hears of an attempt. */
+/** The owner of an attempt, which is notified of its outcome. */
 export interface AttemptOwner {
   readonly platform: Platform;
-  /** It works. Called at most once, and never after `abandon`. */
-  works(value: unknown): void;
-  /** It failed or took too long. Called at most once, and never after `abandon`. */
-  fails(exit: ChildExit): void;
-  /** The instance is a supervisor, which is about to be started. */
-  nests(supervisor: NestedSupervisor): void;
-  /** It did not end in time after it was abandoned, and may still be going on until `settled` resolves. */
+  /** The instance has started. Called at most once, and never after `abandon`. */
+  onStarted(value: unknown): void;
+  /** The start failed or timed out. Called at most once, and never after `abandon`. */
+  onFailed(exit: ChildExit): void;
+  /** The instance is a supervisor that is about to be started. */
+  adopt(supervisor: NestedSupervisor): void;
+  /** The attempt did not end in time after it was abandoned. It may continue until `settled` resolves. */
   leftBehind(afterMs: number, settled: Promise<void>): void;
 }
 
-/** One start of one instance. */
+/** One attempt to start an instance. */
 export class StartAttempt {
   readonly #spec: ChildSpec;
   readonly #owner: AttemptOwner;
@@ -214,17 +218,20 @@ export class StartAttempt {
   #wanted = true;
   #nested: NestedSupervisor | undefined;
 
-  /** Begins when `before`, which must not reject, has resolved. */
+  /** Begins when `before` has resolved, which must not reject. */
   constructor(spec: ChildSpec, owner: AttemptOwner, before: Promise<void> | undefined) {
     this.#spec = spec;
     this.#owner = owner;
     this.#settled = this.#run(before);
   }
 
-  /** Nobody wants it any more: aborts its signal and ends what comes of it. Resolves when that is gone or left behind. */
+  /**
+   * Cancels the attempt: aborts its signal and ends an instance that still starts. Resolves when the attempt has ended
+   * or is left behind.
+   */
   abandon(): Promise<void> {
     this.#wanted = false;
-    this.#ending ??= this.#end(new McpError("cancelled", `the start of "${this.#spec.id}" is not wanted any more`));
+    this.#ending ??= this.#end(new McpError("cancelled", `the start of "${this.#spec.id}" was cancelled`));
     return this.#ending;
   }
 
@@ -236,11 +243,11 @@ export class StartAttempt {
     try {
       const value = await this.#spec.start(signal);
       if (isNestedSupervisor(value)) await this.#startNested(value);
-      // The state may have changed while the instance was on its way.
+      // The attempt may have been abandoned during `start`.
       if (signal.aborted) await endWatched(this.#owner.platform, watchChild(this.#spec, value));
-      else this.#owner.works(value);
+      else this.#owner.onStarted(value);
     } catch (error) {
-      if (!signal.aborted) this.#owner.fails(failure(error));
+      if (!signal.aborted) this.#owner.onFailed(abnormalExit(error));
     } finally {
       this.#deadline?.cancel();
     }
@@ -251,7 +258,7 @@ export class StartAttempt {
     this.#nested = supervisor;
     const { signal } = this.#controller;
     if (signal.aborted) return;
-    this.#owner.nests(supervisor);
+    this.#owner.adopt(supervisor);
     signal.addEventListener("abort", () => void supervisor.close(), { once: true });
     await supervisor.start();
   }
@@ -263,13 +270,13 @@ export class StartAttempt {
 
   #timeOut(ms: number): void {
     const error = new McpError("timeout", `"${this.#spec.id}" did not start within ${ms} ms`, {
-      fix: "Raise `startMs` of the child, or look at what its `start` waits for.",
+      fix: "Raise `startMs` of the child, or check what its `start` waits for.",
       data: { deadline: "startMs" },
     });
     this.#ending = this.#end(error);
-    // Whoever abandons it meanwhile waits for the same end, and is not told of the failure.
+    // If the attempt is abandoned meanwhile, `abandon` waits for the same end and the failure is not reported.
     void this.#ending.then(() => {
-      if (this.#wanted) this.#owner.fails(failure(error));
+      if (this.#wanted) this.#owner.onFailed(abnormalExit(error));
     });
   }
 

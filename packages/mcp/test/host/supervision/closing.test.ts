@@ -59,7 +59,7 @@ describe("closing", () => {
   });
 
   it.each(["one_for_one", "one_for_all"] as const)(
-    "during a back-off starts nothing any more: %s",
+    "during a back-off starts no more children: %s",
     async (strategy) => {
       const { made, b } = await use.three(strategy);
       b.crash();
@@ -107,8 +107,8 @@ describe("closing", () => {
     const made = use.supervisor({ children: [spec] });
     await Promise.all([made.close(), made.close()]);
     await expect(made.start()).rejects.toMatchObject({ kind: "cancelled" });
-    await expect(made.startChild(madeChild("b", use.log).spec)).rejects.toThrow("starts nothing any more");
-    await expect(made.restartChild("a")).rejects.toThrow("starts nothing any more");
+    await expect(made.startChild(madeChild("b", use.log).spec)).rejects.toThrow("starts no more children");
+    await expect(made.restartChild("a")).rejects.toThrow("starts no more children");
     expect(use.log).toEqual([]);
   });
 
