@@ -1,43 +1,46 @@
 import { isObject } from "../jsonrpc/message.js";
 import { type LintRule, shownKey } from "./lint-rule.js";
 
-const SHORTEST = 10;
-/** OpenAI refuses longer ones. */
+const MIN_LENGTH = 10;
+/** The limit of OpenAI. */
 const MAX_LENGTH = 1024;
 
-/** Rules about what a tool says of itself. */
+/** Rules about descriptions of tools and arguments. */
 export const DESCRIPTION_RULES: readonly LintRule[] = [
   {
     id: "description-missing",
     severity: "error",
-    summary: "The tool has no description, so that a model has only its name to choose it by.",
+    summary: "The tool has no description, so models can choose it only by its name.",
     *each({ description = "" }) {
       if (description.trim() !== "") return;
-      yield { message: "the tool has no description", fix: "Say what it does, when to use it and what it gives back." };
+      yield {
+        message: "the tool has no description",
+        fix: "Describe what it does, when to use it and what it returns.",
+      };
     },
   },
   {
     id: "description-short",
     severity: "warning",
-    summary: `The description has fewer than ${SHORTEST} characters, or repeats the name.`,
+    summary: `The description has fewer than ${MIN_LENGTH} characters, or repeats the name.`,
     *each({ name, description = "" }) {
       const text = description.trim();
       const words = (value: string) => value.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-      if (text === "" || (text.length >= SHORTEST && words(text) !== words(name))) return;
+      if (text === "" || (text.length >= MIN_LENGTH && words(text) !== words(name))) return;
       yield {
-        message: "the description says no more than the name",
-        fix: "Say when to use it and what it gives back.",
+        message: "the description is too short, or only repeats the name",
+        fix: "Describe when to use it and what it returns.",
       };
     },
   },
   {
     id: "description-long",
     severity: "warning",
-    summary: `The description has more than ${MAX_LENGTH} characters, which OpenAI refuses and every call pays for.`,
+    summary: `The description has more than ${MAX_LENGTH} characters: OpenAI rejects it, and every request pays for it.`,
     *each({ description = "" }) {
       if (description.length <= MAX_LENGTH) return;
       yield {
-        message: `the description has ${description.length} characters; OpenAI accepts ${MAX_LENGTH}`,
+        message: `the description has ${description.length} characters; OpenAI accepts at most ${MAX_LENGTH}`,
         fix: "Move details into the descriptions of arguments, or into a prompt or resource.",
       };
     },
@@ -56,7 +59,7 @@ export const DESCRIPTION_RULES: readonly LintRule[] = [
         yield {
           path: `inputSchema.properties.${shownKey(name)}`,
           message: "the argument has no description",
-          fix: "Describe it: with zod, `.describe(…)`.",
+          fix: "Add a description; with zod: `.describe(…)`.",
         };
       }
     },

@@ -1,15 +1,15 @@
 import { printableLine } from "../encoding/printable.js";
 import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
-import { type LintedTools, type LintRule, type PlacedText, type Problem, textsOf } from "./lint-rule.js";
+import { type LintInput, type LintRule, type PlacedText, type Problem, textsOf } from "./lint-rule.js";
 
-/** A way in which texts of tools give orders to a model. Each pattern is bounded, so that it runs in linear time. */
+/** A pattern of text that gives orders to a model. Each pattern is bounded, so that it runs in linear time. */
 interface InjectionPattern {
   readonly pattern: RegExp;
   readonly message: string;
 }
 
-/** Orders to forget what the model was told before. */
+/** Orders to ignore earlier instructions. */
 const OVERRIDES: readonly InjectionPattern[] = [
   {
     pattern:
@@ -22,7 +22,7 @@ const OVERRIDES: readonly InjectionPattern[] = [
   },
   {
     pattern: /\b(?:you are now|from now on,? you|enter developer mode|developer mode enabled|jailbreak)\b/,
-    message: "the text gives the model another role",
+    message: "the text gives the model a new role",
   },
   {
     pattern: /\b(?:reveal|print|repeat|output|leak|return) (?:\w+ ){0,3}system prompt\b/,
@@ -43,94 +43,95 @@ const SECRECY: readonly InjectionPattern[] = [
   },
 ];
 
-const TAKE =
+const OBTAIN =
   "(?:read|open|cat|load|fetch|include|send|pass|provide|attach|upload|copy|paste|put|supply|append|exfiltrate)";
 
-/** Orders to read what holds secrets. */
+/** Orders to read files or keys that are secret. */
 const SECRETS: readonly InjectionPattern[] = [
   {
     pattern: new RegExp(
-      `\\b${TAKE}\\b.{0,80}?(?:~/\\.ssh|\\.ssh/|\\bid_(?:rsa|ed25519|ecdsa)\\b|/etc/(?:passwd|shadow)|\\.aws/credentials|(?:^|[\\s/\`"'])\\.(?:env|npmrc|netrc|pgpass)\\b|\\.kube/config|\\bmcp\\.json\\b|claude_desktop_config)`,
+      `\\b${OBTAIN}\\b.{0,80}?(?:~/\\.ssh|\\.ssh/|\\bid_(?:rsa|ed25519|ecdsa)\\b|/etc/(?:passwd|shadow)|\\.aws/credentials|(?:^|[\\s/\`"'])\\.(?:env|npmrc|netrc|pgpass)\\b|\\.kube/config|\\bmcp\\.json\\b|claude_desktop_config)`,
     ),
-    message: "the text asks for a file that holds secrets",
+    message: "the text asks for a file that contains secrets",
   },
   {
-    pattern: new RegExp(`\\b${TAKE}\\b.{0,40}?\\b(?:private|ssh|secret) keys?\\b`),
+    pattern: new RegExp(`\\b${OBTAIN}\\b.{0,40}?\\b(?:private|ssh|secret) keys?\\b`),
     message: "the text asks for private keys",
   },
 ];
 
-/** Orders to hand over what the model was told in confidence. */
+/** Orders to hand over confidential context. */
 const CONTEXT: readonly InjectionPattern[] = [
   {
     pattern: new RegExp(
-      `\\b${TAKE}\\b.{0,40}?\\b(?:entire|full|whole|complete|previous|all)\\b.{0,20}?\\b(?:conversations?|chat|chat history|message history|context window)\\b`,
+      `\\b${OBTAIN}\\b.{0,40}?\\b(?:entire|full|whole|complete|previous|all)\\b.{0,20}?\\b(?:conversations?|chat|chat history|message history|context window)\\b`,
     ),
     message: "the text asks for the conversation",
   },
   {
     pattern: new RegExp(
-      `\\b${TAKE}\\b.{0,40}?\\b(?:users?'s?|users’|user’s|your) (?:passwords?|credentials|api keys?|access tokens?|secrets)\\b`,
+      `\\b${OBTAIN}\\b.{0,40}?\\b(?:users?'s?|users’|user’s|your) (?:passwords?|credentials|api keys?|access tokens?|secrets)\\b`,
     ),
-    message: "the text asks for credentials of the user",
+    message: "the text asks for the credentials of the user",
   },
 ];
 
-/** Marks that look like parts of a prompt, or that people do not see where text is shown. */
+/** Markup that imitates a prompt, or that is invisible to people when the text is rendered. */
 const MARKUP: readonly InjectionPattern[] = [
-  { pattern: /<!--/, message: "the text has an HTML comment, which people do not see where it is shown" },
+  { pattern: /<!--/, message: "the text has an HTML comment, which is invisible when rendered" },
   {
     pattern: /<\/?(?:system|sys|important|instructions?|assistant|hidden|override|critical)(?: [^>]{0,80})?>/,
-    message: "the text has a tag that looks like a part of a prompt",
+    message: "the text has a tag that imitates a prompt",
   },
-  { pattern: /\[\/?inst\]|<\|[a-z_]{2,20}\|>/, message: "the text has a mark of a model's own format" },
+  { pattern: /\[\/?inst\]|<\|[a-z_]{2,20}\|>/, message: "the text has a control token of a model" },
   {
     pattern: /!\[[^\]]{0,200}\]\(https?:/,
-    message: "the text has a picture at an address, by which data can leave",
+    message: "the text embeds a remote image, which can leak data",
   },
 ];
 
-/** Things that people cannot read. */
+/** Text that people cannot read. */
 const BLOBS: readonly InjectionPattern[] = [
   {
-    // A mixture of cases and digits: neither a long path nor a long word.
+    // Requires lower case, upper case and digits, to exclude long paths and words.
     pattern: /(?=[A-Za-z0-9+/]{0,99}[0-9])(?=[A-Za-z0-9+/]{0,99}[A-Z])(?=[A-Za-z0-9+/]{0,99}[a-z])[A-Za-z0-9+/]{100}/,
-    message: "the text has a long piece of base64, which people cannot read",
+    message: "the text has a long run of base64, which people cannot read",
   },
-  { pattern: /(?:\\x[0-9a-f]{2}){16}|\b[0-9a-f]{128}/i, message: "the text has a long piece of hexadecimal digits" },
+  { pattern: /(?:\\x[0-9a-f]{2}){16}|\b[0-9a-f]{128}/i, message: "the text has a long run of hexadecimal digits" },
   { pattern: /\bdata:[a-z]+\/[a-z0-9.+-]{1,40};base64,/i, message: "the text has a data URL" },
 ];
 
-const FIX = "Remove it: a description says what the tool does. Do not use a server of others that has it.";
+const FIX =
+  "Remove it: a description should only say what the tool does. Do not use a third-party server that contains this.";
 const MAX_QUOTE_LENGTH = 80;
 
-/** Rules about texts that give orders to a model, or hide something from people. */
+/** Rules about texts that give orders to a model or hide something from people. */
 export const INJECTION_RULES: readonly LintRule[] = [
-  ofPatterns(
+  patternRule(
     "injection-override",
     "error",
-    "A text tells the model to ignore its instructions, or gives it others.",
+    "A text tells the model to ignore its instructions, or gives it new ones.",
     OVERRIDES,
   ),
-  ofPatterns("injection-secrecy", "error", "A text tells the model to keep something from the user.", SECRECY),
-  ofPatterns("injection-secrets", "error", "A text asks for files or keys that are secret.", SECRETS),
-  ofPatterns(
+  patternRule("injection-secrecy", "error", "A text tells the model to keep something from the user.", SECRECY),
+  patternRule("injection-secrets", "error", "A text asks for secret files or keys.", SECRETS),
+  patternRule(
     "injection-context",
     "warning",
-    "A text asks for the conversation or for credentials of the user.",
+    "A text asks for the conversation or for the credentials of the user.",
     CONTEXT,
   ),
-  ofPatterns(
+  patternRule(
     "injection-markup",
     "error",
-    "A text has HTML comments, tags of prompts or pictures at an address.",
+    "A text has HTML comments, tags that imitate a prompt, or remote images.",
     MARKUP,
   ),
   {
     id: "injection-hidden",
     severity: "error",
     summary:
-      "A text has characters that cannot be seen or that change the order of others: zero width, direction, tags.",
+      "A text has characters that are invisible or reorder others: zero-width characters, direction marks, tags.",
     *each(tool) {
       for (const { path, text } of textsOf(tool)) {
         const hidden = [...new Set(hiddenIn(text))];
@@ -138,26 +139,26 @@ export const INJECTION_RULES: readonly LintRule[] = [
         const codes = hidden.slice(0, 5).map((char) => {
           return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
         });
-        yield { path, message: `the text has characters that cannot be seen: ${codes.join(", ")}`, fix: FIX };
+        yield { path, message: `the text has invisible characters: ${codes.join(", ")}`, fix: FIX };
       }
     },
   },
-  ofPatterns(
+  patternRule(
     "injection-blob",
     "warning",
-    "A text has a long piece that people cannot read, such as base64.",
+    "A text has a long run of characters that people cannot read, such as base64.",
     BLOBS,
     false,
   ),
   {
     id: "injection-other-tools",
     severity: "warning",
-    summary: "A description says when to use all other tools, or names a tool that the server does not have.",
+    summary: "A description sets rules for all other tools, or names a tool that the server does not have.",
     each: otherTools,
   },
 ];
 
-function ofPatterns(
+function patternRule(
   id: string,
   severity: LintRule["severity"],
   summary: string,
@@ -170,7 +171,7 @@ function ofPatterns(
     summary,
     *each(tool) {
       for (const { path, text } of textsOf(tool)) {
-        const read = asRead ? readText(text) : text;
+        const read = asRead ? normalizeText(text) : text;
         for (const { pattern, message } of patterns) {
           const [quote] = pattern.exec(read) ?? [];
           if (quote !== undefined) yield { path, message: `${message}: ${quoted(quote)}`, fix: FIX };
@@ -180,8 +181,8 @@ function ofPatterns(
   };
 }
 
-/** The text as a model takes it in: letters of other shapes, hidden characters and line breaks are no disguise. */
-function readText(text: string): string {
+/** Normalizes the text, so that compatibility characters, invisible characters and line breaks cannot hide a match. */
+function normalizeText(text: string): string {
   return text
     .normalize("NFKC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -194,7 +195,10 @@ function quoted(text: string): string {
   return `"${line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH)}…` : line}"`;
 }
 
-/** Controls but white space, and what no font shows. The joiners of emoji and of scripts that need them are left out. */
+/**
+ * Yields control characters other than white space, and characters that no font shows. Skips joiners where emoji and
+ * scripts need them.
+ */
 function* hiddenIn(text: string): Iterable<string> {
   let before = "";
   for (const char of text) {
@@ -205,29 +209,29 @@ function* hiddenIn(text: string): Iterable<string> {
 }
 
 const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-/** Emoji, and letters and marks outside of ASCII, after which joiners belong to the writing. */
+/** Emoji, and letters and marks outside of ASCII, after which joiners are legitimate. */
 const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|[#*0-9]|(?![ -~])[\p{L}\p{M}]/u;
 const JOINERS = ["\u200c", "\u200d", "\ufe0e", "\ufe0f"];
 
 const EVERY_TOOL =
   /\b(?:before|whenever|instead of|prior to|after|in place of|each time|every time)\b.{0,40}?\b(?:any|every|all|each)\b.{0,20}?\btools?\b/;
-const NAMED =
+const NAMED_TOOL =
   /\b(?:call|calling|use|using|invoke|invoking|run|running|instead of|before|after) (?:the )?[`'"]?([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?=[`'"]? tool\b))/g;
 
-function* otherTools(tool: Tool, { names }: LintedTools): Iterable<Problem> {
+function* otherTools(tool: Tool, { names }: LintInput): Iterable<Problem> {
   const own = new Set(argumentsOf(tool));
   for (const { path, text } of textsOf(tool).filter(isDescription)) {
-    const read = readText(text);
+    const read = normalizeText(text);
     const [quote] = EVERY_TOOL.exec(read) ?? [];
     if (quote !== undefined) {
-      yield { path, message: `the text says when to use all other tools: ${quoted(quote)}`, fix: FIX };
+      yield { path, message: `the text sets rules for all other tools: ${quoted(quote)}`, fix: FIX };
     }
-    const [name] = [...read.matchAll(NAMED)]
+    const [name] = [...read.matchAll(NAMED_TOOL)]
       .map(([, one = ""]) => one)
       .filter((one) => !names.has(one) && !own.has(one));
     if (name === undefined) continue;
-    const fix = "Name tools of this server alone, by the names that it gives them.";
-    yield { path, message: `the text names ${quoted(name)}, which is no tool of this server`, fix };
+    const fix = "Name only tools of this server, by their exact names.";
+    yield { path, message: `the text names ${quoted(name)}, which is not a tool of this server`, fix };
   }
 }
 

@@ -2,33 +2,39 @@ import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
 import { subschemasOf } from "../schema/json-schema/schema-resources.js";
 
-/** How bad a finding is: tools that fail or deceive, tools that work worse than they could, and what is good to know. */
+/**
+ * The severity of a finding. `error`: the tool fails or deceives. `warning`: it works worse than it could. `note`: good
+ * to know.
+ */
 export type Severity = "error" | "warning" | "note";
 
 /** The description of a rule. */
 export interface RuleInfo {
+  /** The id of the rule, such as `name-length`, for `only` and `ignore` of `LintOptions`. */
   readonly id: string;
+  /** The severity of its findings. */
   readonly severity: Severity;
-  /** The problem that it finds, in one line. */
+  /** The problem that it finds, in one sentence. */
   readonly summary: string;
 }
 
-/** Something that a rule found. */
+/** A problem of a tool that a rule found. */
 export interface Finding {
   /** The id of the rule. */
   readonly rule: string;
+  /** The severity of the rule. */
   readonly severity: Severity;
   /** The name of the tool; undefined for findings about all tools together. */
   readonly tool: string | undefined;
-  /** Where in the tool, such as `inputSchema.properties.city`; undefined for the tool as a whole. */
+  /** The path within the tool, such as `inputSchema.properties.city`; undefined for the tool as a whole. */
   readonly path: string | undefined;
-  /** The problem. Quotes of a tool are spelled so that a terminal can show them. */
+  /** The problem. Quotes from the tool are escaped, so that they are safe to print in a terminal. */
   readonly message: string;
-  /** The change that repairs it. */
+  /** The change that solves it. */
   readonly fix: string;
 }
 
-/** A finding as its rule gives it. */
+/** A problem as a rule reports it. */
 export interface Problem {
   readonly tool?: string;
   readonly path?: string;
@@ -37,28 +43,28 @@ export interface Problem {
 }
 
 /** The input of rules. */
-export interface LintedTools {
+export interface LintInput {
   readonly tools: readonly Tool[];
-  /** Of all tools, in small letters. */
+  /** The names of all tools, in lower case. */
   readonly names: ReadonlySet<string>;
   countTokens(text: string): number;
-  /** Tokens that one tool may cost. */
+  /** The number of tokens that one tool may cost. */
   readonly maxTokens: number;
 }
 
-/** A rule that looks at one tool at a time, or at all of them. */
+/** A rule that checks one tool at a time, or all of them together. */
 export interface LintRule extends RuleInfo {
-  readonly each?: (tool: Tool, all: LintedTools) => Iterable<Problem>;
-  readonly all?: (all: LintedTools) => Iterable<Problem>;
+  readonly each?: (tool: Tool, all: LintInput) => Iterable<Problem>;
+  readonly all?: (all: LintInput) => Iterable<Problem>;
 }
 
-/** A part of a schema, and where it is. */
+/** A subschema, with its path. */
 interface PlacedSchema {
   readonly path: string;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** A text that a model may read, and where it is. */
+/** A text that a model may read, with its path. */
 export interface PlacedText {
   readonly path: string;
   readonly text: string;
@@ -68,7 +74,7 @@ const MAX_SCHEMAS = 5_000;
 const MAX_DEPTH = 64;
 const MAX_TEXT_LENGTH = 100_000;
 
-/** The schemas of a tool's arguments and results with all schemas inside, as far as they are within bounds. */
+/** Lists the input and output schemas of a tool with all their subschemas, up to the limits. */
 export function schemasOf({ inputSchema, outputSchema }: Tool): PlacedSchema[] {
   const found: PlacedSchema[] = [];
   collect(found, inputSchema, "inputSchema", 0);
@@ -91,12 +97,15 @@ function collect(found: PlacedSchema[], schema: unknown, path: string, depth: nu
   }
 }
 
-/** A name in a path. */
+/** A key as it appears in a path. */
 export function shownKey(name: string): string {
   return /^[\w$-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** Every text of a tool that may reach a model: names, titles, descriptions, names and values of arguments. */
+/**
+ * Lists every text of a tool that may reach a model: names, titles, descriptions, and the names and values of
+ * arguments.
+ */
 export function textsOf(tool: Tool): PlacedText[] {
   const { name, title, description, annotations } = tool;
   const texts: PlacedText[] = [];

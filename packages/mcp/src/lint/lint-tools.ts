@@ -7,26 +7,26 @@ import type { Tool } from "../protocol/features/tools.js";
 import { ANNOTATION_RULES } from "./annotation-rules.js";
 import { DESCRIPTION_RULES } from "./description-rules.js";
 import { INJECTION_RULES } from "./injection-rules.js";
-import type { Finding, LintedTools, LintRule, Problem, RuleInfo } from "./lint-rule.js";
+import type { Finding, LintInput, LintRule, Problem, RuleInfo } from "./lint-rule.js";
 import { NAME_RULES } from "./name-rules.js";
 import { PROVIDER_RULES, SCHEMA_RULES } from "./schema-rules.js";
 
-/** How tools are linted. All options are optional. */
+/** Options of `lintTools`. */
 export interface LintOptions {
   /** Ids of the only rules to apply. Default: all. */
   only?: readonly string[] | undefined;
-  /** Ids of rules to leave out. Default: none. */
+  /** Ids of rules to skip. Default: none. */
   ignore?: readonly string[] | undefined;
-  /** Counts the tokens of a text. Default: an estimate, four characters for one. */
+  /** Counts the tokens of a text. Default: an estimate of one token per four characters. */
   countTokens?: ((text: string) => number) | undefined;
-  /** Tokens that the definition of one tool may cost. Default: 400. */
+  /** Maximum number of tokens for the definition of one tool. Default: 400. */
   maxTokens?: number | undefined;
 }
 
-/** Some hosts warn of more, for all tools together. */
+/** The total above which some hosts warn. */
 const MAX_TOTAL_TOKENS = 25_000;
 
-/** Rules about what definitions cost a model with every request. */
+/** Rules about the tokens that definitions cost in every request. */
 const COST_RULES: readonly LintRule[] = [
   {
     id: "token-cost",
@@ -36,7 +36,7 @@ const COST_RULES: readonly LintRule[] = [
       const tokens = countTokens(definitionText(tool));
       if (tokens <= maxTokens) return;
       yield {
-        message: `the definition costs about ${tokens} tokens, more than ${maxTokens}`,
+        message: `the definition costs about ${tokens} tokens; the limit is ${maxTokens}`,
         fix: "Shorten descriptions, or split the tool.",
       };
     },
@@ -56,12 +56,12 @@ const COST_RULES: readonly LintRule[] = [
   },
 ];
 
-/** The text of a tool that is sent to a provider. */
+/** The part of a tool that is sent to a provider. */
 function definitionText({ name, description, inputSchema }: Tool): string {
   return JSON.stringify({ name, description, inputSchema });
 }
 
-/** Tokens by characters: four of English text or JSON are about one. */
+/** Estimates tokens: about four characters of English text or JSON each. */
 function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -80,36 +80,43 @@ const RULES: readonly LintRule[] = [
 export const LINT_RULES: readonly RuleInfo[] = RULES.map(({ id, severity, summary }) => ({ id, severity, summary }));
 
 const MAX_TOKENS = 400;
-/** Findings of one rule for one tool; a schema can repeat a fault without end. */
+/** Maximum number of findings of one rule for one tool, because a schema can repeat a mistake many times. */
 const MAX_FINDINGS = 20;
 
 /**
- * Checks definitions of tools, as a server lists them, for what models, hosts and providers stumble over and for texts that deceive.
- * Gives findings in the order of the tools; none is a promise that a tool is harmless. Throws `invalid_definition` for a rule that
- * does not exist.
+ * Checks definitions of tools, as a server lists them, for problems that affect models, hosts and providers, and for
+ * deceptive texts. Returns findings in the order of the tools. No findings do not mean that a tool is harmless. Throws
+ * `invalid_definition` for an unknown rule.
  */
 export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Finding[] {
   checkOptions("lintTools", options, "only ignore countTokens maxTokens");
   const { only, ignore = [], countTokens = estimateTokens, maxTokens = MAX_TOKENS } = options;
   for (const id of [...(only ?? []), ...ignore]) checkRule(id);
   const rules = RULES.filter(({ id }) => only?.includes(id) !== false && !ignore.includes(id));
-  // Entries that are not tools are left to the client, which drops them from its lists.
+  // Skips entries that are not tools. The client already drops them from its lists.
   const listed = tools.filter((tool) => isObject(tool) && typeof tool.name === "string");
   const names = new Set(listed.map(({ name }) => name.toLowerCase()));
-  const all: LintedTools = { tools: listed, names, countTokens, maxTokens };
-  const ofAll = rules.flatMap((rule) => bounded(rule, rule.all?.(all) ?? [], undefined, Number.POSITIVE_INFINITY));
+  const all: LintInput = { tools: listed, names, countTokens, maxTokens };
+  const forAllTools = rules.flatMap((rule) =>
+    collectFindings(rule, rule.all?.(all) ?? [], undefined, Number.POSITIVE_INFINITY),
+  );
   const byTool = listed.flatMap((tool) => [
-    ...ofAll.filter(({ tool: name }) => name === tool.name),
-    ...rules.flatMap((rule) => bounded(rule, rule.each?.(tool, all) ?? [], tool.name, MAX_FINDINGS)),
+    ...forAllTools.filter(({ tool: name }) => name === tool.name),
+    ...rules.flatMap((rule) => collectFindings(rule, rule.each?.(tool, all) ?? [], tool.name, MAX_FINDINGS)),
   ]);
-  return [...ofAll.filter(({ tool }) => tool === undefined), ...new Set(byTool)];
+  return [...forAllTools.filter(({ tool }) => tool === undefined), ...new Set(byTool)];
 }
 
-function bounded(rule: LintRule, problems: Iterable<Problem>, name: string | undefined, most: number): Finding[] {
+function collectFindings(
+  rule: LintRule,
+  problems: Iterable<Problem>,
+  name: string | undefined,
+  max: number,
+): Finding[] {
   const found: Finding[] = [];
   for (const { tool = name, path, message, fix } of problems) {
     found.push({ rule: rule.id, severity: rule.severity, tool, path, message: printableLine(message), fix });
-    if (found.length >= most) break;
+    if (found.length >= max) break;
   }
   return found;
 }
@@ -119,7 +126,7 @@ function checkRule(id: string): void {
   if (ids.includes(id)) return;
   const meant = nearestName(id, ids);
   const question = meant === undefined ? "" : `; did you mean "${meant}"?`;
-  throw new McpError("invalid_definition", `there is no rule "${printableLine(String(id))}"${question}`, {
+  throw new McpError("invalid_definition", `unknown rule "${printableLine(String(id))}"${question}`, {
     fix: `Use one of: ${ids.join(", ")}.`,
   });
 }

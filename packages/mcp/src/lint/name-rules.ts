@@ -8,34 +8,34 @@ export const NAME_RULES: readonly LintRule[] = [
   {
     id: "name-characters",
     severity: "error",
-    summary: "The name is empty or has characters other than letters, digits, `_`, `-` and `.`, which clients refuse.",
+    summary: "The name is empty or has characters other than letters, digits, `_`, `-` and `.`, so clients reject it.",
     *each({ name }) {
       if (/^[A-Za-z0-9_.-]+$/.test(name)) return;
-      const fix = "Use letters, digits, `_` and `-` alone.";
-      yield { message: name === "" ? "the name is empty" : "the name has characters that clients refuse", fix };
+      const fix = "Use only letters, digits, `_` and `-`.";
+      yield { message: name === "" ? "the name is empty" : "the name has characters that clients reject", fix };
     },
   },
   {
     id: "name-length",
     severity: "error",
-    summary: `The name is longer than ${MAX_NAME_LENGTH} characters, which model providers refuse.`,
+    summary: `The name is longer than ${MAX_NAME_LENGTH} characters, so model providers reject it.`,
     *each({ name }) {
       if (name.length <= MAX_NAME_LENGTH) return;
       yield {
-        message: `the name has ${name.length} characters; OpenAI, Anthropic and Gemini accept ${MAX_NAME_LENGTH}`,
-        fix: "Shorten it; a host puts the server's name in front of it as well.",
+        message: `the name has ${name.length} characters; OpenAI, Anthropic and Gemini accept at most ${MAX_NAME_LENGTH}`,
+        fix: "Shorten it; hosts also put the server's name in front of it.",
       };
     },
   },
   {
     id: "name-provider",
     severity: "warning",
-    summary: "The name has a `.` or does not begin with a letter or `_`, so that hosts rename it for some providers.",
+    summary: "The name has a `.` or does not begin with a letter or `_`, so hosts rename it for some providers.",
     *each({ name }) {
       if (!/^[A-Za-z0-9_.-]+$/.test(name) || /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return;
       yield {
-        message: "the name is not one that every model provider accepts, so hosts rename it",
-        fix: "Begin with a letter, and write underscores in place of dots.",
+        message: "not every model provider accepts the name, so hosts rename it",
+        fix: "Begin with a letter, and use underscores instead of dots.",
       };
     },
   },
@@ -44,7 +44,7 @@ export const NAME_RULES: readonly LintRule[] = [
     severity: "error",
     summary: "Two tools have the same name.",
     *all({ tools }) {
-      for (const [name, count] of counted(tools.map((tool) => tool.name))) {
+      for (const [name, count] of countNames(tools.map((tool) => tool.name))) {
         if (count > 1) yield { tool: name, message: `${count} tools have this name`, fix: "Give each its own name." };
       }
     },
@@ -52,7 +52,7 @@ export const NAME_RULES: readonly LintRule[] = [
   {
     id: "name-similar",
     severity: "warning",
-    summary: "Names differ only in case or separators, so that models confuse them and renaming may make them equal.",
+    summary: "Names differ only in case or separators: models confuse them, and renaming can make them equal.",
     *all({ tools }) {
       const groups = new Map<string, Set<string>>();
       for (const { name } of tools) {
@@ -77,13 +77,13 @@ export const NAME_RULES: readonly LintRule[] = [
   },
 ];
 
-function counted(names: readonly string[]): Map<string, number> {
+function countNames(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
 
-/** Names of one word fit every style. */
+/** The style of a name; undefined for names of one word, which fit every style. */
 function styleOf(name: string): string | undefined {
   if (/_/.test(name) && !/-/.test(name)) return "snake_case";
   if (/-/.test(name) && !/_/.test(name)) return "kebab-case";
@@ -93,7 +93,7 @@ function styleOf(name: string): string | undefined {
 
 function* mixedStyles({ tools }: { readonly tools: readonly { readonly name: string }[] }): Iterable<Problem> {
   const styles = tools.map(({ name }) => styleOf(name));
-  const counts = [...counted(styles.filter((style) => style !== undefined))].sort(([, a], [, b]) => b - a);
+  const counts = [...countNames(styles.filter((style) => style !== undefined))].sort(([, a], [, b]) => b - a);
   const [usual] = counts[0] ?? [];
   if (counts.length < 2 || usual === undefined) return;
   for (const [at, { name }] of tools.entries()) {

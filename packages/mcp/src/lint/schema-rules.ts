@@ -12,12 +12,12 @@ export const SCHEMA_RULES: readonly LintRule[] = [
   {
     id: "schema-invalid",
     severity: "error",
-    summary: "A schema is not valid JSON Schema, refers to something outside of it, or does not describe an object.",
+    summary: "A schema is not valid JSON Schema, has external references, or does not describe an object.",
     *each(tool) {
       const { inputSchema } = tool;
       if (!isObject(inputSchema) || inputSchema["type"] !== "object") {
         const fix = 'Write `"type": "object"`: arguments are always an object.';
-        yield { path: "inputSchema", message: "the schema of the arguments is not of type `object`", fix };
+        yield { path: "inputSchema", message: "the input schema is not of type `object`", fix };
       }
       yield* faults(tool, (code) => code !== "unsupported_pattern");
     },
@@ -25,7 +25,7 @@ export const SCHEMA_RULES: readonly LintRule[] = [
   {
     id: "schema-pattern",
     severity: "warning",
-    summary: "A `pattern` cannot be checked in linear time, so that clients refuse it or can be kept busy by it.",
+    summary: "A `pattern` cannot be checked in linear time, so clients reject it or can be slowed down by it.",
     *each(tool) {
       yield* faults(tool, (code) => code === "unsupported_pattern");
     },
@@ -34,13 +34,13 @@ export const SCHEMA_RULES: readonly LintRule[] = [
     id: "array-without-items",
     severity: "error",
     summary:
-      "A list does not say what it holds; OpenAI, Gemini and VS Code refuse the tool, and some all tools with it.",
+      "An array does not declare its items: OpenAI, Gemini and VS Code reject the tool, some even all tools of the server.",
     *each(tool) {
       for (const { path, schema } of schemasOf(tool)) {
         if (!path.startsWith("inputSchema") || ![schema["type"]].flat().includes("array")) continue;
         if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) continue;
         const fix = 'Add `items`, such as `{ "type": "string" }`.';
-        yield { path, message: "the list has no `items`", fix };
+        yield { path, message: "the array has no `items`", fix };
       }
     },
   },
@@ -67,36 +67,39 @@ function faultOf(schema: unknown): { code: string; path: string; message: string
 
 type Lower = (schema: Tool["inputSchema"]) => LoweredArguments;
 
-/** Tools that VS Code and OpenAI take in one request. */
+/** Maximum number of tools that VS Code and OpenAI accept in one request. */
 const MAX_TOOLS = 128;
-/** Parts that one finding names. */
+/** Maximum number of schema parts that one finding lists. */
 const MAX_PARTS = 5;
 
-/** Rules about what a provider does not get to know. The adapters of this library lower schemas in the same way. */
+/**
+ * Rules about schema parts that a provider does not support. The adapters of this library lower schemas in the same
+ * way.
+ */
 export const PROVIDER_RULES: readonly LintRule[] = [
-  lost("provider-openai-strict", "OpenAI in strict mode", (schema) => lowerArguments(schema, OPENAI_STRICT)),
-  lost("provider-openai", "OpenAI", openArguments),
-  lost("provider-anthropic", "Anthropic", openArguments),
-  lost("provider-gemini", "Gemini", (schema) => lowerArguments(schema, GEMINI)),
+  lossRule("provider-openai-strict", "OpenAI in strict mode", (schema) => lowerArguments(schema, OPENAI_STRICT)),
+  lossRule("provider-openai", "OpenAI", openArguments),
+  lossRule("provider-anthropic", "Anthropic", openArguments),
+  lossRule("provider-gemini", "Gemini", (schema) => lowerArguments(schema, GEMINI)),
   {
     id: "provider-vscode",
     severity: "warning",
-    summary: `The server has more than ${MAX_TOOLS} tools, which VS Code and OpenAI do not take in one request.`,
+    summary: `The server has more than ${MAX_TOOLS} tools, the limit of VS Code and OpenAI for one request.`,
     *all({ tools }) {
       if (tools.length <= MAX_TOOLS) return;
       yield {
-        message: `there are ${tools.length} tools; VS Code and OpenAI take ${MAX_TOOLS} in one request`,
+        message: `there are ${tools.length} tools; VS Code and OpenAI accept at most ${MAX_TOOLS} in one request`,
         fix: "Split the server, or let models search for tools.",
       };
     },
   },
 ];
 
-function lost(id: string, provider: string, lower: Lower): LintRule {
+function lossRule(id: string, provider: string, lower: Lower): LintRule {
   return {
     id,
     severity: "note",
-    summary: `A part of the schema cannot be told to ${provider}: the model does not see it, the server still checks it.`,
+    summary: `${provider} does not support a part of the schema: the model does not see it, but the server still checks it.`,
     *each({ inputSchema }) {
       if (!isObject(inputSchema)) return;
       const parts = lower(inputSchema).lost;
@@ -104,8 +107,8 @@ function lost(id: string, provider: string, lower: Lower): LintRule {
       const more = parts.length > MAX_PARTS ? `; and ${parts.length - MAX_PARTS} more` : "";
       yield {
         path: "inputSchema",
-        message: `${provider} does not learn of ${parts.slice(0, MAX_PARTS).join("; ")}${more}`,
-        fix: "Say it in the description, or write it with plain types, `enum` and `items`.",
+        message: `${provider} does not see this part of the schema: ${parts.slice(0, MAX_PARTS).join("; ")}${more}`,
+        fix: "State it in the description, or express it with plain types, `enum` and `items`.",
       };
     },
   };

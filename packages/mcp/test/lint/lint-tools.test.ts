@@ -63,7 +63,7 @@ describe("the options", () => {
   });
 
   it.each([
-    [{ only: ["name-lenght"] }, 'there is no rule "name-lenght"; did you mean "name-length"?'],
+    [{ only: ["name-lenght"] }, 'unknown rule "name-lenght"; did you mean "name-length"?'],
     [{ rules: [] }, '"rules" is not an option'],
   ])("refuse what does not exist: %j", (options, fault) => {
     // What is wrong with them is the point.
