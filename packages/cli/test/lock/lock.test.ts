@@ -134,7 +134,7 @@ describe("parley lock", () => {
   it("refuses a file that was changed by hand, is of another version or no lock", async () => {
     await run(handle.url);
     for (const [text, cause] of [
-      [file().replace("Buys goods", "Gives goods"), "does not fit its digest"],
+      [file().replace("Buys goods", "Gives goods"), "does not match its digest"],
       [file().replace('"lockfileVersion": 1', '"lockfileVersion": 7'), "it has version 7"],
       ["{", "it is not JSON"],
     ] as const) {

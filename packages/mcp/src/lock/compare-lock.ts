@@ -2,25 +2,29 @@ import { canonicalJson } from "../encoding/canonical-json.js";
 import { isObject } from "../jsonrpc/message.js";
 import { LISTED_KINDS, type ListedKind, type PinnedItem, type PinnedKind, type ServerLock } from "./server-lock.js";
 
-/** One member that differs. Absent values are `undefined`. */
+/** A member of a definition that differs. */
 export interface ChangedField {
-  /** Where it is, such as `inputSchema.properties.city.description`. */
+  /** The path of the member, such as `inputSchema.properties.city.description`. */
   readonly path: string;
+  /** The pinned value; undefined if the member was added. */
   readonly before: unknown;
+  /** The current value; undefined if the member was removed. */
   readonly after: unknown;
 }
 
-/** One thing of a server that is not as its lock pinned it. */
+/** A difference between a server and its lock. */
 export interface LockDifference {
+  /** The kind of the definition that differs. */
   readonly kind: PinnedKind;
   /** The name of the tool or prompt, the URI template, or the name of the server. */
   readonly name: string;
+  /** The change of the definition since it was pinned. */
   readonly change: "added" | "removed" | "changed";
-  /** The members that differ; of something added or removed, all of them. At most 100. */
+  /** The members that differ, or all members of an added or removed definition. At most 100. */
   readonly fields: readonly ChangedField[];
 }
 
-/** Everything in which a server differs from its lock; empty if nothing does. */
+/** Lists all differences between a lock and the current offers of the server; empty if there are none. */
 export function compareLock(lock: ServerLock, current: ServerLock): LockDifference[] {
   const name = String(lock.server.definition["name"] ?? current.server.definition["name"] ?? "");
   const kinds = Object.keys(LISTED_KINDS) as ListedKind[];
@@ -33,12 +37,12 @@ export function compareLock(lock: ServerLock, current: ServerLock): LockDifferen
   return [compareItem("server", name, lock.server, current.server), ...listed].filter((one) => one !== undefined);
 }
 
-/** The pin of this name; names are the server's choice, and may be those of inherited members. */
+/** The pinned item with this name. Names are chosen by the server, and may be those of inherited members. */
 export function ownItem(items: Readonly<Record<string, PinnedItem>>, name: string): PinnedItem | undefined {
   return Object.hasOwn(items, name) ? items[name] : undefined;
 }
 
-/** How one pin differs from another; undefined if it does not. */
+/** The difference between two pinned items; undefined if there is none. */
 export function compareItem(
   kind: PinnedKind,
   name: string,
@@ -49,18 +53,18 @@ export function compareItem(
   const change = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const fields: ChangedField[] = [];
   addChanges(fields, [], before?.definition, after?.definition);
-  // The name is the heading of one that came or went.
+  // The heading already names an added or removed item.
   const key = kind === "server" ? "name" : LISTED_KINDS[kind].key;
   return { kind, name, change, fields: change === "changed" ? fields : fields.filter(({ path }) => path !== key) };
 }
 
 const MAX_FIELDS = 100;
-/** Deeper parts are compared as a whole. */
+/** Deeper values are compared as a whole. */
 const MAX_DEPTH = 200;
 
 function addChanges(found: ChangedField[], path: readonly string[], before: unknown, after: unknown): void {
   if (found.length >= MAX_FIELDS || canonicalJson(before) === canonicalJson(after)) return;
-  // A value on one side only is reported member by member at the top, and as a whole below.
+  // A value on one side only is listed member by member at the top level, and as a whole below it.
   const both = isObject(before) && isObject(after);
   const atTop = path.length === 0 && (isObject(before) || isObject(after));
   if ((!both && !atTop) || path.length > MAX_DEPTH) {
@@ -81,11 +85,16 @@ function pathPart(key: string): string {
   return /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Invisible characters, and characters that change how others are read: controls, marks of direction, zero widths, tags, odd spaces. */
+/**
+ * Invisible characters, and characters that change how others are read: control characters, direction marks, zero-width
+ * characters, tags, unusual spaces.
+ */
 const INVISIBLE =
   /\p{Cc}|\p{Cf}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|(?! )\p{Zs}|\p{Default_Ignorable_Code_Point}|\u2800|[\u{e0000}-\u{e0fff}]/gu;
 
-/** The text on one line with every character that cannot be seen spelled as `<U+200B>`, for people who compare texts. */
+/**
+ * Returns the text on one line, with every invisible character escaped as `<U+200B>`, for people who compare texts.
+ */
 export function visibleText(text: string): string {
   return text.replace(INVISIBLE, (char) => {
     const code = char.codePointAt(0) ?? 0;
@@ -93,11 +102,11 @@ export function visibleText(text: string): string {
   });
 }
 
-/** JSON text in which no character is hidden, for people who review it. Line feeds of its layout stay. */
+/** Escapes the invisible characters of JSON text, for people who review it. Keeps the line feeds of its layout. */
 export function visibleJson(json: string): string {
   return json.replace(INVISIBLE, (char) => {
     if (char === "\n") return char;
-    // Each half of a pair for itself, as JSON has it.
+    // JSON escapes each half of a surrogate pair separately.
     const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at).toString(16).padStart(4, "0"));
     return units.map((unit) => `\\u${unit}`).join("");
   });
@@ -111,9 +120,11 @@ const KIND_NAMES: Readonly<Record<PinnedKind, string>> = {
 };
 const MAX_NAME_LENGTH = 200;
 const MAX_VALUE_LENGTH = 2_000;
-const FIELDS_OF_SUMMARY = 5;
+const MAX_SUMMARY_FIELDS = 5;
 
-/** Formats differences for people: a heading for each thing, and below it each member before (`-`) and after (`+`). */
+/**
+ * Formats differences for people: a heading for each definition, and below it each member before (`-`) and after (`+`).
+ */
 export function driftText(differences: readonly LockDifference[]): string {
   return differences.flatMap(linesOf).join("\n");
 }
@@ -139,7 +150,7 @@ export function driftSummary({ kind, name, change, fields }: LockDifference): st
   const what = `the ${KIND_NAMES[kind]} "${cut(visibleText(name), MAX_NAME_LENGTH)}"`;
   if (change === "added") return `${what} is not in the lock`;
   if (change === "removed") return `${what} is gone`;
-  const paths = fields.slice(0, FIELDS_OF_SUMMARY).map(({ path }) => cut(visibleText(path), MAX_NAME_LENGTH));
+  const paths = fields.slice(0, MAX_SUMMARY_FIELDS).map(({ path }) => cut(visibleText(path), MAX_NAME_LENGTH));
   const more = fields.length > paths.length ? ` and ${fields.length - paths.length} more` : "";
   return `${what} changed: ${paths.join(", ")}${more}`;
 }
@@ -148,6 +159,6 @@ function valueText(value: unknown): string {
   return cut(visibleText(typeof value === "string" ? value : (JSON.stringify(value) ?? "")), MAX_VALUE_LENGTH);
 }
 
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length - longest} more characters)`;
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}… (${text.length - max} more characters)`;
 }

@@ -6,22 +6,25 @@ import { checkServerLock } from "./lock-file.js";
 import { LISTED_KINDS, type PinnedItem, type PinnedKind, type ServerLock } from "./server-lock.js";
 
 /**
- * What becomes of a thing that is not as it was pinned: it is left out of lists and its calls are refused (`refuse`), it is used
- * and the difference is printed as a warning (`warn`), or a function decides, once for each definition that differs: `true` to use
- * it. If the function throws, the thing is refused.
+ * The treatment of a definition that differs from the lock. `refuse`: lists leave it out and calls of it are refused.
+ * `warn`: it is used, and the difference is printed as a warning. A function decides once per differing definition, and
+ * returns true to use it; if it throws, the definition is refused.
  */
 export type OnDrift = "refuse" | "warn" | ((difference: LockDifference) => boolean | Promise<boolean>);
 
-/** A definition that was judged. */
+/** The decision about a definition. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** Undefined if it is as it was pinned. */
+  /** The difference from the lock; undefined if there is none. */
   readonly difference: LockDifference | undefined;
 }
 
-const MAX_JUDGED = 10_000;
+const MAX_DECISIONS = 10_000;
 
-/** Decides what may be used of one server, by its lock and the application; all connections to the server share it. */
+/**
+ * Decides which definitions of one server may be used, by its lock and the application. All connections to the server
+ * share it.
+ */
 export class DriftPolicy {
   readonly lock: ServerLock;
   readonly #onDrift: OnDrift;
@@ -39,7 +42,7 @@ export class DriftPolicy {
     this.#onDrift = onDrift;
   }
 
-  /** In what the server differed when it was listed last. */
+  /** The differences of the server when it was last listed. */
   get drift(): LockDifference[] {
     return [...this.#drift.values()];
   }
@@ -48,7 +51,7 @@ export class DriftPolicy {
     return kind === "server" ? this.lock.server : ownItem(this.lock[LISTED_KINDS[kind].member], name);
   }
 
-  /** Whether a definition may be used. */
+  /** Decides whether a definition may be used. */
   async judge(kind: PinnedKind, name: string, current: PinnedItem): Promise<Verdict> {
     const difference = compareItem(kind, name, this.pinned(kind, name), current);
     const key = JSON.stringify([kind, kind === "server" ? "" : name]);
@@ -56,18 +59,18 @@ export class DriftPolicy {
       this.#drift.delete(key);
       return { allowed: true, difference };
     }
-    if (difference.change === "changed" || this.#drift.size < MAX_JUDGED) this.#drift.set(key, difference);
+    if (difference.change === "changed" || this.#drift.size < MAX_DECISIONS) this.#drift.set(key, difference);
     return { allowed: await this.#decision(`${key} ${current.digest}`, difference), difference };
   }
 
-  /** All of a kind was listed: what is not among the names any more differs no more. */
-  listed(kind: PinnedKind, names: ReadonlySet<string>): void {
+  /** Forgets the differences of definitions that a complete list no longer contains. */
+  forgetUnlisted(kind: PinnedKind, names: ReadonlySet<string>): void {
     for (const [key, difference] of this.#drift) {
       if (difference.kind === kind && !names.has(difference.name)) this.#drift.delete(key);
     }
   }
 
-  /** Whether a name that the server does not list, and the lock does not have, may be used. */
+  /** True if a name may be used that neither the server lists nor the lock contains. */
   get allowsUnlisted(): boolean {
     return this.#onDrift === "warn";
   }
@@ -76,20 +79,20 @@ export class DriftPolicy {
     if (this.#onDrift === "refuse") return false;
     const known = this.#decided.get(key);
     if (known !== undefined) return known;
-    // Beyond the limit, definitions that differ are refused.
-    if (this.#decided.size >= MAX_JUDGED) return false;
-    const decided = this.#onDrift === "warn" ? warned(difference) : asked(this.#onDrift, difference);
+    // Beyond the limit, differing definitions are refused.
+    if (this.#decided.size >= MAX_DECISIONS) return false;
+    const decided = this.#onDrift === "warn" ? warnOfDrift(difference) : askApplication(this.#onDrift, difference);
     this.#decided.set(key, decided);
     return decided;
   }
 }
 
-function warned(difference: LockDifference): true {
-  platform.warn(`${driftSummary(difference)}; it is used all the same, because \`onDrift\` is "warn"`);
+function warnOfDrift(difference: LockDifference): true {
+  platform.warn(`${driftSummary(difference)}; it is used anyway, because \`onDrift\` is "warn"`);
   return true;
 }
 
-async function asked(decide: Exclude<OnDrift, string>, difference: LockDifference): Promise<boolean> {
+async function askApplication(decide: Exclude<OnDrift, string>, difference: LockDifference): Promise<boolean> {
   try {
     return (await decide(difference)) === true;
   } catch (error) {
@@ -98,10 +101,10 @@ async function asked(decide: Exclude<OnDrift, string>, difference: LockDifferenc
   }
 }
 
-/** The error of a call to something that is not as it was pinned. */
+/** The error of a call to something that differs from the lock. */
 export function driftRefusal(difference: LockDifference): McpError {
   return new McpError("declined", `refused by the lock: ${driftSummary(difference)}`, {
-    fix: "Look at the difference (`data`, or `parley lock --check`); if it is all right, approve it by `parley lock --update`.",
+    fix: "Review the difference (`data`, or `parley lock --check`). To approve it, run `parley lock --update`.",
     data: { drift: [difference] },
   });
 }

@@ -15,66 +15,72 @@ import {
 } from "./server-lock.js";
 
 const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
-/** Verdicts of one kind that are kept beside those of pinned names; what has none and is not pinned is refused. */
+/**
+ * Maximum number of stored verdicts of one kind, besides those of pinned names. A name that is neither stored nor
+ * pinned is refused.
+ */
 const MAX_VERDICTS = 10_000;
-/** Changes that are announced while a list is under way lead to one more list at most. */
-const MAX_LOOKS = 2;
+/** Maximum number of listings in a row. Changes that are announced during a listing cause at most one more. */
+const MAX_LISTINGS = 2;
 
-interface Judged {
+/** The verdicts about one kind of definitions, and how current they are. */
+interface KindState {
   readonly verdicts: Map<string, Verdict>;
-  /** The names of the pages so far. */
+  /** The names on the pages so far. */
   seen: Set<string>;
-  /** Counts the changes that the server told of. */
+  /** Number of changes that the server has announced. */
   changes: number;
-  /** The number of changes when all was judged last. */
+  /** The value of `changes` when all definitions were last judged. */
   judgedAt: number;
-  looking: Promise<void> | undefined;
+  listing: Promise<void> | undefined;
 }
 
-/** Holds one client to a lock: what it lists and calls is what was pinned, or what the application let pass. */
+/**
+ * Enforces a lock on one client: it lists and calls only definitions that are pinned or that the application allowed.
+ */
 class LockGuard {
   readonly #client: LockableClient;
   readonly #policy: DriftPolicy;
-  readonly #judged: Readonly<Record<ListedKind, Judged>>;
-  /** The server as it was judged last. */
-  #known: { readonly name: string | undefined; readonly instructions: string | undefined } | undefined;
+  readonly #states: Readonly<Record<ListedKind, KindState>>;
+  /** The name and instructions that were last allowed. */
+  #approvedServer: { readonly name: string | undefined; readonly instructions: string | undefined } | undefined;
 
   constructor(client: LockableClient, policy: DriftPolicy) {
     this.#client = client;
     this.#policy = policy;
-    const nothing = (): Judged => ({
+    const emptyState = (): KindState => ({
       verdicts: new Map(),
       seen: new Set(),
       changes: 0,
       judgedAt: -1,
-      looking: undefined,
+      listing: undefined,
     });
-    this.#judged = { tool: nothing(), prompt: nothing(), resourceTemplate: nothing() };
+    this.#states = { tool: emptyState(), prompt: emptyState(), resourceTemplate: emptyState() };
     for (const kind of KINDS) client.on(LISTED_KINDS[kind].changed, () => this.changed(kind));
-    // Behind a new connection there may be another release of the server.
+    // A new connection may reach another release of the server.
     client.on("state", () => KINDS.forEach((kind) => void this.changed(kind)));
     client.use(this.#middleware);
   }
 
-  /** Marks what is known of this kind as outdated. */
+  /** Marks the verdicts of this kind as outdated. */
   changed(kind: ListedKind): void {
-    this.#judged[kind].changes++;
+    this.#states[kind].changes++;
   }
 
-  /** Judges what the server says of itself. Rejects if that is refused. */
+  /** Judges the server's name and instructions. Rejects if they are refused. */
   async checkServer(): Promise<void> {
     const { serverInfo, instructions } = this.#client;
-    const known = this.#known;
+    const known = this.#approvedServer;
     if (known !== undefined && known.name === serverInfo?.name && known.instructions === instructions) return;
     const name = String(this.#policy.lock.server.definition["name"] ?? serverInfo?.name ?? "");
     const { allowed, difference } = await this.#policy.judge("server", name, pinServer(this.#client));
     if (!allowed && difference !== undefined) throw driftRefusal(difference);
-    this.#known = { name: serverInfo?.name, instructions };
+    this.#approvedServer = { name: serverInfo?.name, instructions };
   }
 
-  /** Judges all that the server lists now. */
+  /** Judges everything that the server lists now. */
   async checkLists(): Promise<void> {
-    await Promise.all(KINDS.map((kind) => this.#look(kind)));
+    await Promise.all(KINDS.map((kind) => this.#refresh(kind)));
   }
 
   readonly #middleware: ClientMiddleware = async (call, next) => {
@@ -85,78 +91,82 @@ class LockGuard {
     return next();
   };
 
-  /** A page without what is refused. */
+  /** Returns a page without the refused definitions. */
   async #list(kind: ListedKind, isLater: boolean, next: () => Promise<Record<string, unknown>>): Promise<object> {
-    const judged = this.#judged[kind];
-    const { changes } = judged;
+    const state = this.#states[kind];
+    const { changes } = state;
     const result = await next();
     const { member, key } = LISTED_KINDS[kind];
     const items = result[member];
     if (!Array.isArray(items)) return result;
-    if (!isLater) judged.seen = new Set();
+    if (!isLater) state.seen = new Set();
     const allowed = await Promise.all(items.map((item: unknown) => this.#isAllowed(kind, key, item)));
     const isLast = nextCursorOf(result) === undefined;
-    if (isLast) this.#policy.listed(kind, judged.seen);
-    if (isLast && !isLater) judged.judgedAt = changes;
+    if (isLast) this.#policy.forgetUnlisted(kind, state.seen);
+    if (isLast && !isLater) state.judgedAt = changes;
     return { ...result, [member]: items.filter((_item, at) => allowed[at]) };
   }
 
   async #isAllowed(kind: ListedKind, key: string, item: unknown): Promise<boolean> {
     const name = isObject(item) ? item[key] : undefined;
-    // The client itself leaves out what is malformed, and says so.
+    // The client itself drops malformed entries and reports them.
     if (!isObject(item) || typeof name !== "string") return true;
     const verdict = await this.#policy.judge(kind, name, pinDefinition(kind, item));
-    const { verdicts, seen } = this.#judged[kind];
+    const { verdicts, seen } = this.#states[kind];
     seen.add(name);
     const isPinned = this.#policy.pinned(kind, name) !== undefined;
     if (isPinned || verdicts.size < MAX_VERDICTS || verdicts.has(name)) verdicts.set(name, verdict);
     return verdict.allowed;
   }
 
-  /** Throws unless what is called was judged, after the last change, and may be used. */
+  /** Throws unless the called tool or prompt was judged after the last change and may be used. */
   async #admit(kind: ListedKind, params: unknown): Promise<void> {
     await this.checkServer();
     const name = isObject(params) ? params["name"] : undefined;
     if (typeof name !== "string") return;
-    const judged = this.#judged[kind];
-    if (judged.judgedAt !== judged.changes) await this.#look(kind);
-    const verdict = judged.verdicts.get(name);
-    // One that is pinned and not listed is the server's to refuse: it has shown nothing else under this name.
+    const state = this.#states[kind];
+    if (state.judgedAt !== state.changes) await this.#refresh(kind);
+    const verdict = state.verdicts.get(name);
+    // A pinned name that is not listed is left to the server to refuse: it has never shown another definition under
+    // this name.
     if (verdict?.allowed === true || (verdict === undefined && this.#policy.pinned(kind, name) !== undefined)) return;
     if (verdict === undefined && this.#policy.allowsUnlisted) return;
     throw driftRefusal(verdict?.difference ?? { kind, name, change: "added", fields: [] });
   }
 
-  /** Lists again; concurrent callers share the same list. */
-  #look(kind: ListedKind): Promise<void> {
-    const judged = this.#judged[kind];
-    judged.looking ??= this.#lookOften(kind).finally(() => {
-      judged.looking = undefined;
+  /** Lists again. Concurrent callers share one listing. */
+  #refresh(kind: ListedKind): Promise<void> {
+    const state = this.#states[kind];
+    state.listing ??= this.#listUntilCurrent(kind).finally(() => {
+      state.listing = undefined;
     });
-    return judged.looking;
+    return state.listing;
   }
 
-  async #lookOften(kind: ListedKind): Promise<void> {
-    const judged = this.#judged[kind];
-    for (let looks = 0; looks < MAX_LOOKS && judged.judgedAt !== judged.changes; looks++) {
-      const { changes } = judged;
-      // The middleware sees each page.
+  async #listUntilCurrent(kind: ListedKind): Promise<void> {
+    const state = this.#states[kind];
+    for (let listings = 0; listings < MAX_LISTINGS && state.judgedAt !== state.changes; listings++) {
+      const { changes } = state;
+      // The middleware judges each page.
       for await (const _item of this.#all(kind));
-      judged.judgedAt = changes;
+      state.judgedAt = changes;
     }
   }
 
   #all(kind: ListedKind): AsyncIterable<unknown> | readonly unknown[] {
     const { tools, prompts, resources } = this.#client.serverCapabilities;
-    const anew = { cache: false };
-    if (kind === "tool") return tools === undefined ? [] : this.#client.tools(anew);
-    if (kind === "prompt") return prompts === undefined ? [] : this.#client.prompts(anew);
-    return resources === undefined ? [] : this.#client.resourceTemplates(anew);
+    const fresh = { cache: false };
+    if (kind === "tool") return tools === undefined ? [] : this.#client.tools(fresh);
+    if (kind === "prompt") return prompts === undefined ? [] : this.#client.prompts(fresh);
+    return resources === undefined ? [] : this.#client.resourceTemplates(fresh);
   }
 }
 
-/** Holds a client to a lock, and closes it if its server does not say of itself what was approved. Lists are judged as they come. */
-export async function holdOpened(
+/**
+ * Enforces a lock on a client that was just opened. Closes it if the server's name or instructions are refused. Lists
+ * are judged as they arrive.
+ */
+export async function enforcePolicy(
   client: LockableClient & { close(): Promise<void> },
   policy: DriftPolicy,
 ): Promise<void> {
@@ -170,21 +180,21 @@ export async function holdOpened(
 
 /** Options of `enforceLock`. */
 export interface EnforceLockOptions {
-  /** The treatment of things that are not as they were pinned. Default: `refuse`. */
+  /** The treatment of definitions that differ from the lock. Default: `refuse`. */
   onDrift?: OnDrift | undefined;
 }
 
-/** A lock that a client is held to. */
+/** A lock that is enforced on a client. */
 export interface EnforcedLock {
-  /** In what the server differs from the lock, as far as it was listed since. */
+  /** The differences between the server and the lock, as of the latest lists. */
   readonly drift: readonly LockDifference[];
 }
 
 /**
- * Holds a client to a lock from now on. Tools, prompts and resource templates that are not as they were pinned are left out of
- * its lists, and calls of such tools and prompts reject with `declined`; the error says what changed and how to approve it.
- * Whatever the server changes later is judged when it tells of it, before the next call. Rejects with `declined` if the server's
- * name or instructions differ, and calls are refused then.
+ * Enforces a lock on a client from now on. Its lists leave out tools, prompts and resource templates that differ from
+ * the lock, and calls of such tools and prompts reject with `declined`; the error names the changes and how to approve
+ * them. Later changes are judged when the server announces them, before the next call. Rejects with `declined` if the
+ * server's name or instructions differ; calls are then refused as well.
  */
 export async function enforceLock(
   client: LockableClient,
@@ -195,7 +205,7 @@ export async function enforceLock(
   const policy = new DriftPolicy(lock, options.onDrift);
   const guard = new LockGuard(client, policy);
   await guard.checkServer();
-  await follow(client, guard);
+  await subscribeToChanges(client, guard);
   await guard.checkLists();
   return {
     get drift() {
@@ -204,8 +214,8 @@ export async function enforceLock(
   };
 }
 
-/** Some revisions tell of changes only who asks. */
-async function follow(client: LockableClient, guard: LockGuard): Promise<void> {
+/** Subscribes to changes, because some revisions send them only to subscribers. */
+async function subscribeToChanges(client: LockableClient, guard: LockGuard): Promise<void> {
   const { tools, prompts, resources } = client.serverCapabilities;
   const target = {
     tools: tools?.listChanged === true,
@@ -214,14 +224,14 @@ async function follow(client: LockableClient, guard: LockGuard): Promise<void> {
   };
   if (!Object.values(target).includes(true)) return;
   try {
-    void hear(await client.subscribe(target), guard);
+    void watchChanges(await client.subscribe(target), guard);
   } catch (error) {
-    // It refuses to tell; every list that it gives is judged all the same.
+    // The server refuses subscriptions. Its lists are judged all the same.
     if (!McpError.from(error).remote) throw error;
   }
 }
 
-async function hear(changes: AsyncIterable<{ readonly kind: string }>, guard: LockGuard): Promise<void> {
+async function watchChanges(changes: AsyncIterable<{ readonly kind: string }>, guard: LockGuard): Promise<void> {
   try {
     for await (const { kind } of changes) {
       if (kind === "tools") guard.changed("tool");
@@ -229,6 +239,6 @@ async function hear(changes: AsyncIterable<{ readonly kind: string }>, guard: Lo
       if (kind === "resources") guard.changed("resourceTemplate");
     }
   } catch {
-    // The connection is closed, or will be opened again, which the guard is notified of.
+    // The connection was closed or will be reopened. The guard is notified of that separately.
   }
 }

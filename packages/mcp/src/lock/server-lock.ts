@@ -11,28 +11,29 @@ export type PinnedKind = "server" | "tool" | "prompt" | "resourceTemplate";
 
 /** One pinned definition. */
 export interface PinnedItem {
-  /** `sha256-` and the SHA-256 of the definition as canonical JSON, in hexadecimal. */
+  /** `sha256-` followed by the SHA-256 of the definition as canonical JSON, in hexadecimal. */
   readonly digest: string;
   /** The pinned definition in canonical form. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** The offers of one server when it was approved. Made by `lockOf`. */
+/** The offers of one server when it was approved, as `lockOf` returns them. */
 export interface ServerLock {
-  /** Its name and its instructions for models. */
+  /** The server's name and its instructions for models. */
   readonly server: PinnedItem;
-  /** By name. */
+  /** The tools by name. */
   readonly tools: Readonly<Record<string, PinnedItem>>;
-  /** By name. */
+  /** The prompts by name. */
   readonly prompts: Readonly<Record<string, PinnedItem>>;
-  /** By URI template. */
+  /** The resource templates by URI template. */
   readonly resourceTemplates: Readonly<Record<string, PinnedItem>>;
 }
 
-/** The locks of several servers, as a file keeps them. Read it by `readLock`. */
+/** The locks of several servers, as stored in a file. Read it with `readLock`. */
 export interface LockFile {
+  /** The version of the format. */
   readonly lockfileVersion: 1;
-  /** By the name that the user gave to the server. */
+  /** The locks by the names that the user gave to the servers. */
   readonly servers: Readonly<Record<string, ServerLock>>;
 }
 
@@ -47,28 +48,31 @@ export type ListedKind = keyof typeof LISTED_KINDS;
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** The members that decide what a model or a user is told, by kind. `_meta`, icons and versions change without harm. */
-const PINNED: Readonly<Record<PinnedKind, readonly string[]>> = {
+/**
+ * The pinned members by kind: those that affect what a model or a user sees. Changes of `_meta`, icons and versions are
+ * harmless.
+ */
+const PINNED_MEMBERS: Readonly<Record<PinnedKind, readonly string[]>> = {
   server: ["name", "instructions"],
   tool: ["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
   prompt: ["name", "title", "description", "arguments"],
   resourceTemplate: ["uriTemplate", "name", "title", "description", "mimeType"],
 };
 
-/** Pins what an entry of a list says: the same for the same meaning, whatever the order of members and the white space. */
+/** Pins a definition. The result does not depend on the order of members or on white space. */
 export function pinDefinition(kind: PinnedKind, entry: Definition): PinnedItem {
-  const members = PINNED[kind].flatMap((name): [string, unknown][] => {
+  const members = PINNED_MEMBERS[kind].flatMap((name): [string, unknown][] => {
     const value = Object.hasOwn(entry, name) ? entry[name] : undefined;
     return value === undefined || value === null ? [] : [[name, canonicalMember(name, value)]];
   });
-  // Through JSON, so that what is pinned now equals what a file gives back later.
+  // Passes through JSON, so that the pinned definition equals the one that is later read from a file.
   const definition = JSON.parse(canonicalJson(Object.fromEntries(members))) as Definition;
   return { digest: definitionDigest(definition), definition };
 }
 
 /** The digest of a canonical definition. */
 export function definitionDigest(definition: unknown): string {
-  // JSON spells halves of surrogate pairs, which UTF-8 would make equal.
+  // JSON escapes lone surrogates, which UTF-8 would make equal.
   const bytes = platform.sha256(new TextEncoder().encode(canonicalJson(definition)));
   return `sha256-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
@@ -79,7 +83,9 @@ function canonicalMember(name: string, value: unknown): unknown {
   return name.endsWith("Schema") ? canonicalSchema(value, 0) : value;
 }
 
-/** Text for people and models, in which the width of white space says nothing. Other characters than ASCII's stay: they can hide. */
+/**
+ * Normalizes the white space of a text for people and models. Only ASCII white space: other characters can hide text.
+ */
 function plainText(text: string): string {
   return text.replace(/[ \t\r\n]+/g, " ").trim();
 }
@@ -94,13 +100,13 @@ function proseOf(members: Definition): Definition {
 }
 
 const PROSE = new Set(["title", "description", "instructions", "$comment"]);
-/** Keywords whose lists are sets. */
+/** Keywords whose arrays are sets. */
 const SETS = new Set(["required", "type", "enum", "anyOf", "oneOf", "allOf", "examples"]);
-/** Keywords that hold values, not schemas. */
+/** Keywords that contain values, not schemas. */
 const VALUES = new Set(["const", "default", "enum", "examples"]);
-/** Keywords that hold schemas by names of the author. */
+/** Keywords that contain schemas under names chosen by the author. */
 const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-/** Deeper parts are pinned as they are. */
+/** Deeper parts are pinned unchanged. */
 const MAX_DEPTH = 200;
 
 function canonicalSchema(schema: unknown, depth: number): unknown {
@@ -126,7 +132,7 @@ function sorted(values: readonly unknown[]): unknown[] {
   return keyed.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)).map(([, value]) => value);
 }
 
-/** The part of a client that a lock uses, whatever tools it is typed for. */
+/** The part of a client that a lock uses, regardless of the tools it is typed for. */
 export interface LockableClient
   extends Pick<
     Client,
@@ -139,29 +145,30 @@ export interface LockableClient
     | "subscribe"
     | "on"
   > {
+  /** Adds middleware, as `Client.use` does. */
   use(...middleware: ClientMiddleware[]): unknown;
 }
 
 /**
- * Pins what a server offers now: its name and instructions, its tools, prompts and resource templates. Lists all of them anew.
- * A client with an enforced lock lists only what that lock lets pass.
+ * Pins the current offers of a server: its name and instructions, tools, prompts and resource templates. Lists them
+ * without the cache. With an enforced lock, the client lists only the definitions that the lock allows.
  */
 export async function lockOf(client: LockableClient): Promise<ServerLock> {
   const { tools, prompts, resources } = client.serverCapabilities;
-  const anew = { cache: false };
+  const fresh = { cache: false };
   return {
     server: pinServer(client),
-    tools: await pinAll("tool", tools && client.tools(anew), ({ name }) => name),
-    prompts: await pinAll("prompt", prompts && client.prompts(anew), ({ name }) => name),
+    tools: await pinAll("tool", tools && client.tools(fresh), ({ name }) => name),
+    prompts: await pinAll("prompt", prompts && client.prompts(fresh), ({ name }) => name),
     resourceTemplates: await pinAll(
       "resourceTemplate",
-      resources && client.resourceTemplates(anew),
+      resources && client.resourceTemplates(fresh),
       ({ uriTemplate }) => uriTemplate,
     ),
   };
 }
 
-/** Pins what a server says of itself. */
+/** Pins the name and instructions of a server. */
 export function pinServer({ serverInfo, instructions }: LockableClient): PinnedItem {
   return pinDefinition("server", { name: serverInfo?.name, instructions });
 }
@@ -173,10 +180,10 @@ async function pinAll<T extends object>(
 ): Promise<Record<string, PinnedItem>> {
   const pinned = new Map<string, PinnedItem>();
   try {
-    // Safe: members are looked up by name, and none is assumed to be there.
+    // Safe: members are read by name and may be absent.
     for await (const item of list ?? []) pinned.set(keyOf(item), pinDefinition(kind, item as Record<string, unknown>));
   } catch (error) {
-    // Many servers declare resources or prompts and refuse to list some of them.
+    // Many servers declare resources or prompts but do not implement all of their lists.
     const { kind: failure, remote } = McpError.from(error);
     if (kind === "tool" || !remote || failure !== "method_not_found") throw error;
   }

@@ -168,15 +168,15 @@ describe("a lock file", () => {
   it("is refused if a definition was changed by hand, and the error says which", async () => {
     const text = writeLock({ shop: await locked(shop()) });
     expect(() => readLock(text.replace("Buys goods", "Gives goods"))).toThrow(
-      "the definition of servers.shop.tools.buy does not fit its digest",
+      "the definition of servers.shop.tools.buy does not match its digest",
     );
-    expect(() => readLock(text.replace(/sha256-..../, "sha256-0000"))).toThrow("does not fit its digest");
+    expect(() => readLock(text.replace(/sha256-..../, "sha256-0000"))).toThrow("does not match its digest");
   });
 
   it.each([
     ["", "it is not JSON"],
     ["[]", "it has no `lockfileVersion`"],
-    ['{"lockfileVersion":2,"servers":{}}', "it has version 2, and this program reads version 1"],
+    ['{"lockfileVersion":2,"servers":{}}', "it has version 2, but this program reads version 1"],
     ['{"lockfileVersion":1}', "it has no `servers`"],
     ['{"lockfileVersion":1,"servers":{"a":5}}', "servers.a is not the lock of a server"],
     ['{"lockfileVersion":1,"servers":{"a":{}}}', "servers.a.server has no digest and definition"],
