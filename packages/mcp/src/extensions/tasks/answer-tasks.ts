@@ -13,16 +13,25 @@ import type { Revision } from "../../protocol/revisions.js";
 import { hasEnded, plainTask } from "./stored/task-record.js";
 import type { TaskSettings } from "./task-options.js";
 
-/** Number of questions that may be answered as tasks at the same time. A user could not follow more. */
+/**
+ * Maximum number of questions that may be answered as tasks at the same time, because a user could not follow more.
+ * Further questions are refused.
+ */
 const MAX_OPEN = 100;
-/** Number of stored tasks, including ones whose outcome the server has not read yet. */
+/**
+ * Maximum number of stored tasks, including ended ones. At the limit, tasks whose outcome the server has read are
+ * evicted. If there are none, new questions are refused.
+ */
 const MAX_STORED = 1000;
-/** Number of tasks on one page of the list. */
+/** Maximum number of tasks on one page of `tasks/list`. */
 const PAGE_SIZE = 100;
 
 interface AnswerTask {
   readonly id: string;
-  /** The dialect of the revision in which the question was asked. The connection may be lost when the task ends. */
+  /**
+   * The dialect of the revision in which the question was asked. Stored, because the connection may be lost when the
+   * task ends.
+   */
   readonly dialect: TaskDialect;
   readonly createdAt: number;
   readonly ttlMs: number;
@@ -64,7 +73,7 @@ export class AnswerTasks {
     return taskDialect(revision).answerCapabilities((method) => this.#client.canAnswer(method));
   }
 
-  /** Answers a question with a task if the server requests one, and with its answer otherwise. */
+  /** Answers a question with a task if the server requests one, and with the answer itself otherwise. */
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
     const dialect = taskDialect(this.#client.era.revision);
     const wanted = dialect.requestedAnswerTask(question);
@@ -122,7 +131,7 @@ export class AnswerTasks {
     Object.assign(task, { status, outcome, statusMessage, updatedAt: this.#client.platform.now() });
     if (status === "cancelled") task.controller.abort(new McpError("cancelled", statusMessage ?? "cancelled"));
     for (const wake of task.waiters) wake();
-    // The notification is optional and may be lost.
+    // The notification is optional, so a failure to send it is ignored.
     if (!this.#closed) this.#client.notify("notifications/tasks/status", this.#encode(task)).catch(() => {});
   }
 
@@ -169,7 +178,7 @@ export class AnswerTasks {
     throw new McpError("invalid_params", "the task does not exist or has expired");
   }
 
-  /** Removes expired tasks and, if too many are stored, tasks that the server has read. */
+  /** Removes expired tasks and, if too many are stored, tasks whose outcome the server has read. */
   #evict(): void {
     const now = this.#client.platform.now();
     for (const task of this.#tasks.values()) {
@@ -182,7 +191,7 @@ export class AnswerTasks {
 }
 
 function taskOf(task: AnswerTask, { pollIntervalMs }: TaskSettings): DetailedTask {
-  // Safe: only the form of 2025-11-25 is created from it, which has no members that depend on the status.
+  // Safe: the result is only encoded for revision 2025-11-25, whose tasks have no members that depend on the status.
   return plainTask({ ...task, pollIntervalMs }) as DetailedTask;
 }
 

@@ -11,12 +11,12 @@ import { unanswered } from "../../server/questions/by-request.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
-/** Bounds for the poll interval that a client may request. */
+/** Bounds for the poll interval that a client may request, and the interval if it requests none. */
 const MIN_POLL_MS = 20;
 const MAX_POLL_MS = 60_000;
 const DEFAULT_POLL_MS = 1000;
 
-/** The route of the messages about one question to the client. */
+/** Access to the client for the messages about one question. */
 export interface QuestionRoute {
   readonly platform: Platform;
   /** Time that the client has to answer, in milliseconds. */
@@ -30,7 +30,7 @@ export interface QuestionRoute {
 
 /**
  * Asks a question as a task of the client: the client answers with a task, and this function polls the task until it
- * ends.
+ * ends. Also accepts a direct answer.
  *
  * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
  */
@@ -87,12 +87,12 @@ function pause({ platform, signal }: QuestionRoute, ms: number): Promise<void> {
  */
 function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   const text = requestText(`w${randomName(platform, 9)}`, "tasks/cancel", JSON.stringify({ taskId }));
-  // The stream of a cancelled call is closed.
+  // The stream of a cancelled call is closed, so use the peer's own stream then.
   const stream = exchange.signal.aborted ? exchange.peer : exchange;
   stream?.send(text);
 }
 
-/** Asks a question as a task if the client supports that for the question, and with the usual asker otherwise. */
+/** Asks a question as a task if the client supports tasks for this question, and with the usual asker otherwise. */
 export class AskerByTask implements Asker {
   readonly #server: ExtendedServer;
   readonly #call: PreparedCall;
@@ -120,7 +120,7 @@ export class AskerByTask implements Asker {
     const { request } = this.#call;
     if (!taskDialect(request.revision).asksByTask(request, question)) return asker.ask(prepared);
     const { platform, answerMs } = this.#server;
-    // Safe: an asker sends any method, but its type does not know the methods of tasks.
+    // Safe: an asker sends any method, but the type `Question` does not include the methods of tasks.
     const send = (method: string, params: Params) =>
       asker.ask({ ...rest, question: { method, params } as unknown as Question });
     const { exchange } = this.#call;

@@ -7,10 +7,11 @@ import { endedRecord, hasEnded, resumedRecord, type TaskRecord } from "./stored/
 import { type RunEnvironment, TaskRun } from "./task-run.js";
 
 /**
- * Number of tasks to read with each heartbeat, in turn. The cost of a heartbeat must not grow with the number of tasks.
+ * Maximum number of tasks to read with each heartbeat, so that its cost does not grow with the number of tasks. The
+ * next heartbeat continues with the next tasks.
  */
 const READS_PER_BEAT = 100;
-/** Number of tasks that are read or taken over concurrently. */
+/** Maximum number of tasks that are read or taken over concurrently. */
 const TASKS_AT_ONCE = 16;
 
 /**
@@ -35,8 +36,8 @@ export class TakeOver {
   }
 
   /**
-   * Reads the records of some runs again, because messages between processes may be lost. Reads all of them if other
-   * processes may have considered this one lost.
+   * Reads the records of some runs again, because messages between processes may be lost. Reads all of them if `lost`
+   * is true, that is, if other processes may have considered this process lost.
    */
   async refreshRuns(lost: boolean): Promise<void> {
     if (this.#isRefreshing) return;
@@ -67,7 +68,7 @@ export class TakeOver {
   async takeOverAll(ids: readonly string[], from: string, nodes: TaskNodes): Promise<string[]> {
     const settled: string[] = [];
     const [byte = 0] = this.#environment.server.platform.randomBytes(1);
-    // Processes that read the same list start at different positions.
+    // Start at a random position, so that processes that read the same list begin with different tasks.
     const start = Math.floor((byte / 256) * ids.length);
     const left = [...ids.slice(start), ...ids.slice(0, start)];
     while (left.length > 0 && !this.#isClosed()) {
@@ -96,9 +97,10 @@ export class TakeOver {
       if (!this.#runs.has(id)) nodes.remove(id);
       return;
     }
-    // Kept until the outcome is known: a write that failed may have succeeded in the storage.
+    // Remember the task until the outcome is known, because a write that seemed to fail may have succeeded.
     this.#unsure.set(id, from);
-    // In this order, because a process that ends in between then leaves the task in one list too many, not in none.
+    // List the task here before its lease changes. If this process ends in between, the task is in one list too many.
+    // In the other order, it might be in no list.
     await nodes.add(id, before.createdAt + before.ttlMs);
     let taken = false;
     const record = await this.#environment.store.update(id, (found) => {

@@ -12,7 +12,10 @@ import type { Exchange } from "../../transport/transport.js";
 import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./stored/task-record.js";
 import type { TaskSlot } from "./task-call.js";
 
-/** Number of questions that may be open at the same time. A person could not follow more. */
+/**
+ * Maximum number of questions of one task that may be open at the same time, because a person could not follow more.
+ * Further questions fail with `too_many_questions`.
+ */
 const MAX_QUESTIONS = 32;
 
 /** The call of a task that asks questions. */
@@ -35,8 +38,8 @@ interface AskingRun {
 }
 
 /**
- * The answers and steps of earlier runs of the handler. `names` and `stepKeys` are set if the run began as a plain
- * call.
+ * The answers and steps so far, from earlier runs of the handler or from the plain call that became the task. In the
+ * second case, `names` counts the questions and `stepKeys` contains the steps that the call has already used.
  */
 export interface RunHistory extends Pick<TaskRecord, "answers" | "steps"> {
   readonly names?: Map<string, number>;
@@ -68,7 +71,10 @@ export class TaskAsker implements Asker {
   readonly #working = new Set<Promise<unknown>>();
   repeats = 0;
 
-  /** `answerMs` is the time that a question may stay open. Default: as long as the task is stored. */
+  /**
+   * `answerMs` is the time that a question may stay open. If undefined, a question stays open as long as the task is
+   * stored.
+   */
   constructor(
     run: AskingRun,
     asking: AskingCall,
@@ -141,8 +147,8 @@ export class TaskAsker implements Asker {
       const failed = (error: unknown) => {
         for (const asked of noted.keys()) this.#settle(asked)?.reject(McpError.from(error));
       };
-      // Skip questions that are already answered: the answer may have arrived before a run that was taken over stored
-      // its question again.
+      // Skip questions that the record already answers: a run that takes over the task stores its open questions again,
+      // and answers may have arrived in the meantime.
       const ask = (record: TaskRecord) => {
         const open = [...noted].filter(([asked]) => !Object.hasOwn(record.answers, asked));
         return open.length === 0 ? record : withQuestions(record, Object.fromEntries(open));
@@ -199,7 +205,8 @@ export class TaskAsker implements Asker {
   }
 
   async #perform(key: string, work: () => unknown): Promise<unknown> {
-    // Stored first. If this process ends now, the next one knows that the step may have been done.
+    // Store the start first. If this process then ends, the process that takes over knows that the step may have been
+    // done.
     await this.#run.change((record) => withStep(record, key, { begun: true }));
     let outcome: StepRecord;
     try {
@@ -240,11 +247,13 @@ function readAnswer(answer: TaskAnswer): unknown {
   if ("value" in answer) return answer.value;
   const { code, message, data } = answer.error;
   const error = new RpcError(code, message, data);
-  // As without a task: a refusal by the user has its own error, and anything else is a failure of the tool.
+  // As in a call without a task, a refusal by the user has its own error, and any other error is a failure of the tool.
   throw code === USER_REJECTED ? fromWire(error) : error;
 }
 
-/** The error for a handler that started its task without waiting, and then asked a question as a plain call. */
+/**
+ * The error for a handler that did not wait for `ctx.startTask()`, and asked a question before its task was stored.
+ */
 export function askedTooEarly(): McpError {
   return new McpError("misuse", "the handler asked before its task had begun; write `await ctx.startTask()`", {
     fix: "Wait for `ctx.startTask()` before you ask.",
@@ -318,7 +327,7 @@ export class StatusMessage {
         await this.#pause(STATUS_INTERVAL_MS);
       }
     } catch {
-      // No caller waits for the message.
+      // The write failed, for example because the task has ended. No caller waits for the status message.
     } finally {
       this.#isStoring = false;
     }

@@ -1,15 +1,16 @@
-// The only file in which tasks depend on the call of a server. A change of that call affects only this file.
+// Connects tasks to the calls of a server: sets the asker, the concurrency slots and the start of a task in a call.
 
 import type { Call } from "../../era/era.js";
 import type { Asker } from "../../server/call/asker.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
-/** The call of a tool that runs as a task, or may become one. The id of its request is the id of the task. */
+/** A tool call that runs as a task, or may become one. The id of its request is the id of the task. */
 export class TaskCall {
   readonly slot = new TaskSlot();
   /**
-   * The call as the server runs it, for the members of its answer, its recorded answers and steps, and its observers.
+   * The call as the server runs it, for its reply, its recorded answers and steps, and its observers. Undefined until
+   * the server has prepared the call.
    */
   served: Pick<PreparedCall, "reply" | "recorded" | "detach"> | undefined;
   #call: PreparedCall | undefined;
@@ -94,7 +95,7 @@ export class TaskSlot {
     const slot = this.#slot;
     if (slot === undefined) return;
     await slot.enter();
-    // The handler may have ended or asked again in the meantime.
+    // If the handler has ended or asked again in the meantime, it does not need the slots.
     if (this.#slot !== slot || this.#isHeld || this.#questions > 0) slot.leave();
     else this.#isHeld = true;
   }

@@ -12,7 +12,7 @@ import { AnswerTasks } from "./answer-tasks.js";
 import { ClientTask, type PushedStatuses } from "./followed/followed-task.js";
 import type { TaskSettings } from "./task-options.js";
 
-/** Number of ended tasks that are remembered from status notifications. */
+/** Maximum number of ended tasks that are stored from status notifications. Beyond that, the oldest is dropped. */
 const MAX_ENDED = 64;
 
 /**
@@ -33,7 +33,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
   const supportOf = (name: string) => {
     let known = support.get(name);
     if (known === undefined) {
-      // A failed list is requested again with the next call.
+      // If the tool list could not be read, the next call requests it again.
       known = client.tool(name).then(
         (tool) => tool?.execution?.taskSupport,
         () => void support.delete(name),
@@ -50,7 +50,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
     outgoing: {
       "tools/call": async (params, options) => {
         await client.ready();
-        // A call requests a task only in revisions where the server does not decide alone.
+        // In the other revisions, the server alone decides which calls become tasks.
         if (!taskDialect(client.era.revision).callsRequest) return params;
         if (!hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) return params;
         const taskSupport = await supportOf(String(params?.["name"]));
@@ -78,7 +78,7 @@ function watchStatuses(client: ExtendedClient): PushedStatuses {
       const task = readTask(params);
       if (isFinalStatus(task.status)) statuses.ended.set(task.taskId, task);
     } catch {
-      // A followed task is polled next, and the poll reports the problem.
+      // An invalid notification only wakes the poll of its task, and the poll reports the problem.
     }
     for (const [{ id }, wake] of statuses.following) if (id === params["taskId"]) wake();
   });
@@ -87,7 +87,7 @@ function watchStatuses(client: ExtendedClient): PushedStatuses {
 
 /** Returns the client with another function that answers questions. */
 function answering(client: ExtendedClient, answer: TaskAnswerer | undefined): ExtendedClient {
-  // Safe: the same object with one member replaced. The others stay getters.
+  // Safe: the same object with one member replaced. It inherits the other members, including the getters.
   return answer === undefined ? client : (Object.create(client, { answer: { value: answer } }) as ExtendedClient);
 }
 
@@ -104,7 +104,7 @@ async function complete(
   }
   const task = readTask(outcome.result);
   if (outcome.signal.aborted) {
-    // The answer crossed the cancellation, so no caller will know the task.
+    // The caller cancelled the call while the answer was on its way, so no caller will know the task.
     await new ClientTask(client, statuses, task.taskId, task).cancel();
     throw outcome.signal.reason;
   }
@@ -114,12 +114,13 @@ async function complete(
     return outcome.result;
   }
   const followed = new ClientTask(client, statuses, task.taskId, task, true);
-  // A task may take longer than a request, and has its own time to live.
+  // A task may take longer than a request. Its own time to live limits it instead of the deadline.
   outcome.liftDeadline();
   try {
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
-    // The caller gave up. An application that only closes the client may come back for the task.
+    // If the caller gave up, cancel the task. If the client is only closing, the application may come back for the
+    // task.
     if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }

@@ -5,21 +5,21 @@ import type { TaskPolicy, TaskSupport } from "../../server/contract/tool.js";
 
 /** Limits for the tasks of one server. */
 export interface TaskLimits {
-  /** Number of tasks that run at the same time in this process. Default: 10,000. */
+  /** Maximum number of tasks that run at the same time in this process. Default: 10,000. */
   running: number;
-  /** Number of running tasks of one authenticated principal, in all processes together. Default: 100. */
+  /** Maximum number of running tasks of one authenticated principal, in all processes together. Default: 100. */
   runningPerPrincipal: number;
   /**
-   * Number of stored tasks of one authenticated principal, including finished ones. At the limit, a new task evicts the
-   * oldest finished one, even before its `ttlMs` has passed. Default: 1000.
+   * Maximum number of stored tasks of one authenticated principal, including finished ones. At the limit, a new task
+   * evicts the oldest finished one, even before its `ttlMs` has passed. Default: 1000.
    */
   keptPerPrincipal: number;
   /**
-   * Number of stored tasks that this process created, for all callers together. Evicts like `keptPerPrincipal`.
+   * Maximum number of stored tasks that this process created, for all callers together. Evicts like `keptPerPrincipal`.
    * Default: 100,000.
    */
   kept: number;
-  /** Length of one task as JSON, including its call, steps and result. Default: 4 Mi characters. */
+  /** Maximum length of one task as JSON, including its call, steps and result. Default: 4 Mi characters. */
   taskLength: number;
 }
 
@@ -43,7 +43,10 @@ export interface TaskOptions {
    * Time without a heartbeat after which other processes take over the tasks of a process, in milliseconds. Only
    * applies with a `storage` that the processes of the server share. Default: 15,000.
    *
-   * A process that was only slow cannot write to a task that another process took over, and the signal of its handler is aborted. A server that closes waits up to ten seconds for steps that have begun, then leaves its tasks to other processes. While the storage fails, steps and questions wait for it for up to a minute, and the outcome of a task until the task expires.
+   * A process that was only slow cannot write to a task that another process took over, and the signal of its handler
+   * is aborted. A server that closes waits up to ten seconds for running steps, then leaves its tasks to other
+   * processes. While the storage fails, steps and questions wait for it for up to a minute. The outcome of a task waits
+   * until the task expires.
    */
   leaseMs?: number | undefined;
   /**
@@ -128,7 +131,7 @@ export function taskSettings(options: TaskOptions): TaskSettings {
   return { ttlMs, maxTtlMs, pollIntervalMs, leaseMs, answerMs, limits, askByTask, answerByTask };
 }
 
-/** The rules by which calls of one tool become tasks, with all defaults filled in. */
+/** The rules by which calls to one tool become tasks, with all defaults filled in. */
 export interface TaskRules {
   readonly support: "optional" | "required";
   readonly begin: "call" | "handler";
@@ -140,8 +143,8 @@ export interface TaskRules {
 const SUPPORT: readonly unknown[] = ["optional", "required", "never"];
 
 /**
- * Reads the `task` option of a tool. Undefined if its calls never become tasks. Throws `invalid_definition` for invalid
- * values.
+ * Reads the `task` option of a tool. Returns undefined if calls to the tool never become tasks. Throws
+ * `invalid_definition` for invalid values.
  */
 export function taskRules(tool: string, given: TaskSupport | TaskPolicy | undefined): TaskRules | undefined {
   if (given === undefined) return undefined;

@@ -19,10 +19,16 @@ import type { TaskRunner } from "./task-runner.js";
 /** Interval at which a waiting request reads the task, because messages between processes may be lost. */
 const POLL_MS = 5000;
 
-/** Number of tasks remembered for one peer that polled a task with open questions. */
+/**
+ * Maximum number of tasks with open questions that are stored for each polling peer. Beyond that, the oldest is
+ * dropped.
+ */
 const MAX_SEEN = 1000;
 
-/** Number of retries for writing an answer while the storage fails, and the pause between them. */
+/**
+ * Maximum number of retries for writing an answer while the storage fails, and the pause between them. Then the answer
+ * is dropped.
+ */
 const MAX_WRITES = 60;
 const RETRY_WRITE_MS = 1000;
 
@@ -32,7 +38,7 @@ const NEVER = new AbortController().signal;
 interface SentQuestion {
   readonly id: string;
   readonly name: string;
-  /** Withdraws the question. */
+  /** Aborted to withdraw the question. */
   readonly unwanted: AbortController;
   readonly asker: QuestionAsker;
   /** Time of the monotonic clock when the question was sent. */
@@ -113,8 +119,9 @@ export class TaskResults {
   }
 
   /**
-   * Handles a `tasks/get` request. A client that polls a task with open questions a second time does not request the
-   * outcome, which would bring the questions. So the server sends them as separate requests.
+   * Handles a `tasks/get` request. A client that polls a task with open questions a second time apparently does not
+   * send `tasks/result`, over which it would receive the questions. So the server sends the questions over the peer's
+   * own stream.
    *
    * Spec: Tasks, "Input Required Status",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
@@ -143,8 +150,9 @@ export class TaskResults {
   }
 
   /**
-   * Sends one question to the client on the stream of its request, if the client declares the capabilities for it.
-   * Withdraws the question from an earlier request, whose client may be gone.
+   * Sends one question to the client on the stream of its request, if the client declares the capabilities for it. If
+   * the question was already sent for an earlier request, withdraws it there, because that client may be gone. Returns
+   * the controller that withdraws the question, or undefined if nothing was sent.
    */
   #ask({ id }: TaskRecord, name: string, question: Question, asker: QuestionAsker): AbortController | undefined {
     const { request, exchange } = asker;
@@ -153,7 +161,7 @@ export class TaskResults {
     if (!needsOf(question).every((need) => canAsk(asker, need))) return undefined;
     const at = this.#server.platform.monotonic();
     if (before !== undefined && (before.answered || !isPreferred(asker, before.asker))) return undefined;
-    // The same client may already show the form. If the question did not arrive, the next poll sends it again.
+    // The same client may already show the form. If the question did not arrive, a poll after `POLL_MS` sends it again.
     if (before?.asker.exchange.peer === exchange.peer && before?.asker.viaPeer && at - before.at < POLL_MS)
       return undefined;
     before?.unwanted.abort();
@@ -176,7 +184,8 @@ export class TaskResults {
         (error: unknown): TaskAnswer => {
           if (error instanceof RpcError) return failedAnswer(fromWire(error));
           if (!signal.aborted && McpError.is(error) && FAILURES.has(error.kind)) return failedAnswer(error);
-          // The client is gone. It will request the result again, and then be asked again.
+          // The client is gone, or the question was withdrawn. The next request for the result sends the question
+          // again.
           throw error;
         },
       )
@@ -225,15 +234,18 @@ export class TaskResults {
   }
 }
 
-/** Prefers a request's own stream over the peer's, and the newest among equals. */
+/**
+ * True if a question should be sent over `one` instead of `other`. A request's own stream is better than the peer's
+ * stream, and otherwise the newer request is better.
+ */
 function isPreferred(one: QuestionAsker, other: QuestionAsker): boolean {
   const { peer, signal } = other.exchange;
-  // On a pipe, everything arrives as long as the peer is connected.
+  // On a pipe, everything arrives as long as the peer is connected, so the question need not be sent again.
   if (peer !== undefined && peer === one.exchange.peer && peer.transport !== "http" && !signal.aborted) return false;
   return one.viaPeer === other.viaPeer ? one.number > other.number : other.viaPeer;
 }
 
-/** The client capabilities that a question requires. The record does not store them. */
+/** Returns the client capabilities that a question requires, because the record does not store them. */
 function needsOf({ method, params = {} }: Question): readonly string[] {
   if (method === "roots/list") return ["roots"];
   if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];
@@ -245,7 +257,7 @@ function needsOf({ method, params = {} }: Question): readonly string[] {
   ];
 }
 
-/** Kinds of errors by which a question that was asked as a task may fail. */
+/** Kinds of errors by which a question that was asked as a task may fail. The error is then stored as its answer. */
 const FAILURES: ReadonlySet<string> = new Set(["timeout", "cancelled", "invalid_response"]);
 
 function failedAnswer({ code, message }: McpError): TaskAnswer {

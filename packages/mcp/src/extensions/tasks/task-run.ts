@@ -24,31 +24,34 @@ import { TaskCall } from "./task-call.js";
 /** First and longest pause between attempts to store a change. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** Time for which a handler waits for a failing storage, in milliseconds. */
+/** Maximum time for which a handler waits for a failing storage, in milliseconds. Then the step or question fails. */
 const MAX_RETRY_MS = 60_000;
 
 /** The environment that the runs of one server share. */
 export interface RunEnvironment {
   readonly server: ExtendedServer;
   readonly store: TaskStore;
-  /** Time that a question may stay open, in milliseconds. Undefined for as long as the task is stored. */
+  /**
+   * Time that a question may stay open, in milliseconds. If undefined, a question stays open as long as the task is
+   * stored.
+   */
   readonly answerMs: number | undefined;
   /** Called when the run has ended, with or without an outcome. */
   onRunEnd(run: TaskRun): void;
 }
 
 type RecordChange = (record: TaskRecord) => TaskRecord;
-/** The members that a run uses of its call's exchange, or of the stored call. */
+/** The members of the call's exchange, or of the stored call, that a run uses. */
 type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
 
 /**
- * One run of the handler of a task. It may change the stored task as long as it holds the lease. An outage of the
+ * One run of a task's handler. The run may change the stored task as long as it holds the lease. An outage of the
  * storage delays the task, but does not end it.
  */
 export class TaskRun {
   readonly id: string;
   readonly call = new TaskCall();
-  /** True if another process shall continue the task. Then nothing new starts here. */
+  /** True if another process shall continue the task. Then this run starts no further step or question. */
   isReleased = false;
   /** Set if the client that created the task receives status notifications. */
   creator: { readonly peer: Peer; readonly request: Call } | undefined;
@@ -84,7 +87,7 @@ export class TaskRun {
     this.#record = record;
   }
 
-  /** Ends the run without an outcome: the task was cancelled, or another process runs it. */
+  /** Ends the run without an outcome, for example because the task was cancelled or another process runs it. */
   abort(reason: McpError): void {
     this.#controller.abort(reason);
   }
@@ -100,7 +103,8 @@ export class TaskRun {
   }
 
   /**
-   * Runs the call of the task, with the questions and steps of its record. Calls `create` before the handler starts.
+   * Runs the call of the task, with the answers and steps of earlier runs. Calls `create`, if given, before the handler
+   * starts.
    */
   run(request: Call, source: ExchangeSource, create?: () => Promise<void>): Promise<object> {
     const exchange = this.#exchange(source);
@@ -158,7 +162,9 @@ export class TaskRun {
     else this.#unsubscribe = unsubscribe;
   }
 
-  /** Called when the task is stored. Reads it again if it may have changed since. */
+  /**
+   * Called when the task is stored. Starts the expiry timer, and reads the record again if it may have changed since.
+   */
   async onStored(): Promise<void> {
     const { createdAt, ttlMs } = this.#record;
     const { platform } = this.#environment.server;
@@ -177,7 +183,7 @@ export class TaskRun {
   async refresh(): Promise<void> {
     if (this.#ended) return;
     this.#readsAgain = true;
-    // Before that there may be no record yet, which must not be mistaken for an expired one.
+    // Until the task is stored there may be no record, and `#read` would take a missing record for an expired task.
     if (!this.#isStored) return;
     this.#reading ??= this.#read();
     await this.#reading;
@@ -196,7 +202,7 @@ export class TaskRun {
         server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
       }
     }
-    // Cleared in the same turn as the check above, or a `refresh()` in between is lost.
+    // Clear this in the same turn as the last check of the loop. Otherwise a `refresh()` in between would be lost.
     this.#reading = undefined;
     if (this.#subscribing === undefined && !this.#ended) await this.subscribe();
   }
@@ -208,7 +214,7 @@ export class TaskRun {
   }
 
   /**
-   * The exchange of the run. Progress of the handler becomes the status message, and requests to the client are
+   * The exchange of the run. Progress reports of the handler become the status message, and requests to the client are
    * refused.
    */
   #exchange({ http, principal, peer, remote = peer?.remote }: ExchangeSource): Exchange {
@@ -228,8 +234,8 @@ export class TaskRun {
   }
 
   /**
-   * Like `#exchange`, but until the handler starts the task, the client can still cancel the call, be asked, and
-   * receive progress with the `token` of its request.
+   * Like `#exchange`, but with access to the client until the handler starts the task. Until then the client can cancel
+   * the call, answer questions, and receive progress with the `token` of its request.
    */
   #lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
     const own = this.#exchange(exchange);
@@ -281,7 +287,7 @@ export class TaskRun {
   /** Stores the outcome of the handler. Never rejects. */
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
     const end = await endChange(outcome, request);
-    // Unsubscribe first: the next change is the run's own.
+    // Unsubscribe first, because this run itself makes the next change.
     this.#unsubscribeNow();
     this.ignoresChanges = this.creator === undefined;
     await this.#end(end);
@@ -303,7 +309,9 @@ export class TaskRun {
     this.creator = undefined;
   }
 
-  /** Stores the start of a step or a question. Rejects if this run has lost the task or releases it. */
+  /**
+   * Stores a change, such as the start of a step or a question. Rejects if this run has lost the task or releases it.
+   */
   async change(change: RecordChange): Promise<TaskRecord> {
     await this.create();
     return this.#withRetries(MAX_RETRY_MS, () => {
@@ -318,8 +326,8 @@ export class TaskRun {
   }
 
   /**
-   * Stores the end of the task. Retries as long as this run holds the task, because its client waits for nothing else.
-   * Never rejects.
+   * Stores the end of the task. Retries as long as this run holds the task, because the client is waiting for this
+   * outcome. Never rejects.
    */
   async #end(change: RecordChange): Promise<void> {
     let end = change;
@@ -379,8 +387,8 @@ function expired(): McpError {
 }
 
 /**
- * Sends a notification before the task exists. Progress carries the token of the task, which the client does not know
- * yet, so the token of the request replaces it.
+ * Sends a notification before the task exists. A progress notification has the token of the task, which the client does
+ * not know yet, so the token of the request replaces it.
  */
 function sendBeforeTask(exchange: Exchange, token: Id | undefined, text: string): void {
   const { method, params } = JSON.parse(text) as { method: string; params?: object };
@@ -414,9 +422,7 @@ function isFinal(error: unknown): boolean {
   return error instanceof StorageError || (McpError.is(error) && error.kind !== "internal_error");
 }
 
-/**
- * The end of a task whose outcome cannot be stored. Leaves out the message of the storage, which clients must not see.
- */
+/** The end of a task whose outcome cannot be stored. Omits the storage's own message, which clients must not see. */
 function failedToStore(error: unknown): RecordChange {
   const { code, message } = McpError.is(error)
     ? error

@@ -19,19 +19,21 @@ import { TakeOver } from "./take-over.js";
 import type { TaskRules, TaskSettings } from "./task-options.js";
 import { type RunEnvironment, TaskRun } from "./task-run.js";
 
-/** The environment of the runs, with the parts that depend on the storage. */
+/** The environment of the runs, and the state that this process shares with other processes. */
 interface TaskServices extends RunEnvironment {
   /** The random name of this process. */
   readonly node: string;
-  /** Undefined if no other process could take over tasks. */
+  /** Undefined if the storage is not shared, so that no other process could take over tasks. */
   readonly nodes: TaskNodes | undefined;
 }
 
-/** The filter of messages between processes. Clients cannot listen to it. */
+/** The subscription filter for messages between processes. Clients cannot subscribe to it. */
 const NODES_FILTER = "taskNodes";
-/** Time that steps in progress may take when the server closes, in milliseconds. */
+/** Maximum time that a closing server waits for running steps, in milliseconds. Then it aborts their handlers. */
 const CLOSE_MS = 10_000;
-/** Number of tasks that `tasks/list` shows to one peer without authorization. */
+/**
+ * Maximum number of tasks that `tasks/list` shows to a peer without authorization. Beyond that, the oldest are omitted.
+ */
 const MAX_LISTED = 1000;
 
 /** Runs the handlers of tasks: starts new tasks, and takes over the tasks of lost processes. */
@@ -50,12 +52,13 @@ export class TaskRunner {
     this.#settings = settings;
   }
 
-  /** Opens the task store, and starts to look for tasks of lost processes. */
+  /** Returns the task store, and starts to look for tasks of lost processes. */
   open(): TaskStore {
     const { store, nodes } = this.#open();
     if (nodes !== undefined && !this.isClosed) {
       nodes.watch();
-      // A process that closes publishes that it leaves. If this subscription fails, the next heartbeat finds its tasks.
+      // A closing process publishes that it leaves its tasks. If the subscription to these messages fails, the next
+      // heartbeat finds the tasks.
       this.#nodesSubscription ??= this.#server
         .subscribe(NODES_FILTER, "", () => nodes.scan())
         .catch(() => {
@@ -71,7 +74,10 @@ export class TaskRunner {
     return (peer === undefined ? undefined : this.#created.get(peer)) ?? [];
   }
 
-  /** Serves a call as a task. Answers with the task once the call is checked and the task is stored. */
+  /**
+   * Serves a call that becomes a task, or may become one. Resolves with the task once it is stored, or with the result
+   * of a call that ended without a task.
+   */
   async begin(call: ExtensionCall, rules: TaskRules, wanted: RequestedTask): Promise<object> {
     const services = this.#open();
     const record = this.#newRecord(call, rules, wanted, services.node);
@@ -101,7 +107,8 @@ export class TaskRunner {
     try {
       first = await Promise.race([stored, outcome]);
     } catch (error) {
-      // A handler that did not wait for `ctx.startTask()` may still have started its task.
+      // A handler that did not wait for `ctx.startTask()` may still have started its task. Then the error is the
+      // outcome of the task.
       if (!(await succeeds(creating))) {
         call.reply = run.call.served?.reply ?? call.reply;
         throw error;
@@ -157,7 +164,8 @@ export class TaskRunner {
     try {
       // Subscribe first, so that no change by another process is missed.
       if (nodes !== undefined) await run.subscribe();
-      // In this order, because a process that ends in between then leaves an unknown task, never one that is not run.
+      // List the task before it is stored. If this process ends in between, the list names a task that does not exist.
+      // In the other order, a stored task might be in no list and never run.
       await nodes?.add(record.id, record.createdAt + record.ttlMs);
       await this.#store(record);
       await this.#confirm(record, run);
@@ -172,25 +180,26 @@ export class TaskRunner {
       run.creator = { peer: exchange.peer, request };
     }
     const ready = run.onStored();
-    // A client that cancels its call before the answer never learns of the task. An exchange is not aborted after its
-    // answer.
+    // A client that cancels its call before the answer never learns of the task, so the task is cancelled. After the
+    // answer, the signal of the exchange no longer aborts.
     onAbort(exchange.signal, () => void this.#cancelUnseen(record.id));
     await ready;
   }
 
-  /** Stores a new task. Evicts older ones if there are too many. */
+  /** Stores a new task. Evicts older finished tasks if too many are stored. */
   async #store(record: TaskRecord): Promise<void> {
     const { kept: total, keptPerPrincipal: kept, runningPerPrincipal: running } = this.#settings.limits;
     await this.#open().store.create(record, { kept, running, total, runs: this.#runs });
   }
 
-  /** Ensures that the other processes know that the stored task runs here. */
+  /** Ensures that the other processes know that the stored task runs here. Discards the task if this fails. */
   async #confirm(record: TaskRecord, { signal }: TaskRun): Promise<void> {
     const { store, nodes } = this.#open();
     try {
       await nodes?.confirm();
       if (this.isClosed) throw serverClosed();
-      // The client left before the call became a task. No client knows the task, and nothing runs for it.
+      // If the signal is aborted, the client left before the call became a task. Then no client knows the task, and no
+      // handler runs for it.
       if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
       await store.discard(record);
@@ -216,7 +225,10 @@ export class TaskRunner {
     }
   }
 
-  /** Publishes a change to the subscribers of a task. */
+  /**
+   * Publishes a change to the subscribers of a task, and passes it to the task's run. Marks an ended task in the list
+   * of its owner.
+   */
   #onChange(before: TaskRecord, after: TaskRecord): void {
     const { id } = after;
     this.#server.publish({ filter: "taskIds", value: id, method: "notifications/tasks", params: taskOf(after) });
@@ -233,8 +245,8 @@ export class TaskRunner {
   #onRunEnd(run: TaskRun): void {
     const { nodes, store } = this.#open();
     if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
-    // A task stays in the list of this process until another process continues it, or until its pending removal
-    // succeeds.
+    // A released task stays in the list of this process until another process continues it. A task with a pending
+    // removal stays until it is removed.
     if (nodes !== undefined && !run.isReleased && !store.isPendingRemoval(run.id)) nodes.remove(run.id);
   }
 
@@ -265,7 +277,7 @@ export class TaskRunner {
     const environment: RunEnvironment = { server, store, answerMs, onRunEnd: (run) => this.#onRunEnd(run) };
     if (!sharesStorage) return { ...environment, node, nodes: undefined };
     const takeOver = new TakeOver(environment, this.#runs, limits.running, () => this.isClosed);
-    // A heartbeat that hangs must fail before the lease expires.
+    // A heartbeat must fail before the lease expires if the storage hangs, so its timeout is shorter.
     const timely = keyValueWithTimeout(storage.kv, platform, Math.min(STORAGE_MS, Math.max(1000, leaseMs / 3)));
     const nodes: TaskNodes = new TaskNodes(timely, platform, info.name, node, leaseMs, {
       orphaned: (ids, from) => takeOver.takeOverAll(ids, from, nodes),

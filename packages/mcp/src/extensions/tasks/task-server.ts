@@ -17,7 +17,7 @@ import { type TaskRules, type TaskSettings, taskRules } from "./task-options.js"
 import { TaskResults } from "./task-results.js";
 import { TaskRunner } from "./task-runner.js";
 
-/** Number of tasks on a page of `tasks/list`, if the server sets no page size. */
+/** Maximum number of tasks on one page of `tasks/list`, if the server sets no page size. */
 const PAGE_SIZE = 100;
 
 /** Serves the tasks of one server. */
@@ -53,7 +53,7 @@ class TaskServer {
   readonly #results: TaskResults;
   readonly #asksByTask: boolean;
   readonly #rules = new WeakMap<FoundOffer, { readonly rules: TaskRules | undefined }>();
-  /** Tools already warned about a useless `ctx.startTask`. At most one entry per tool. */
+  /** Names of the tools for which a useless `ctx.startTask` was already reported. At most one entry per tool. */
   readonly #warned = new Set<string>();
   readonly #listsWithSupport = new WeakMap<object, object>();
 
@@ -64,7 +64,7 @@ class TaskServer {
     this.#asksByTask = settings.askByTask;
   }
 
-  /** Returns the rules of a tool. Undefined if it never runs as a task. */
+  /** Returns the task rules of a tool, or undefined if the tool never runs as a task. */
   #rulesOf(name: string, tool: FoundOffer): TaskRules | undefined {
     let known = this.#rules.get(tool);
     if (known === undefined) {
@@ -74,7 +74,9 @@ class TaskServer {
     return known.rules;
   }
 
-  /** Implements `ctx.startTask` in a tool whose calls never become tasks. */
+  /**
+   * Implements `ctx.startTask` in tools whose calls never become tasks. Warns once per tool, and resolves with false.
+   */
   #refuseStartTask(tool: string): Promise<boolean> {
     if (!this.#warned.has(tool)) {
       this.#warned.add(tool);
@@ -122,7 +124,9 @@ class TaskServer {
     return whenReady(listed, (result) => this.#withSupport(result, call));
   }
 
-  /** Adds the task support of each tool to the list. Created once per list, so that its text is cached. */
+  /**
+   * Returns the list with the task support of each tool. Creates this copy once per list, so that its text is cached.
+   */
   #withSupport(result: object, call: ExtensionCall): MaybePromise<object> {
     const known = this.#listsWithSupport.get(result);
     if (known !== undefined) return known;
@@ -199,8 +203,8 @@ class TaskServer {
   }
 
   /**
-   * Returns the index of the first task on the page of a cursor. A cursor is valid for the list of its owner, as long
-   * as its last task is stored.
+   * Returns the index of the first task on the page that a cursor requests. A cursor contains the id of the last task
+   * on the previous page. It is valid only for the same owner, and only while that task is listed.
    */
   #start(ids: readonly string[], signs: string, cursor: unknown): number {
     const after = typeof cursor === "string" ? this.#server.secrets.verify(signs, cursor) : undefined;
@@ -214,7 +218,7 @@ class TaskServer {
     return hasEnded(record) ? endResult(record) : this.#results.wait(record, call);
   }
 
-  /** Returns the tasks among these that the caller may subscribe to. */
+  /** Returns those of the `ids` whose tasks the caller may subscribe to. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     taskDialect(call.request.revision).checkCaller(call.request);
     const found = await Promise.all(ids.map((id) => this.#find(id)));
@@ -225,7 +229,7 @@ class TaskServer {
     return this.#runner.close();
   }
 
-  /** Finds the task of a request. Tasks of other callers are reported as unknown. */
+  /** Finds the task that a request names. Reports tasks of other callers as unknown. */
   async #ownedTask(params: Params, call: ExtensionCall): Promise<TaskRecord> {
     taskDialect(call.request.revision).checkCaller(call.request);
     const { taskId } = params;
@@ -237,13 +241,13 @@ class TaskServer {
     return record;
   }
 
-  /** Reads a task. Only well-formed ids reach the storage, because callers must not choose its keys. */
+  /** Reads a task. Only well-formed ids reach the storage, because callers must not choose arbitrary storage keys. */
   async #find(id: string): Promise<TaskRecord | undefined> {
     return TASK_ID.test(id) ? this.#runner.open().read(id) : undefined;
   }
 }
 
-/** The task support that the tool's entry in the list declares. */
+/** Returns the task support that the tool's entry in the tool list declares. */
 function listedSupport({ item }: FoundOffer): TaskSupport | undefined {
   const support = (item as Tool | undefined)?.execution?.taskSupport;
   return support === "optional" || support === "required" ? support : undefined;

@@ -6,10 +6,10 @@ import { type TaskOptions, taskSettings } from "./task-options.js";
 import { serveTasks } from "./task-server.js";
 
 /**
- * Creates the tasks extension, for `extensions` of `new Server` and of `connect`. On a server, calls of tools with the
- * `task` option become tasks: the client receives a task id at once, and polls for the result. On a client, calls wait
- * for their tasks, and `client.startTask` starts a task without waiting. Throws `invalid_definition` for unknown
- * options and invalid values.
+ * Creates the tasks extension, for the `extensions` option of `new Server` and of `connect`. On a server, calls to
+ * tools with the `task` option become tasks: the client receives a task id at once, and polls for the result. On a
+ * client, a call that becomes a task waits for the result of the task, and `client.startTask` starts a task without
+ * waiting. Throws `invalid_definition` for unknown options and invalid values.
  *
  * Spec: Tasks extension, https://modelcontextprotocol.io/extensions/tasks/overview
  */

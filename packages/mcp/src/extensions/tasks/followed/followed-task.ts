@@ -12,41 +12,47 @@ import type { CallToolResult } from "../../../protocol/features/tools.js";
 import { isTransientFailure, outlivedTaskError, retryAfterOf, taskOutcome } from "./task-outcome.js";
 import { type QuestionAnswers, TaskQuestions, unableToAnswer } from "./task-questions.js";
 
-/** Bounds for the poll interval that a server may request. */
+/** Bounds for the poll interval that a server may request, and the interval if it requests none. */
 const MIN_POLL_MS = 20;
 const MAX_POLL_MS = 300_000;
 const DEFAULT_POLL_MS = 1000;
-/** The largest random part that is added to a pause, so that clients that started together spread out. */
+/**
+ * The largest random addition to a pause, as a fraction of the pause. It spreads out clients that started together.
+ */
 const JITTER = 0.1;
-/** Poll interval while the server sends notifications. It only guards against lost ones. */
+/** Minimum poll interval while the server sends notifications. Polling then only guards against lost notifications. */
 const PUSHED_POLL_MS = 30_000;
 /**
- * Number of consecutive failed requests before the wait fails. With the growing pauses this takes about five minutes.
+ * Maximum number of times that a failed request is repeated before the wait fails. With the growing pauses, this takes
+ * about five minutes.
  */
 const MAX_FAILURES = 16;
 /** Time to wait for a task beyond its time to live, because clocks and networks may be slow. */
 const GRACE_MS = 60_000;
-/** Number of unread changes that an iteration buffers. Beyond that, the oldest are dropped. */
+/** Maximum number of unread changes that an iteration buffers. Beyond that, the oldest change is dropped. */
 const MAX_UNREAD = 64;
-/** Time for which a task is only polled. For a short task, a stream costs more than it saves. */
+/**
+ * Time for which a task is only polled, before the client opens a notification stream. For a short task, a stream costs
+ * more than it saves.
+ */
 const LISTEN_AFTER_MS = 3000;
 
 /** Timeouts of a request that waits for the end of a task, and may take as long as the task. */
 const UNBOUNDED = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
 
-/** Receives each change, or the error after which no change follows. */
+/** Receives each changed state of the task, or the error after which no change follows. */
 type Watcher = (task: DetailedTask | undefined, error?: unknown) => void;
 
 /** The state of polling a task, shared by all waiters. */
 interface PollState {
   readonly pushes: TaskPushes;
-  /** Set when the task asks a question, in revisions where `tasks/get` returns the questions. */
+  /** Set when the task has asked a question, in revisions where `tasks/get` returns the questions. */
   questions: TaskQuestions | undefined;
   /** Aborted when no waiter is left. */
   readonly stop: AbortController;
-  /** The reason why this client cannot answer the open questions, although others may. */
+  /** The reason why this client cannot answer the open questions, although other clients may. */
   unable: McpError | undefined;
-  /** Rejects the waits that need the answer. */
+  /** Functions that each reject one wait for the outcome. */
   readonly refusals: Set<(reason: McpError) => void>;
 }
 
@@ -54,9 +60,12 @@ type RunningPoll = PollState & { readonly ended: Promise<DetailedTask> };
 
 /** Task statuses that the server sends as notifications, in revision 2025-11-25. */
 export interface PushedStatuses {
-  /** Tasks that have ended. A task may end before the call that created it is answered. */
+  /**
+   * Tasks that have ended, by id. Includes tasks that are not followed yet, because a task may end before the call that
+   * created it is answered.
+   */
   readonly ended: BoundedMap<string, DetailedTask>;
-  /** Wakes the poll of each task that is followed. */
+  /** The function that wakes the poll, for each followed task. */
   readonly following: Map<FollowedTask, () => void>;
 }
 
@@ -76,10 +85,16 @@ export class ClientTask implements FollowedTask {
   #refusal: unknown;
   /** True while a `tasks/result` request is open that was sent before the task ended. */
   #awaitsEnd = false;
-  /** True if `task` came from `tasks/get`. The task in the answer of the call may lack members. */
+  /**
+   * True if `task` came from `tasks/get` or from a status notification. The task in the response to the call may lack
+   * members.
+   */
   #wasPolled = false;
 
-  /** `owned`: no other client knows the task, so it is cancelled if this client cannot answer its questions. */
+  /**
+   * If `owned` is true, no other client knows the task. This client then cancels the task if it cannot answer its
+   * questions.
+   */
   constructor(client: ExtendedClient, statuses: PushedStatuses, id: string, task?: DetailedTask, owned = false) {
     this.#client = client;
     this.#statuses = statuses;
@@ -108,11 +123,12 @@ export class ClientTask implements FollowedTask {
 
   async #outcome({ ended, pushes, stop }: RunningPoll): Promise<CallToolResult> {
     const task = await ended;
-    // In revision 2025-11-25 a separate request returns the outcome.
+    // In revision 2025-11-25, `tasks/get` does not return the outcome. It must be requested with `tasks/result`.
     const isWhole = task.status === "cancelled" || "result" in task || "error" in task;
     if (isWhole || !(this.#statuses.ended.has(this.id) || this.#client.era.has("tasks/result")))
       return taskOutcome(task);
-    // A new request is answered at once, while an earlier one may wait on a lost connection.
+    // Replace a request that was sent before the task ended: it may wait on a lost connection, and a new one is
+    // answered at once.
     if (this.#awaitsEnd) this.#result = undefined;
     return this.#withRetries(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
   }
@@ -121,7 +137,7 @@ export class ClientTask implements FollowedTask {
     try {
       await this.#client.request("tasks/cancel", { taskId: this.id }, options);
     } catch (error) {
-      // In revision 2025-11-25 a task that has ended refuses to be cancelled.
+      // In revision 2025-11-25 the server refuses to cancel a task that has ended. The caller need not know this.
       const task = McpError.is(error) && error.remote ? await this.#poll().catch(() => undefined) : undefined;
       if (task === undefined || !isFinalStatus(task.status)) throw error;
     }
@@ -159,7 +175,7 @@ export class ClientTask implements FollowedTask {
     }
   }
 
-  /** Adds a waiter, and starts polling if it is the first. The caller must call `#leave` afterwards. */
+  /** Adds a waiter, and starts polling if this is the first waiter. The caller must call `#leave` afterwards. */
   #follow(): RunningPoll {
     this.#waiters++;
     this.#running ??= this.#begin();
@@ -167,7 +183,7 @@ export class ClientTask implements FollowedTask {
   }
 
   #begin(): RunningPoll {
-    // The server may now grant a request that it refused before.
+    // A new wait requests the result again, because the server may now grant the request that it refused before.
     if (this.#refusal !== undefined) this.#result = undefined;
     this.#refusal = undefined;
     const pushes = new TaskPushes(this.#client, this.id);
@@ -194,8 +210,8 @@ export class ClientTask implements FollowedTask {
     const since = platform.monotonic();
     const poll = () => this.#withRetries(pushes, stop.signal, () => this.#poll(stop.signal));
     let task = this.task;
-    // Poll first: the state from an earlier wait is outdated unless it was final, and the one from the creation has no
-    // outcome.
+    // Poll first if the known state is outdated or has no outcome. It is outdated if it comes from an earlier wait and
+    // is not final. It has no outcome if it comes from the response that created the task.
     if (task === undefined || isFinalStatus(task.status) !== this.#wasPolled) task = await poll();
     else task = this.#pushedEnd() ?? task;
     while (!isFinalStatus(task.status)) {
@@ -203,7 +219,8 @@ export class ClientTask implements FollowedTask {
       await this.#handleQuestions(task, state);
       await pushes.pause(this.#interval(task, pushes));
       task = this.#pushedEnd() ?? (await poll());
-      // The questions arrive through the request for the outcome. Without it they would stay unanswered.
+      // The questions arrive on the stream of `tasks/result`. The server refused that request, so the questions would
+      // stay unanswered.
       if (this.#refusal !== undefined && !isFinalStatus(task.status)) throw this.#refusal;
     }
     return task;
@@ -218,8 +235,8 @@ export class ClientTask implements FollowedTask {
     if (!asks && state.questions === undefined) return;
     try {
       if (this.#client.era.has("tasks/result")) {
-        // The questions are sent to the client that requests the outcome. A client that could only refuse them leaves
-        // them to others.
+        // The server sends the questions to the client that requests the outcome. A client that cannot answer any
+        // question does not request it, so that another client can.
         if (asks && !this.#owned) state.unable = unableToAnswer(this.#client);
         if (asks && state.unable === undefined)
           neverUnhandled(this.#requestResult(state.pushes, state.stop.signal, UNBOUNDED));
@@ -229,7 +246,7 @@ export class ClientTask implements FollowedTask {
         if (this.#owned && state.unable !== undefined) throw state.unable;
       }
     } catch (error) {
-      // A closed client leaves the questions to the next one.
+      // If the client is closing, do not cancel the task: the application's next client may answer the questions.
       if (this.#owned && !this.#client.closing.aborted) await this.cancel().catch(() => {});
       throw error;
     }
@@ -250,7 +267,7 @@ export class ClientTask implements FollowedTask {
     return (open ? Math.max(asked, PUSHED_POLL_MS) : asked) * (1 + (JITTER * chance) / 255);
   }
 
-  /** Repeats a request that failed on its way, or that the server asks to repeat later. */
+  /** Repeats a request that failed because of the connection, or that the server asks to repeat later. */
   async #withRetries<T>(pushes: TaskPushes, stop: AbortSignal, request: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
@@ -300,7 +317,7 @@ export class ClientTask implements FollowedTask {
     this.#awaitsEnd = timeouts !== undefined;
     const request = this.#client.request("tasks/result", { taskId: this.id }, { timeouts, signal });
     const result = request.then(
-      // The caller of the tool validates its result.
+      // The code that called the tool validates the result.
       (value) => value as unknown as CallToolResult,
       (error: unknown) => {
         if (this.#result !== result) throw error;
@@ -325,14 +342,17 @@ function end({ pushes, questions }: PollState): void {
 }
 
 /**
- * True if a member changed that clients see. Changes within one millisecond have the same time, so compare more than
- * that.
+ * True if a member changed that clients see. Compares more than `lastUpdatedAt`, because changes within one millisecond
+ * have the same time.
  */
 function hasChanged(before: DetailedTask, after: DetailedTask): boolean {
   return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }
 
-/** Receives the notifications of one task. If the server sends none, waits end by their timers. */
+/**
+ * Pauses between the polls of one task. A notification about the task ends a pause early. If the server sends no
+ * notifications, each pause ends by its timer.
+ */
 class TaskPushes {
   readonly #client: ExtendedClient;
   readonly #id: string;
@@ -400,7 +420,7 @@ class TaskPushes {
     const notifications = { taskIds: [this.#id] };
     this.#client
       .request("subscriptions/listen", { notifications }, { signal: stream.signal })
-      // For any error: from now on the task is polled.
+      // Whatever the error, the task is polled from now on.
       .catch(() => {})
       .finally(() => {
         this.open = false;

@@ -12,7 +12,7 @@ export function taskOutcome(task: DetailedTask): CallToolResult {
     throw new McpError("cancelled", `the task was cancelled${reason}`);
   }
   if (status === "failed") throw failure(task);
-  // The caller of the tool validates its result.
+  // The code that called the tool validates the result.
   if (status === "completed" && isObject(task.result)) return task.result as unknown as CallToolResult;
   throw new McpError("invalid_response", `the task is ${status} and has no result`, { data: { task } });
 }
@@ -34,7 +34,7 @@ export function outlivedTaskError({ status, ttlMs }: DetailedTask): McpError {
   });
 }
 
-/** Kinds of connection failures. They do not depend on the task. */
+/** Kinds of connection failures. They say nothing about the task, so the request is worth repeating. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   "connection_closed",
   "transport_error",
@@ -49,8 +49,8 @@ export function isTransientFailure(error: unknown): boolean {
 }
 
 /**
- * Milliseconds after which the server asks the client to repeat the request, for example while its storage is
- * unavailable.
+ * Returns the time in milliseconds after which the client should repeat the request, if the server's error contains
+ * one. A server sends such an error, for example, while its storage is unavailable.
  */
 export function retryAfterOf(error: unknown): number | undefined {
   const data = McpError.is(error) ? error.data : undefined;

@@ -3,14 +3,20 @@ import type { Question } from "../../../era/era.js";
 import { McpError } from "../../../protocol/error.js";
 import type { InputRequests } from "../../../protocol/features/input.js";
 
-/** Number of questions of one task. Each may be a dialog or a paid model call. */
+/**
+ * Maximum number of questions that one task may ask, because each may open a dialog or pay for a model call. Beyond
+ * that, waiting for the task fails with `too_many_questions`.
+ */
 const MAX_QUESTIONS = 64;
 
 /** The answers of the application so far, shared by all waits for the task. */
 export interface QuestionAnswers {
-  /** Keys whose answers were sent or are being sent. They are not asked again. */
+  /** Keys of the questions whose answers were sent or are being sent. These questions are not asked again. */
   readonly sent: Set<string>;
-  /** Answers that may not have arrived. They are sent again instead of asking the application again. */
+  /**
+   * Answers that may not have reached the server, by question key. They are sent again instead of asking the
+   * application again.
+   */
   readonly unconfirmed: Map<string, object>;
 }
 
@@ -30,7 +36,10 @@ export class TaskQuestions {
   /** Number of further questions that the task may ask. */
   #left: number;
 
-  /** `answers` outlives this object. `wake` is called when `update` has a new result. */
+  /**
+   * `answers` outlives this object. `wake` is called when a question has failed, so that the caller calls `update`
+   * again.
+   */
   constructor(
     client: ExtendedClient,
     answers: QuestionAnswers,
@@ -45,8 +54,9 @@ export class TaskQuestions {
   }
 
   /**
-   * Passes new questions to the application, and withdraws the ones that the task no longer asks. Returns the reason
-   * why this client cannot answer, if other clients still may. Throws if the application failed to answer.
+   * Passes new questions to the application, and withdraws questions that the task no longer asks. Returns an error if
+   * this client lacks the capability to answer a question that another client may still answer. Throws if the
+   * application failed to answer, or if the task asked too many questions.
    *
    * Spec: Tasks extension, "Input Required", https://modelcontextprotocol.io/extensions/tasks/overview
    */
@@ -67,12 +77,12 @@ export class TaskQuestions {
         fix: "Let the tool ask fewer questions.",
       });
     }
-    // Safe: `readTask` has checked the methods, and `answer` checks the rest.
+    // Safe: `readTask` has checked the methods, and `client.answer` checks the rest.
     for (const [key, question] of fresh) void this.#ask(key, question as Question);
     return unable;
   }
 
-  /** Called when the task has ended, or no caller waits for it any more. */
+  /** Withdraws all open questions. Called when the task has ended, or when no caller waits for the task any more. */
   close(): void {
     for (const [key, unwanted] of this.#open) this.#withdraw(key, unwanted);
   }
@@ -97,7 +107,8 @@ export class TaskQuestions {
     } catch (error) {
       if (unwanted.signal.aborted) return;
       this.#open.delete(key);
-      // The next wait for the task may try again. The application is asked again only if the server refused its answer.
+      // The next wait for the task may try again. It sends the application's answer again, unless there is none or the
+      // server refused it. Otherwise it asks the application again.
       sent.delete(key);
       if (McpError.is(error) && error.kind === "invalid_params") unconfirmed.delete(key);
       this.#failures.set(key, McpError.from(error));
@@ -108,7 +119,7 @@ export class TaskQuestions {
 
 const METHODS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const;
 
-/** Returns the reason why the client cannot answer any question. Undefined if it can. */
+/** Returns the reason why this client cannot answer questions of any kind, or undefined if it can answer some. */
 export function unableToAnswer(client: ExtendedClient): McpError | undefined {
   if (METHODS.some((method) => client.canAnswer(method))) return undefined;
   return new McpError("capability_missing", "the task waits for an answer that this client cannot give", {

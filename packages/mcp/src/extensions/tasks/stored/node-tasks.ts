@@ -1,10 +1,13 @@
 import type { Platform } from "../../../platform/platform.js";
 import type { KeyValue } from "../../../storage/storage.js";
 
-/** Number of tasks in one stored list. The cost of a write does not grow with the tasks of a process. */
+/**
+ * Maximum number of tasks in one stored list. Further tasks go to another list, so that the cost of a write does not
+ * grow with the number of tasks.
+ */
 const LIST_LENGTH = 128;
 
-/** Number of attempts to write a list that another process writes at the same time. */
+/** Maximum number of attempts to write a list that another process writes at the same time. Then the write fails. */
 const MAX_ATTEMPTS = 16;
 
 /** The tasks that one process runs, in stored lists of bounded length. */
@@ -57,7 +60,8 @@ export class NodeTasks {
   }
 
   /**
-   * Stores the lists that changed since the last write. `all` stores every list, for when the stored ones may be gone.
+   * Stores the lists that changed since the last write. If `all` is true, stores every list, because the stored lists
+   * may be gone.
    */
   async storeAll(all: boolean): Promise<void> {
     const lists = this.#lists.filter((list) => all || !list.isStored);
@@ -66,7 +70,7 @@ export class NodeTasks {
   }
 }
 
-/** One stored list. Writes run one after the other, and calls during a write share the next one. */
+/** One stored list. Writes run one after the other, and calls during a write share the next write. */
 class TaskList {
   /** The expiry time of each task. */
   readonly ids = new Map<string, number>();
@@ -74,7 +78,10 @@ class TaskList {
   readonly #kv: KeyValue;
   readonly #platform: Platform;
   readonly #key: string;
-  /** Undefined if the stored version is unknown because a write failed. */
+  /**
+   * The version of the stored list, or 0 if it is not stored. Undefined if the version is unknown, because a write
+   * failed.
+   */
   #version: number | undefined = 0;
   #storing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -118,7 +125,10 @@ class TaskList {
     }
   }
 
-  /** Replaces the stored list of this version only, so that a write that timed out and arrives late has no effect. */
+  /**
+   * Replaces the stored list only if it has this version, so that a write that timed out and arrives late has no
+   * effect.
+   */
   async #replace(ifVersion: number): Promise<boolean> {
     if (this.ids.size > 0) {
       const ttlMs = Math.max(...this.ids.values()) - this.#platform.now();

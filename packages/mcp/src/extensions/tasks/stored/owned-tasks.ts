@@ -13,8 +13,8 @@ export interface OwnedTask {
 }
 
 /**
- * Returns the changed list, or the same list for no change. If it throws, the list stays unchanged and the error is
- * passed on.
+ * Returns the changed list, or the same list for no change. If the function throws, the list stays unchanged and the
+ * error is passed on.
  */
 type ListChange = (owned: readonly OwnedTask[]) => readonly OwnedTask[];
 
@@ -25,8 +25,8 @@ interface QueuedChange {
 }
 
 /**
- * Number of attempts to write a list that other processes write at the same time. Each failed attempt means that
- * another process succeeded.
+ * Maximum number of attempts to write a list that other processes write at the same time. Each failed attempt means
+ * that another process succeeded. After the last one, the change fails.
  */
 const MAX_ATTEMPTS = 64;
 
@@ -36,7 +36,8 @@ export class OwnedTasks {
   readonly #platform: Platform;
   readonly #base: string;
   /**
-   * Queued changes by owner. This process applies them to a list in batches, so that only processes contend for it.
+   * Queued changes by owner. This process applies them in batches, so that only different processes compete to write a
+   * list.
    */
   readonly #queues = new Map<string, QueuedChange[]>();
 
@@ -80,7 +81,7 @@ export class OwnedTasks {
     this.#queues.delete(owner);
   }
 
-  /** Applies a batch of changes. Returns the errors of those that threw. */
+  /** Applies a batch of changes. Returns the errors of the changes that threw. */
   async #changeAll(owner: string, batch: readonly QueuedChange[]): Promise<Map<QueuedChange, unknown>> {
     const key = this.#keyOf(owner);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -115,7 +116,7 @@ export class OwnedTasks {
     return ((text === undefined ? [] : JSON.parse(text)) as OwnedTask[]).filter(({ until }) => until > now);
   }
 
-  /** Uses a digest, because the keys of principals may be long or personal. */
+  /** Uses a digest of the owner, because the keys of principals may be long or personal. */
   #keyOf(owner: string): string {
     return `${this.#base}/${toBase64Url(this.#platform.sha256(new TextEncoder().encode(owner)))}`;
   }

@@ -5,33 +5,41 @@ import { serverClosed } from "../../../protocol/error.js";
 import type { KeyValue } from "../../../storage/storage.js";
 import { NodeTasks } from "./node-tasks.js";
 
-/** Number of attempts to write a list that other processes write at the same time. */
+/**
+ * Maximum number of attempts to write the list of processes, which other processes write at the same time. Then the
+ * write fails.
+ */
 const MAX_ATTEMPTS = 64;
-/** Number of heartbeats without a task after which a process leaves the list. */
+/** Number of consecutive heartbeats without a task after which a process leaves the list of processes. */
 const IDLE_BEATS = 3;
-/** Number of processes of one server that may have tasks at the same time. */
+/**
+ * Maximum number of processes of one server that may have tasks at the same time. Further processes cannot start tasks.
+ */
 const MAX_NODES = 10_000;
 
-/** The entry of one process in the list: the time until which it may have tasks, and the number of its task lists. */
+/**
+ * The entry of one process in the list of processes: the time until which it may have tasks, and the number of its task
+ * lists.
+ */
 type NodeEntry = readonly [until: number, lists: number];
 type NodeEntries = Readonly<Record<string, NodeEntry>>;
 
-/** Callbacks for events of the tasks of this process and of others. */
+/** Callbacks for events of this process and of other processes. */
 export interface NodeEvents {
-  /** Called with the tasks of a lost process. Returns the ones that need not be checked again. */
+  /** Called with the tasks of a lost process. Resolves with the ids of the tasks that need not be checked again. */
   orphaned(ids: readonly string[], node: string): Promise<readonly string[]>;
   /** Called after all processes were checked. */
   scanned(): Promise<void>;
   /** Called with each heartbeat. `lost` is true if other processes may have considered this one lost. */
   beat(lost: boolean): void;
-  /** Called when this process leaves its tasks to other processes. */
+  /** Called when this process closes and leaves tasks to other processes. */
   left(): void;
 }
 
 /**
- * The processes of a server that run tasks, in their shared storage. Each process renews its entry with a heartbeat,
- * and the tasks of a process without heartbeats are taken over. Only the clock of the storage decides, because the
- * clocks of processes may differ.
+ * The processes of a server that run tasks, listed in their shared storage. Each process renews its entry with a
+ * heartbeat, and other processes take over the tasks of a process without heartbeats. Only the clock of the storage
+ * decides whether a process is lost, because the clocks of processes may differ.
  */
 export class TaskNodes {
   /** The name of this process. */
@@ -69,7 +77,9 @@ export class TaskNodes {
     this.#schedule(0);
   }
 
-  /** Looks for tasks of lost processes now, because a process announced that it leaves. */
+  /**
+   * Looks for tasks of lost processes now. Called with each heartbeat, and when a process announces that it leaves.
+   */
   scan(): void {
     if (this.#closed) return;
     this.#scanning ??= this.#takeOver()
@@ -79,7 +89,7 @@ export class TaskNodes {
       });
   }
 
-  /** Resolves when it is stored that this process runs a task that expires at `until`. */
+  /** Stores that this process runs a task, which expires at `until`. */
   async add(id: string, until: number): Promise<void> {
     if (this.#closed) throw serverClosed();
     this.#tasks.add(id, until);
@@ -98,14 +108,14 @@ export class TaskNodes {
     await this.#renew();
   }
 
-  /** Removes a task that has ended or no longer runs here. The next heartbeat stores the list without it. */
+  /** Removes a task that has ended or no longer runs here. The next heartbeat stores the list without the task. */
   remove(id: string): void {
     if (!this.#closed) this.#tasks.remove(id);
   }
 
   /**
-   * Leaves the remaining tasks to other processes. Never rejects: if this cannot be stored, other processes notice it
-   * when the lease expires.
+   * Leaves the remaining tasks to other processes. Never rejects: if the storage fails, other processes take over the
+   * tasks when the lease expires.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -128,8 +138,8 @@ export class TaskNodes {
   }
 
   /**
-   * Stores that this process is alive and may have tasks until then. The entry covers more than needed, so that it
-   * seldom changes.
+   * Stores that this process is alive and may have tasks until `until`. The stored entry covers a longer time and more
+   * lists than needed, so that it seldom changes.
    */
   async #enter(until: number): Promise<void> {
     if (this.#covers(until)) return;
@@ -180,7 +190,7 @@ export class TaskNodes {
     await this.#leave();
   }
 
-  /** Renews the lease of this process. Resolves with true if other processes may have considered it lost. */
+  /** Renews the lease of this process. Resolves with true if other processes may have considered this process lost. */
   async #renew(): Promise<boolean> {
     if (this.#entry === undefined) return false;
     const since = this.#platform.monotonic();
@@ -198,11 +208,11 @@ export class TaskNodes {
     });
   }
 
-  /** Leaves the list, unless there are tasks here. */
+  /** Leaves the list, unless this process has tasks again. */
   #leave(): Promise<void> {
     return this.#serialize(async () => {
       if (this.#tasks.size > 0) return;
-      // Cleared first, so that a task that arrives in the meantime enters the list again.
+      // Clear the entry first, so that this process enters the list again if a task is added in the meantime.
       this.#entry = undefined;
       await this.#tasks.storeAll(false);
       if (this.#tasks.size > 0) return;
@@ -222,8 +232,8 @@ export class TaskNodes {
   }
 
   /**
-   * Repairs the entry of this process. Another process may have removed it, or it may exist although entering seemed to
-   * fail.
+   * Repairs the entry of this process. Another process may have removed the entry, or the entry may exist although
+   * writing it seemed to fail.
    */
   async #checkEntry(isThere: boolean): Promise<void> {
     if (this.#entry !== undefined && !isThere) {
@@ -240,13 +250,13 @@ export class TaskNodes {
     return (await this.#kv.get(this.#aliveKey(node))) !== undefined;
   }
 
-  /** Takes over the tasks of one lost process. Removes the process from the list when none is left. */
+  /** Takes over the tasks of one lost process. Removes the process from the list when no task is left. */
   async #takeOverFrom(node: string, lists: number): Promise<void> {
     let left = 0;
     for (let list = 0; list < lists; list++) {
       const found = await this.#kv.get(this.#listKey(node, list));
       if (found === undefined) continue;
-      // Safe: only this class writes the value.
+      // Safe: only `NodeTasks` writes the value.
       const ids = JSON.parse(found.value) as string[];
       const settled = new Set(await this.#events.orphaned(ids, node));
       const others = ids.filter((id) => !settled.has(id));

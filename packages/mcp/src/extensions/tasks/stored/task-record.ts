@@ -12,11 +12,11 @@ interface StartedStep {
   begun: true;
 }
 
-/** The answer of the client to a question, or the error with which it refused. */
+/** The client's answer to a question, or the error with which the question failed. */
 export type TaskAnswer = { readonly value: unknown } | { readonly error: ErrorObject };
 
 /**
- * Identifies the run of the handler that may write. A later run has a higher token, and writes of earlier runs are
+ * Identifies the run of the handler that may write. A later run has a higher token, and writes by earlier runs are
  * refused.
  */
 export interface TaskLease {
@@ -29,7 +29,7 @@ export interface TaskRecord {
   readonly id: string;
   /** The key of the principal that created the task. Null for a caller without authorization. */
   readonly owner: string | null;
-  /** Milliseconds since the epoch, like all times here. */
+  /** `createdAt` and `updatedAt` are in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly ttlMs: number;
@@ -43,7 +43,9 @@ export interface TaskRecord {
   /** Number of consecutive processes that ended while running the task, without progress. */
   readonly stalls?: number | undefined;
   readonly lease: TaskLease;
-  /** The call to run again. Removed when the task ends. The next three members are then emptied. */
+  /**
+   * The call to run again. When the task ends, the call is removed, and `questions`, `answers` and `steps` are emptied.
+   */
   readonly call?: StoredCall | undefined;
   /** Open questions by name. */
   readonly questions: Readonly<Record<string, Question>>;
@@ -53,7 +55,8 @@ export interface TaskRecord {
 }
 
 /**
- * Number of consecutive processes that may end without progress of the task. The task itself may be what crashes them.
+ * Maximum number of consecutive processes that may end without progress of the task. Beyond that, the task fails,
+ * because it may itself crash the processes.
  */
 const MAX_STALLS = 10;
 
@@ -81,7 +84,7 @@ type TaskSummary = Pick<
   "id" | "status" | "statusMessage" | "createdAt" | "updatedAt" | "ttlMs" | "pollIntervalMs"
 >;
 
-/** The task as clients see it, in the newest form. */
+/** Returns the task as clients see it, in the form of the newest revision. */
 export function taskOf(record: TaskRecord): DetailedTask {
   const { status, questions, outcome } = record;
   const task = plainTask(record);
@@ -90,7 +93,10 @@ export function taskOf(record: TaskRecord): DetailedTask {
   return { ...task, ...(status === "cancelled" ? {} : outcome) } as DetailedTask;
 }
 
-/** Returns the result of `tasks/result` for a task that has ended. Throws the error of a failed task. */
+/**
+ * Returns the result of `tasks/result` for a task that has ended. Throws the error of a failed task, and
+ * `invalid_params` for a cancelled task.
+ */
 export function endResult({ id, status, outcome }: TaskRecord): object {
   if (outcome !== undefined && "result" in outcome) return relatedTo(id, outcome.result);
   if (outcome !== undefined) {
@@ -105,7 +111,10 @@ export function withQuestions(record: TaskRecord, asked: Readonly<Record<string,
   return { ...record, status: "input_required", questions: { ...record.questions, ...asked } };
 }
 
-/** Adds the answers of open questions to the record. Ignores other answers. */
+/**
+ * Adds answers to the record, and removes the questions that they answer. Ignores answers to questions that are not
+ * open.
+ */
 export function withAnswers(record: TaskRecord, given: Readonly<Record<string, TaskAnswer>>): TaskRecord {
   const known = Object.entries(given).filter(([name]) => Object.hasOwn(record.questions, name));
   if (known.length === 0) return record;
@@ -134,7 +143,7 @@ function failureText(result: Record<string, unknown>): string | undefined {
   return typeof first?.text === "string" ? first.text.slice(0, 500) : "the tool failed";
 }
 
-/** Ends a task. */
+/** Ends a task. Removes its call, questions, answers and steps. */
 export function endedRecord(
   { call: _call, ...record }: TaskRecord,
   status: "completed" | "failed" | "cancelled",
@@ -154,12 +163,12 @@ export function endedRecord(
 
 /**
  * Returns the record for another run of the handler after its process ended, or the reason why the task cannot be
- * resumed. Work that may have been done is not repeated unless the tool allows it.
+ * resumed. Work that may have been done is not repeated unless the tool allows retries.
  */
 export function resumedRecord(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
   const { begun, done } = stepsOf(record);
   const isAsking = Object.keys(record.questions).length > 0;
-  // A task that waits for a person cannot have crashed the process.
+  // A task that waits for a person cannot have crashed the process, so this does not count as a stall.
   const stalls = isAsking ? 0 : (record.stalls ?? 0) + 1;
   if (stalls > MAX_STALLS) {
     return {

@@ -9,36 +9,42 @@ import { hasEnded, type TaskRecord } from "./task-record.js";
 
 /** Limits that apply to a new task. */
 export interface TaskBounds {
-  /** Number of stored tasks of its owner. */
+  /** Maximum number of stored tasks of the task's owner. */
   readonly kept: number;
-  /** Number of running tasks of its owner. */
+  /** Maximum number of running tasks of the task's owner. */
   readonly running: number;
-  /** Number of stored tasks that this process created. Default: unlimited. */
+  /** Maximum number of stored tasks that this process created. Default: unlimited. */
   readonly total?: number;
-  /** The tasks that run in this process. */
+  /** The tasks that run in this process, by id. */
   readonly runs?: ReadonlyMap<string, unknown>;
 }
 
-/** Time that the storage may take for one operation, in milliseconds. */
+/** Maximum time that the storage may take for one operation, in milliseconds. */
 export const STORAGE_MS = 10_000;
-/** Number of tasks to read when looking for a finished one to evict. They may run in another process. */
+/**
+ * Maximum number of tasks to read when looking for finished tasks to evict. A task that does not run in this process
+ * may still run in another.
+ */
 const MAX_READS = 16;
 /** Minimum time between two sweeps for expired tasks of this process, in milliseconds. */
 const SWEEP_MS = 1000;
 
 /**
- * Number of attempts to write a value that another process writes at the same time. Each failed attempt means that
- * another process succeeded.
+ * Maximum number of attempts to write a value that another process writes at the same time. Each failed attempt means
+ * that another process succeeded. After the last one, the write fails.
  */
 const MAX_ATTEMPTS = 64;
-/** Number of running tasks to verify when a principal has too many. */
+/** Maximum number of tasks to verify when too many tasks of a principal seem to run. */
 const CHECKED_TASKS = 8;
-/** Time after which a task in the list of its owner is stored, or never will be. It enters the list first. */
+/**
+ * Time in milliseconds after which a listed task is either stored or never will be. A task enters the list of its owner
+ * before it is stored.
+ */
 const CREATION_MS = 60_000;
-/** Number of failed removals stored for a retry. Beyond this, records are left to expire. */
+/** Maximum number of failed removals that are stored for a retry. Beyond this, records are left to expire. */
 const MAX_PENDING_REMOVALS = 1000;
 
-/** Number of random bytes in a task id, so that it cannot be guessed, and the format of an id. */
+/** Number of random bytes in a task id, enough that an id cannot be guessed, and the format of an id. */
 export const TASK_ID_BYTES = 24;
 export const TASK_ID = /^[\w-]{32}$/;
 
@@ -57,7 +63,7 @@ export class TaskStore {
   readonly #pendingRemovals = new Map<string, TaskRecord>();
   #checks = 0;
 
-  /** `changed` is called after each change that clients can see. */
+  /** `changed` is called after each change that clients can see, and after a change of the lease. */
   constructor(
     kv: KeyValue,
     platform: Platform,
@@ -74,8 +80,8 @@ export class TaskStore {
   }
 
   /**
-   * Stores a new task. Evicts finished tasks if there are too many, and throws `limit_exceeded` if all of them run.
-   * Removes its own partial writes if it fails.
+   * Stores a new task. Evicts finished tasks if there are too many, and throws `limit_exceeded` if it cannot evict
+   * enough. Removes its own partial writes if it fails.
    */
   async create(record: TaskRecord, bounds: TaskBounds): Promise<void> {
     const { id, owner, ttlMs } = record;
@@ -110,7 +116,7 @@ export class TaskStore {
       if (one === id || reads === MAX_READS) break;
       if (runs?.has(one) === true) continue;
       reads++;
-      // Not counted while it is read, so that two new tasks do not wait for the same place.
+      // Do not count the task while it is read, so that two new tasks do not evict the same one.
       created.delete(one);
       const found = await this.read(one);
       if (found !== undefined && !hasEnded(found)) created.set(one, until);
@@ -140,8 +146,8 @@ export class TaskStore {
     try {
       await add();
     } catch (error) {
-      // A process that ends between the last write of a task and the write of this list leaves a finished task in it
-      // that counts as running.
+      // The list may count a finished task as running, if a process ended after storing the end of the task and before
+      // updating the list.
       if (!McpError.is(error) || error.kind !== "limit_exceeded" || !(await this.#recount(owner))) throw error;
       await add();
     }
@@ -154,7 +160,10 @@ export class TaskStore {
     }
   }
 
-  /** Checks which of an owner's tasks still run. Resolves with true if the list was wrong. */
+  /**
+   * Checks some of the tasks that an owner's list counts as running. If the list was wrong, corrects it and resolves
+   * with true.
+   */
   async #recount(owner: string): Promise<boolean> {
     const now = this.#platform.now();
     const running = (await this.#owned.read(owner)).filter(({ runs, since }) => runs && now - since > CREATION_MS);
@@ -180,7 +189,7 @@ export class TaskStore {
 
   /**
    * Replaces a record with the result of `change`, and retries if others write at the same time. `change` may return
-   * the same record for no change, and its errors are passed on. Undefined if the task no longer exists.
+   * the same record for no change, and its errors are passed on. Resolves with undefined if the task no longer exists.
    */
   async update(id: string, change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -192,7 +201,7 @@ export class TaskStore {
       const now = this.#platform.now();
       const ttlMs = record.createdAt + record.ttlMs - now;
       if (ttlMs <= 0) return undefined;
-      // The clocks of processes may differ, but the time of a task never goes back.
+      // The clocks of processes may differ, but `updatedAt` never goes back.
       const next = { ...changed, updatedAt: Math.max(now, record.updatedAt) };
       const options = { ttlMs, ifVersion: found.version };
       if ((await this.#kv.set(this.#key(id), this.#text(next), options)) === undefined) continue;
@@ -204,7 +213,9 @@ export class TaskStore {
     });
   }
 
-  /** Removes a task that no client knows. If that fails, `retryDiscards` tries again. Never rejects. */
+  /**
+   * Removes a task that is evicted, or that no client knows. If that fails, `retryDiscards` tries again. Never rejects.
+   */
   async discard(record: TaskRecord): Promise<void> {
     try {
       await this.#remove(record);
@@ -263,7 +274,7 @@ export class TaskStore {
   }
 }
 
-/** True if clients can see a difference. */
+/** True if clients can see a difference, or if the lease has changed. */
 function differs(before: TaskRecord, after: TaskRecord): boolean {
   return (
     before.status !== after.status ||
@@ -273,7 +284,10 @@ function differs(before: TaskRecord, after: TaskRecord): boolean {
   );
 }
 
-/** Returns the oldest finished tasks that a new one evicts. Throws if there are not enough. */
+/**
+ * Returns the oldest finished tasks that a new task evicts. Throws if too few tasks have finished, or if too many are
+ * running.
+ */
 function tasksToEvict(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: TaskBounds): OwnedTask[] {
   if (runs && owned.filter((one) => one.runs).length >= running) {
     throw new TooManyTasks("tasks of one caller are already running", "runningPerPrincipal", running);
@@ -284,10 +298,13 @@ function tasksToEvict(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, 
   return over;
 }
 
-/** Time after which a refused request may be retried. The end of a task or of an outage cannot be predicted. */
+/**
+ * Time after which a refused request may be retried. Fixed, because the end of a task or of an outage cannot be
+ * predicted.
+ */
 const RETRY_MS = 1000;
 
-/** The refusal of a task beyond a limit. */
+/** The error for a new task beyond a limit. */
 export class TooManyTasks extends McpError {
   /**
    * The status and `Retry-After` of the HTTP response: 429 if the caller has too many tasks, 503 if the server has.
