@@ -33,9 +33,9 @@ export interface AppPage {
 /** The client's side of `apps()`, as returned by `client.extension`. */
 export interface AppPages {
   /**
-   * Reads the page of a tool; undefined if the tool has none. Rejects with `invalid_response` if the server's answer is
-   * not a page, and with `limit_exceeded` if the page is larger than `maxPageBytes`. Drops invalid domains with a
-   * warning, and ignores unknown permissions.
+   * Reads the page of a tool. Resolves with undefined if the tool has none. Rejects with `invalid_response` if the
+   * server's answer is not a page, and with `limit_exceeded` if the page is larger than `maxPageBytes`. Drops invalid
+   * domains with a warning, and ignores unknown permissions.
    */
   pageOf(tool: Tool, options?: CallOptions): Promise<AppPage | undefined>;
   /** Returns the tools that a model may see and call. */
@@ -60,7 +60,7 @@ export function appPages(client: ExtendedClient, maxPageBytes: number): AppPages
   };
 }
 
-/** True if the pages of the tool's server may call it. */
+/** True if the pages of the tool's server may call the tool. */
 export function mayBeCalledByApp(tool: Tool): boolean {
   return readToolUi(tool).visibility.includes("app");
 }
@@ -88,7 +88,7 @@ function readPage(contents: ResourceContents, maxPageBytes: number, drop: (what:
 function htmlOf(contents: ResourceContents, maxPageBytes: number): string {
   const { uri } = contents;
   const encoded = "text" in contents ? contents.text : contents.blob;
-  // Base64 has four characters for three bytes, text at least one per byte.
+  // Check the length before decoding. Base64 has four characters for three bytes, and text has at most one per byte.
   const tooLarge = () =>
     new McpError("limit_exceeded", `the page ${uri} is larger than \`maxPageBytes\`, ${maxPageBytes} bytes`);
   if (encoded.length > maxPageBytes * (4 / 3) + 4) throw tooLarge();

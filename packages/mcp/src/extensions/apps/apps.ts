@@ -17,8 +17,8 @@ interface ToolPage {
 }
 
 /**
- * One page: the tools that provide it, by name, and how its resource is offered. `restricted` means that `visibleTo`
- * decides per caller.
+ * One page: the tools that provide it, by name, and the settings of its resource. If `restricted` is true, only callers
+ * that see one of the tools see the resource.
  */
 interface ServedPage {
   readonly tools: Map<string, ToolPage>;
@@ -61,7 +61,7 @@ class ServedPages {
     });
   }
 
-  /** Replaces the page that a tool provided with its new one. */
+  /** Replaces the page that a tool provided with the page that it provides now, if any. */
   change(name: string, tool: ToolOffer | undefined, ui: ToolUi | undefined): void {
     const before = this.#uris.get(name);
     const old = before === undefined || before === ui?.uri ? undefined : this.#pages.get(before);
@@ -75,7 +75,7 @@ class ServedPages {
     this.#offer(ui.uri, page);
   }
 
-  /** Offers the page with the settings of its tools, or withdraws it after the last of them. */
+  /** Offers the page with the settings of its tools, or withdraws it if no tool is left. */
   #offer(uri: string, page: ServedPage): void {
     const tools = [...page.tools.values()].map(({ tool }) => tool);
     const [first] = tools;
@@ -89,8 +89,8 @@ class ServedPages {
       return;
     }
     const listed = { name: uri.slice("ui://".length), mimeType: PAGE_TYPE, scopes: first.definition.scopes };
-    // A caller that sees none of the tools must not see the page. Without `visibleTo`, all callers get the same
-    // resource list.
+    // A caller that sees none of the tools must not see the page. If one of the tools is visible to all callers, so is
+    // the page.
     const visibleTo = restricted ? (caller: VisibilityCaller) => isSeen(page, caller) : undefined;
     this.#server.offer(resource(uri, { ...listed, visibleTo }, () => readPage(uri, page)));
     page.offered = { restricted, scopes };
@@ -110,8 +110,8 @@ function scopesOf({ definition }: ToolOffer): string {
 }
 
 /**
- * True if a caller sees one of the page's tools. If it sees none, rethrows the error of the last `visibleTo` that
- * failed.
+ * True if a caller sees one of the page's tools. If the caller sees none, rethrows the error of the last `visibleTo`
+ * that failed.
  */
 function isSeen({ tools }: ServedPage, caller: VisibilityCaller): boolean {
   let failure: { readonly error: unknown } | undefined;
@@ -182,12 +182,15 @@ function withUi(wire: Tool, ui: ToolUi): Partial<Tool> {
   return { _meta: { ...wire._meta, ui: toolUiMeta(ui) } };
 }
 
-/** Runs at the first `tools/list`, because a page may be registered after the tool that refers to it. */
+/**
+ * Warns of pages that tools refer to but that do not exist. Called with `tools/list`, because a page may be registered
+ * after the tool that refers to it.
+ */
 function warnOfMissingPages(server: ExtendedServer, named: Map<string, string>, call: ExtensionCall): void {
   const byPage = new Map([...named].map(([tool, uri]) => [uri, tool]));
   named.clear();
   for (const [uri, tool] of byPage) {
-    // The page exists, even if this caller cannot see it.
+    // Skip a page that exists, even if this caller cannot see it.
     if (server.ownerOf(uri) !== undefined) continue;
     void whenReady(server.find("resources", uri, call), (found) => {
       if (found !== undefined) return;
@@ -207,8 +210,8 @@ const DEFAULT_MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /**
  * Creates the MCP Apps extension: tools with a page that hosts show beside their results.
  *
- * In `extensions` of a server, it enables the option `ui` of tools. In `extensions` of `connect`, it declares to servers that this
- * client shows pages, and `client.extension` returns `AppPages`.
+ * In `extensions` of a server, it enables the option `ui` of tools. In `extensions` of `connect`, it declares to
+ * servers that this client shows pages, and `client.extension` returns `AppPages`.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
  */

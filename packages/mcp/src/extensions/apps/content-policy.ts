@@ -11,17 +11,18 @@ export const DOMAIN =
 /** Matches an origin on this machine, for development. */
 export const LOOPBACK_DOMAIN = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?$/i;
 
-/** Length of one domain, in characters. */
+/** Maximum length of one domain, in characters. */
 export const MAX_DOMAIN_LENGTH = 300;
-/** Number of domains in one list. */
+/** Maximum number of domains in one list. A server cannot declare more, and a client ignores further ones. */
 export const MAX_DOMAINS = 64;
 
 /** The domain lists of `csp`. */
 export const CSP_LISTS = ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"] as const;
 
 /**
- * The policy of a page: each directive with its fixed sources and the list whose domains it allows too. A directive
- * without sources becomes `'none'`. Forms cannot submit anywhere, because they could send data out.
+ * The policy of a page: each directive with its fixed sources, and the `csp` list whose domains it also allows. A
+ * directive without sources becomes `'none'`. Forms cannot submit anywhere, because they could send data to other
+ * sites.
  *
  * Spec: MCP Apps, "Content Security Policy Enforcement"
  */
@@ -49,8 +50,8 @@ export function isDomain(value: unknown): value is string {
 }
 
 /**
- * Returns the content security policy of a page. It allows only the domains in `csp`. Ignores values that are not
- * domains, and loopback domains unless `loopback` is true.
+ * Returns the content security policy of a page. The policy allows only the domains in `csp`. Ignores values that are
+ * not domains, and loopback domains unless `loopback` is true.
  */
 export function contentPolicy(csp: UiCsp | undefined, loopback = false): string {
   const allowed = (list: keyof UiCsp | "") =>

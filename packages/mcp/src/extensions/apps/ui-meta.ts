@@ -13,7 +13,7 @@ import type { Tool } from "../../protocol/features/tools.js";
 import type { ToolUi } from "../../server/contract/tool.js";
 import { CSP_LISTS, checkCsp } from "./content-policy.js";
 
-/** The id of the extension. */
+/** The id of the MCP Apps extension. */
 export const APPS_ID = "io.modelcontextprotocol/ui";
 /** The MIME type of pages. */
 export const PAGE_TYPE = "text/html;profile=mcp-app";
@@ -21,7 +21,7 @@ export const PAGE_TYPE = "text/html;profile=mcp-app";
 export const PERMISSIONS: readonly UiPermission[] = ["camera", "microphone", "geolocation", "clipboardWrite"];
 const VISIBILITIES: readonly unknown[] = ["model", "app"];
 
-/** Length of a page's URI, in characters. */
+/** Maximum length of a page's URI, in characters. */
 const MAX_URI_LENGTH = 2048;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
@@ -72,7 +72,7 @@ function isListOf(value: unknown, known: readonly unknown[]): boolean {
 }
 
 /**
- * Returns `_meta.ui` for a tool's entry in the list.
+ * Returns `_meta.ui` for a tool's entry in `tools/list`.
  *
  * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -103,18 +103,21 @@ export function readToolUi({ _meta: meta }: Pick<Tool, "_meta">): {
   visibility: readonly UiVisibility[];
 } {
   const ui = isObject(meta) && Object.hasOwn(meta, "ui") && isObject(meta["ui"]) ? meta["ui"] : {};
-  // Drafts before the first version used a separate member.
+  // Drafts of the extension used the separate member `ui/resourceUri`.
   const uri = ui["resourceUri"] ?? meta?.["ui/resourceUri"];
   return { uri: isPageUri(uri) ? uri : undefined, visibility: readVisibility(ui["visibility"]) };
 }
 
-/** Treats an invalid value as hidden. */
+/** Reads the visibility of a tool. An invalid value hides the tool. */
 function readVisibility(value: unknown): readonly UiVisibility[] {
   if (value === undefined) return ["model", "app"];
   return Array.isArray(value) ? value.filter((one): one is UiVisibility => VISIBILITIES.includes(one)) : [];
 }
 
-/** Returns true if the client of a call shows pages. Otherwise the result should carry everything in its content. */
+/**
+ * Returns true if the client of a call shows pages. Otherwise the tool should put all information in the result's
+ * content.
+ */
 export function showsApps({ client }: { readonly client: { readonly capabilities: ClientCapabilities } }): boolean {
   const settings: unknown = client.capabilities.extensions?.[APPS_ID];
   const types = isObject(settings) ? settings["mimeTypes"] : undefined;

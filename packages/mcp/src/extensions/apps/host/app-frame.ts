@@ -12,7 +12,7 @@ const MAX_PIXELS = 10_000;
 /** The frame of an app. */
 export interface AppFrame {
   readonly window: HostWindow;
-  /** The sandbox's domains and permissions, for the handshake. */
+  /** The domains and permissions that the sandbox allows, for the handshake. */
   readonly sandbox: { readonly csp: UiCsp; readonly permissions: UiPermissions };
   /** Sends a message to the app. */
   post(message: object): void;
@@ -37,8 +37,8 @@ export interface FrameEvents {
 }
 
 /**
- * Adds a frame with the sandbox page to the container. Sends the app's page to the sandbox when it reports that it is
- * ready.
+ * Adds a frame with the sandbox page to the container. Sends the app's page to the sandbox when the sandbox reports
+ * that it is ready.
  */
 export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEvents): AppFrame {
   const { container, allowLoopback = false, sameOrigin = false, initializeMs = 30_000 } = options;
@@ -125,7 +125,7 @@ function allowedCsp(csp: UiCsp, allowLoopback: boolean): UiCsp {
 }
 
 function prepare(frame: HostFrame, address: URL, features: readonly string[]): void {
-  // The sandbox page is trusted and keeps its origin. It decides what the app may do.
+  // The sandbox page is trusted and keeps its origin. It restricts the app's own frame.
   frame.setAttribute("sandbox", SANDBOX_FLAGS.join(" "));
   frame.setAttribute("allow", features.join("; "));
   // The sandbox reads its host's origin from the referrer in browsers without `ancestorOrigins`.

@@ -16,15 +16,16 @@ import type { LoggingMessageNotificationParams } from "../../../protocol/logging
 /** Limits on the messages of an app. */
 export interface AppLimits {
   /**
-   * Length of one message: the characters of its strings and member names. Longer messages are refused. Default: 4 Mi.
+   * Maximum length of one message: the characters of its strings and member names. Longer messages are refused.
+   * Default: 4 Mi.
    */
   maxMessageBytes: number;
   /**
-   * Average number of messages per second. Further ones are refused, and ten times as many refusals close the app.
-   * Default: 100.
+   * Maximum average number of messages per second. Further messages are refused. More than ten times this number of
+   * refusals close the app. Default: 100.
    */
   maxMessagesPerSecond: number;
-  /** Number of concurrent requests. Further ones are refused. Default: 16. */
+  /** Maximum number of concurrent requests. Further requests are refused. Default: 16. */
   maxRequests: number;
 }
 
@@ -57,8 +58,9 @@ export interface AppRefusal {
 }
 
 /**
- * Decisions of a host about an app. The host refuses requests whose function is absent, and declares that to the app in
- * the handshake. A function that throws refuses the request; its error is reported to `onWarning`.
+ * Decisions of a host about an app. If the function for a request is absent, the host refuses the request and does not
+ * declare the capability in the handshake. A function that throws refuses the request; its error is reported to
+ * `onWarning`.
  */
 export interface AppHooks {
   /**
@@ -68,7 +70,10 @@ export interface AppHooks {
   mayCallTool?: ((call: AppToolCall) => boolean | Promise<boolean>) | undefined;
   /** Decides if the app may read this resource of its server. Default: refused. */
   mayReadResource?: ((uri: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
-  /** Opens an `https:` URL outside the host, if the user agrees. Returns false if not. Default: refused. */
+  /**
+   * Opens an `https:` URL outside the host, if the user agrees. Returns false if the user does not agree. Default:
+   * refused.
+   */
   openLink?: ((url: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
   /** Adds a message to the conversation, in the user's name. Returns false to refuse it. Default: refused. */
   sendMessage?: ((message: UiMessageParams, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
@@ -115,7 +120,7 @@ export interface ShowAppOptions extends AppHooks {
   context?: UiHostContext | undefined;
   /** Browser features that the app may use if its page declares them. Default: none. */
   permissions?: readonly UiPermission[] | undefined;
-  /** Allows the app to reach this machine if its page declares it, for development. Default: false. */
+  /** Allows the app to reach loopback domains that its page declares, for development. Default: false. */
   allowLoopback?: boolean | undefined;
   /**
    * Gives the app the origin of the sandbox, with storage and cookies. Apps of different servers then need sandboxes on
@@ -152,7 +157,7 @@ export function checkShowAppOptions(options: ShowAppOptions): void {
 // Structural types for the browser objects that the host uses. The library compiles without DOM types, because it runs
 // elsewhere too. The elements of every browser fit.
 
-/** The longest delay of a browser timer. A longer one would fire at once. */
+/** The longest delay of a browser timer. A timer with a longer delay would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The part of an element that `showApp` uses. */

@@ -7,14 +7,14 @@ export const DEFAULT_APP_LIMITS: AppLimits = {
   maxRequests: 16,
 };
 
-/** Nesting depth of one message. */
+/** Maximum nesting depth of one message. Deeper messages are refused. */
 const MAX_DEPTH = 64;
-/** Number of values in one message. */
+/** Maximum number of values in one message. Larger messages are refused. */
 const MAX_VALUES = 100_000;
 
 /**
- * Returns the reason to refuse a message, or undefined. A window can post any value that can be cloned, such as maps,
- * buffers and cycles. Accepts only JSON within the limits, without a member `__proto__`.
+ * Returns the reason to refuse a message, or undefined to accept it. A window can post any value that can be cloned,
+ * such as maps, buffers and cycles. Only JSON within the limits is accepted, without a member `__proto__`.
  */
 export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): string | undefined {
   let values = 0;
@@ -52,8 +52,8 @@ export function messageFlaw(message: unknown, { maxMessageBytes }: AppLimits): s
 }
 
 /**
- * Creates a counter of messages that allows `perSecond` on average and bursts of twice as many. It returns `flood`
- * after more refusals than a page causes by mistake.
+ * Returns a function that counts one message per call. It allows `perSecond` messages on average, and bursts of twice
+ * as many. It returns `flood` after more than ten times `perSecond` refusals, which no page causes by mistake.
  */
 export function messageRate(window: HostWindow, perSecond: number): () => "fine" | "refused" | "flood" {
   const rate = { intervalMs: 1000 / perSecond, burst: 2 * perSecond };

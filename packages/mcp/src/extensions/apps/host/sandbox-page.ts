@@ -6,7 +6,7 @@ import { DIRECTIVES, DOMAIN, LOOPBACK_DOMAIN, MAX_DOMAIN_LENGTH, MAX_DOMAINS } f
 export interface SandboxPageOptions {
   /** The origins whose pages may show apps in this sandbox, such as `https://chat.example.com`. */
   hosts: readonly string[];
-  /** Allows pages to reach this machine if they declare it, for development. Default: false. */
+  /** Allows pages to reach loopback domains that they declare, for development. Default: false. */
   allowLoopback?: boolean | undefined;
 }
 
@@ -33,12 +33,13 @@ export const FEATURES = {
  * The script of the page. Its rules:
  *
  * - It exchanges messages only with one host, whose origin must be in `hosts`, and with the frame that it creates.
- * - It applies the app's policy to this page too, before it creates the app's frame. The frame inherits the policy, so the policy
- *   does not depend on the app's HTML. A frame can only be navigated to what its parent's `frame-src` allows, so an app cannot send
- *   data out by navigating itself.
- * - Once the app has loaded and inherited its policy, the script forbids all navigation. A page that the app may embed would
- *   otherwise replace it without the policy.
- * - A frame that loads a second time is no longer the app. The script stops forwarding its messages and notifies the host.
+ * - It applies the app's policy to this page too, before it creates the app's frame. The frame inherits the policy, so
+ *   the policy does not depend on the app's HTML. A frame can only be navigated to what its parent's `frame-src` allows,
+ *   so an app cannot send data out by navigating itself.
+ * - Once the app has loaded and inherited its policy, the script forbids all navigation. Otherwise a page from a domain
+ *   in `frameDomains` could replace the app, and would not have the policy.
+ * - A frame that loads a second time is no longer the app. The script stops forwarding its messages and notifies the
+ *   host.
  */
 const SCRIPT = `(() => {
   "use strict";
@@ -106,9 +107,9 @@ const SCRIPT = `(() => {
 const STYLE = "html,body,iframe{margin:0;padding:0;border:0;width:100%;height:100%;display:block;overflow:hidden}";
 
 /**
- * Returns the page that a host serves from another origin, for `sandbox` of `showApp`. Apps run in a frame inside it,
- * isolated from the host's cookies, storage and document. Throws `invalid_definition` if `hosts` contains anything but
- * origins.
+ * Returns the page that a host serves from another origin, for `sandbox` of `showApp`. Apps run in a frame inside this
+ * page, isolated from the host's cookies, storage and document. Throws `invalid_definition` if `hosts` contains
+ * anything but origins.
  *
  * Spec: MCP Apps, "Sandbox proxy", https://modelcontextprotocol.io/extensions/apps/overview
  */

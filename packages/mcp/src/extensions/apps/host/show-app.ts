@@ -29,11 +29,16 @@ export interface ShownApp {
    * before.
    */
   readonly ready: Promise<void>;
-  /** Resolves with the reason when the app is closed, by `close` or because it broke a limit. */
+  /**
+   * Resolves with the reason when the app is closed: by `close`, or because it broke a limit, navigated away or did not
+   * initialize in time.
+   */
   readonly closed: Promise<string>;
   /** Sends arguments that the model is still writing. Does nothing after `toolInput`. */
   toolInputPartial(args: Record<string, unknown>): void;
-  /** Sends the arguments of the call that the app shows. Throws `misuse` the second time. */
+  /**
+   * Sends the arguments of the call that the app shows. Throws `misuse` the second time and after the end of the call.
+   */
   toolInput(args: Record<string, unknown>): void;
   /** Sends the result of the call. Throws `misuse` before `toolInput` and the second time. */
   toolResult(result: CallToolResult): void;
@@ -50,7 +55,8 @@ export interface ShownApp {
 /**
  * Shows the page of an app in a sandbox, and answers its requests as far as the options allow. Runs in a browser.
  *
- * Notifications sent before the app is ready are queued. Throws `invalid_definition` if the sandbox is not on another origin.
+ * Notifications sent before the app is ready are queued. Throws `invalid_definition` if the sandbox has the origin of
+ * this page.
  *
  * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
  */
@@ -146,7 +152,7 @@ class AppInFrame implements ShownApp {
   changeContext(change: UiHostContext): void {
     const changed = copyOf("`change` of changeContext", change);
     this.#context = { ...this.#context, ...changed };
-    // Before `ui/initialize`, the app gets all changes with its answer.
+    // Before `ui/initialize`, nothing is sent, because the answer to that request contains the whole context.
     if (this.#stage === "loading") return;
     this.#send("ui/notifications/host-context-changed", {
       ...this.#queued["ui/notifications/host-context-changed"],
@@ -279,8 +285,8 @@ class AppInFrame implements ShownApp {
 }
 
 /**
- * Copies a value for the app. Throws `misuse` for values that cannot be cloned: a queued notification could not report
- * the error later.
+ * Copies a value for the app. Throws `misuse` at once for values that cannot be cloned, because a queued notification
+ * could not report the error later.
  */
 function copyOf<T>(what: string, value: T): T {
   try {

@@ -13,13 +13,16 @@ export interface ViewDialogueOptions {
   readonly requestMs: number;
   /** Posts a message to the page. */
   post(message: object): void;
-  /** Returns the handler of a method. Undefined if the method is not offered, or not yet. */
+  /**
+   * Returns the handler of a method. Undefined if the host does not offer the method, or offers it only after the
+   * handshake.
+   */
   handlerOf(method: string): ViewRequestHandler | undefined;
   /** Called with each notification of the page. */
   notified(method: string, params: Params): void;
-  /** Called when the page exceeds the rate limit further than by mistake. */
+  /** Called when the page exceeds the rate limit so far that this cannot be a mistake. */
   flooded(): void;
-  /** Called with each refused request. */
+  /** Called with each refused message and each failed request. */
   refused(refusal: AppRefusal): void;
   /** Called when a function of the host failed. */
   warn(message: string): void;
@@ -131,7 +134,7 @@ export class ViewDialogue {
         try {
           this.#options.post({ jsonrpc: "2.0", id, result });
         } catch (error) {
-          // The result cannot be cloned.
+          // `postMessage` cannot clone the result.
           this.#fail(id, method, error);
         }
       },
@@ -141,7 +144,7 @@ export class ViewDialogue {
     );
   }
 
-  /** Removes a request. False if it was already answered or cancelled. */
+  /** Removes a request. Returns false if the request was already answered or cancelled, or if the app is closed. */
   #finish(id: Id): boolean {
     this.#active.get(id)?.stop();
     return this.#active.delete(id) && !this.#ended;

@@ -15,7 +15,7 @@ import type { AppHooks, AppServer } from "./app-options.js";
 
 /** Error code for requests that the host or its user does not allow. */
 export const DENIED = -32000;
-/** Number of content blocks in one message. */
+/** Maximum number of content blocks in one message. Longer messages are refused. */
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
 
@@ -73,7 +73,7 @@ async function callTool(
   if (typeof name !== "string" || !isObject(args))
     throw invalid("tools/call needs a string as `name` and an object as `arguments`");
   const tool = await toolOf(name, server, signal);
-  // The same error for unknown tools and for those of models, so that an app cannot probe for tools.
+  // The same error for unknown tools and for tools that only models may call, so that an app cannot probe for tools.
   if (tool === undefined || !mayBeCalledByApp(tool))
     throw invalid(`no tool named ${JSON.stringify(name)} is available to apps`);
   if (!(await mayCallTool({ tool, arguments: args, signal }))) throw denied("the call of this tool");
@@ -108,7 +108,7 @@ async function sendMessage(
   signal: AbortSignal,
 ): Promise<object> {
   if (hooks.sendMessage === undefined) throw notOffered("ui/message");
-  // The specification's text shows one block, its schema a list.
+  // Accept one block or a list: the specification's text shows one block, its schema a list.
   const blocks = readBlocks(Array.isArray(content) ? content : [content]);
   if (role !== "user" || blocks === undefined || blocks.length === 0) {
     throw invalid('ui/message needs the `role` "user" and `content`');
@@ -164,9 +164,9 @@ function denied(what: string): RpcError {
   return new RpcError(DENIED, `${what} was denied`);
 }
 
-/** Time for which a tool list is cached. Limited, because a server may hide a tool from apps. */
+/** Time for which a tool list is cached. Limited, because a server may later hide a tool from apps. */
 const TOOLS_FRESH_MS = 30_000;
-/** Number of tools of one server that are searched. */
+/** Maximum number of tools of one server that are searched. Apps cannot call further tools. */
 const MAX_TOOLS = 10_000;
 
 /** Finds a tool of the server by name. Rejects with the signal's reason when it aborts. */
@@ -181,7 +181,7 @@ interface SharedToolList {
   waiting: number;
 }
 
-/** Creates a finder whose concurrent requests share one list. Reading stops when no request waits for it. */
+/** Creates a finder whose concurrent requests share one list. Reading stops when no request waits for the list. */
 function toolFinder({ now }: { now(): number }): FindTool {
   let listed: ToolsByName = new Map();
   let until = Number.NEGATIVE_INFINITY;

@@ -33,7 +33,10 @@ export interface ConnectToHostOptions {
   displayModes?: readonly UiDisplayMode[] | undefined;
   /** Reports the size of the page to the host when it changes. Default: true. */
   reportsSize?: boolean | undefined;
-  /** Time limit for a request, including the user's consent. Default: 5 min. The handshake has at most 30 s. */
+  /**
+   * Time limit for a request in milliseconds, including the user's consent. Default: 5 min. The handshake has at most
+   * 30 s.
+   */
   timeoutMs?: number | undefined;
   /** The page's window. Default: `globalThis`. */
   window?: ViewWindow | undefined;
@@ -75,7 +78,7 @@ export interface AppHost {
   close(): void;
 }
 
-/** Options that are called with notifications of the host. */
+/** Options that are called with notifications from the host. */
 type NotificationHook = "onInput" | "onPartialInput" | "onResult" | "onCancelled" | "onContext";
 
 const INITIALIZE_MS = 30_000;
@@ -118,7 +121,7 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
   return page.host;
 }
 
-/** Creates the `AppHost` of a page, and the receiver of its notifications. */
+/** Creates the `AppHost` of a page, and the function that receives the host's notifications. */
 function hostOfPage(
   dialogue: HostDialogue,
   { hostInfo: info, hostCapabilities: capabilities = {}, hostContext = {} }: UiInitializeResult,
@@ -129,7 +132,7 @@ function hostOfPage(
   // Safe: the specification defines the result of each method.
   const ask = async <R>(method: string, params: object, asked?: HostRequestOptions) =>
     (await dialogue.request(method, params, timeoutMs, asked?.signal)) as R;
-  /** Some hosts refuse with an error, others with `isError` in the result. */
+  /** Sends a request without a result. Some hosts refuse with an error, others with `isError` in the result. */
   const act = async (method: string, params: object, asked?: HostRequestOptions) => {
     const { isError } = await ask<{ isError?: boolean }>(method, params, asked);
     if (isError === true) throw dialogue.refusal(method);
@@ -205,7 +208,7 @@ function reportSize(window: ViewWindow, report: (size: UiSize) => void): () => v
   const measure = () => {
     waiting = false;
     if (ended) return;
-    // Measure the content: a root stretched to its frame would never shrink.
+    // Measure the height of the content. If the root element fills its frame, its own height would never shrink.
     const before = root.style.height;
     root.style.height = "max-content";
     const { height } = root.getBoundingClientRect();

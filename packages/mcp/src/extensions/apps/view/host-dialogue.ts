@@ -52,14 +52,14 @@ type Members = Record<string, unknown>;
 
 interface Listeners {
   notified(method: string, params: Members): void;
-  /** Answers a request of the host. Undefined if the method is unknown. Never rejects. */
+  /** Answers a request of the host. Resolves with undefined if the method is unknown. Never rejects. */
   answer(method: string, params: Members): Promise<object | undefined>;
 }
 
 const NO_ANSWER = -32000;
 const CANCELLED = "was cancelled";
 const closedError = () => new HostError(NO_ANSWER, "the connection to the host is closed");
-/** The longest delay of a browser timer. A longer one would fire at once. */
+/** The longest delay of a browser timer. A timer with a longer delay would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A JSON-RPC connection to the host, over window messages. */
@@ -67,7 +67,10 @@ export class HostDialogue {
   readonly window: ViewWindow;
   readonly #listeners: Listeners;
   readonly #pending = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
-  /** The origin of the first answer. Messages from other origins are ignored. */
+  /**
+   * The host's origin, from its first answer. Messages from other origins are then ignored. Stays undefined for an
+   * opaque origin.
+   */
   #origin: string | undefined;
   #lastId = 0;
   #closed = false;
@@ -115,7 +118,7 @@ export class HostDialogue {
       try {
         this.#post({ id, method, params });
       } catch (error) {
-        // The params cannot be cloned.
+        // `postMessage` cannot clone the params.
         end();
         throw error;
       }
@@ -134,8 +137,8 @@ export class HostDialogue {
   }
 
   #post(message: object): void {
-    // The host's origin is unknown until its first answer. The only message before that carries the page's name and
-    // version.
+    // The host's origin is unknown until its first answer. Before that, the page only sends `ui/initialize` and its
+    // cancellation, which contain nothing confidential.
     this.window.parent.postMessage({ jsonrpc: "2.0", ...message }, this.#origin ?? "*");
   }
 
@@ -150,7 +153,7 @@ export class HostDialogue {
     }
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
-    // Pages from files and sandboxes have an opaque origin, which cannot be a target.
+    // Pages from files and sandboxes have an opaque origin, which cannot be a target of `postMessage`.
     if (origin !== "null" && origin !== "") this.#origin = origin;
     if (error === undefined) pending.resolve(result ?? {});
     else pending.reject(new HostError(Number(error?.code), String(error?.message), error?.data));
