@@ -9,12 +9,12 @@ export interface CheckedSkill {
   readonly entry: Skill;
   /** The URI of the skill's directory. */
   readonly root: string;
-  /** The files by path. Undefined for a dynamic skill, which lists none. */
+  /** The files by path. Undefined for a dynamic skill, which lists no files. */
   readonly files: ReadonlyMap<string, SkillResource> | undefined;
 }
 
 /**
- * Validates an entry from a server. Returns the problem as a string if it is invalid.
+ * Validates an entry from a server. Returns the problem as a string if the entry is invalid.
  *
  * Spec: Skills, "Skill Entries", https://github.com/modelcontextprotocol/ext-skills
  */
@@ -78,7 +78,7 @@ export function differingField(read: Record<string, unknown>, stated: Record<str
   const fields = new Set([...Object.keys(read), ...Object.keys(stated)]);
   for (const field of fields) {
     const both = Object.hasOwn(read, field) && Object.hasOwn(stated, field);
-    // Safe: the value was read from YAML, which has no other values.
+    // Safe: `read` was parsed from YAML, so each of its values is a `YamlValue`.
     if (!both || !isSame(read[field] as YamlValue, stated[field])) return field;
   }
   return undefined;

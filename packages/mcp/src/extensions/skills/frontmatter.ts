@@ -5,7 +5,7 @@ import { nameProblem } from "./skill-path.js";
 import { readYaml } from "./yaml/read-yaml.js";
 import { YamlError } from "./yaml/yaml-scalar.js";
 
-/** Length of a skill's frontmatter, in characters. */
+/** Maximum length of a skill's frontmatter, in characters. */
 const MAX_FRONTMATTER_LENGTH = 65_536;
 // Spec: Agent Skills, "Frontmatter", https://agentskills.io/specification#frontmatter
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -42,8 +42,9 @@ export function readSkillText(text: string): SkillText {
 }
 
 /**
- * Finds the line `---`: its index and that of the next line. Lines end with LF or CR LF. `^` and `$` would also match
- * at characters that other readers treat as text, and could end the frontmatter before fields that those readers see.
+ * Finds the closing line `---`. Returns its index and that of the next line. Only LF and CR LF end a line. `^` and `$`
+ * of a multiline expression would also match at characters that other readers treat as text. They could end the
+ * frontmatter before fields that those readers see.
  */
 function endOf(text: string): { index: number; next: number } | undefined {
   for (let index = 0; index < text.length; ) {
@@ -75,7 +76,7 @@ export function frontmatterProblem(frontmatter: unknown): string | undefined {
   return undefined;
 }
 
-/** Throws for `metadata` keys that are reserved for extensions of the protocol. None is defined so far. */
+/** Throws for `metadata` keys that are reserved for extensions of the protocol. No such key is defined so far. */
 export function checkReservedMetadata(what: string, { metadata }: SkillFrontmatter): void {
   const reserved = Object.keys(isObject(metadata) ? metadata : {}).find((key) =>
     key.startsWith("io.modelcontextprotocol/"),
@@ -105,7 +106,7 @@ const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 function yamlText(value: unknown): string {
   if (typeof value === "string" && /^[A-Za-z][\w-]*(?: [\w(][\w,.()-]*)*$/.test(value) && !NOT_TEXT.test(value))
     return value;
-  // YAML 1.1 readers would fold these line breaks inside quotes.
+  // Escape characters that YAML does not allow unescaped, or that YAML 1.1 readers would fold as line breaks.
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -13,7 +13,10 @@ import { MAX_SKILL_BYTES, pathInSkill, pathProblem, SKILL_FILE } from "./skill-p
 /** Allowance for the rest of a message around a file, in bytes. */
 const MESSAGE_OVERHEAD_BYTES = 65_536;
 
-/** A file of a skill, verified against the size and digest in the entry. Files of a dynamic skill have neither. */
+/**
+ * A file of a skill, verified against the size and digest in the entry. Files of a dynamic skill are not verified,
+ * because its entry has neither.
+ */
 export interface SkillFile {
   /** The path inside the skill, such as `references/forms.md`. */
   readonly path: string;
@@ -23,7 +26,7 @@ export interface SkillFile {
   readonly mimeType: string | undefined;
   /** The content of the file. */
   readonly bytes: Uint8Array;
-  /** The content as text. Undefined unless the bytes are UTF-8. */
+  /** The content as text. Undefined if the bytes are binary, that is, not UTF-8 or with NULs. */
   readonly text: string | undefined;
 }
 
@@ -65,7 +68,7 @@ export class LoadedSkill {
 export class SkillReader {
   readonly skill: CheckedSkill;
   readonly #client: ExtendedClient;
-  /** Bytes read from a dynamic skill, whose entry states no sizes. */
+  /** Number of bytes read so far from a dynamic skill. Counted, because its entry states no sizes. */
   #received = 0;
 
   constructor(client: ExtendedClient, skill: CheckedSkill) {
@@ -117,7 +120,7 @@ export class SkillReader {
       return await this.#client.request("resources/read", { uri }, options);
     } catch (error) {
       if (!McpError.is(error) || error.kind !== "oversized_frame") throw error;
-      // Base64 adds a third. Escaped line breaks and quotes at most double a text.
+      // Base64 adds a third, and escaped line breaks and quotes at most double a text, so twice the size is enough.
       const needed = 2 * size + MESSAGE_OVERHEAD_BYTES;
       throw new McpError(error.kind, error.message, {
         cause: error,

@@ -3,12 +3,15 @@ import { McpError } from "../../protocol/error.js";
 import { type SkillOffer, skillOfFiles } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, pathProblem, SKILL_FILE, type SkillBudget } from "./skill-path.js";
 
-/** Number of entries in one folder, in one skill, and in all folders above skills. */
+/**
+ * Maximum number of entries in one folder, in one skill, and in all folders above skills together. A source with more
+ * entries is refused.
+ */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Reads the skill of a folder with a `SKILL.md`. Otherwise reads the skills in its subfolders, at any depth; the
- * folders between become the prefix of a skill. Ignores files and folders whose names begin with a dot. Throws for
+ * Reads the skill of a folder with a `SKILL.md`. Otherwise reads the skills in its subfolders, at any depth. The
+ * folders in between become the prefix of a skill. Ignores files and folders whose names begin with a dot. Throws for
  * content that cannot be served, and before it exceeds `budget`.
  */
 export function readSkillFolder(source: string, platform: Platform, budget: SkillBudget): SkillOffer[] {
@@ -117,7 +120,7 @@ class FolderReader {
 
   #content(shown: string, real: string, expected: FileStatus): Uint8Array {
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = this.#files.constants;
-    // Should a link or a pipe have replaced the file since: do not follow the link or wait for the pipe's writer.
+    // If a link or a pipe has replaced the file since, do not follow the link and do not wait for the pipe's writer.
     const descriptor = this.#files.openSync(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const { ino, dev, size } = this.#files.fstatSync(descriptor);

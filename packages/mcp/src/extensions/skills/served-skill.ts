@@ -201,8 +201,8 @@ export function treeOf(skills: readonly ServedSkill[]): SkillTree {
 }
 
 /**
- * Returns the folders above a skill, each with the name of the next segment: `acme/billing/refunds` has `acme` and
- * `acme/billing`.
+ * Returns the folders above a skill, each with the name of the next segment. For `acme/billing/refunds`, these are
+ * `acme` with `billing`, and `acme/billing` with `refunds`.
  */
 function foldersAbove(path: string): [folder: string, name: string][] {
   const segments = path.split("/");
@@ -211,7 +211,7 @@ function foldersAbove(path: string): [folder: string, name: string][] {
 
 /**
  * Throws if a file system or client could confuse the paths of two skills. Also throws if a nested skill and the skill
- * around it do not list the same files there, because entries must be complete.
+ * around it list different files in the folder of the nested skill, because entries must be complete.
  *
  * Spec: Skills, "Nested Skills" and "Resources", https://github.com/modelcontextprotocol/ext-skills
  */

@@ -2,16 +2,16 @@ import { McpError } from "../../protocol/error.js";
 
 // Spec: Skills, "Limits", https://github.com/modelcontextprotocol/ext-skills
 
-/** Number of files in one skill, including `SKILL.md`. */
+/** Maximum number of files in one skill, including `SKILL.md`. */
 export const MAX_SKILL_FILES = 512;
 
-/** Total size of the files of one skill, in bytes. */
+/** Maximum total size of the files of one skill, in bytes. */
 export const MAX_SKILL_BYTES = 16 * 1024 * 1024;
 
-/** Number of skills on one server; more would make every listing slow. */
+/** Maximum number of skills on one server. More would make every listing slow. */
 const MAX_SKILLS = 1000;
 
-/** Total size of a server's skills, in bytes, because they are held in memory. */
+/** Maximum total size of a server's skills, in bytes, because they are held in memory. */
 const MAX_SERVER_BYTES = 256 * 1024 * 1024;
 
 /** Counts the skills and bytes of one server, and enforces their limits. */
@@ -39,13 +39,14 @@ function tooMuch(limit: string): McpError {
 export const SKILL_FILE = "SKILL.md";
 
 /**
- * Length of a skill's name, in characters. Spec: Agent Skills, "name field",
- * https://agentskills.io/specification#name-field
+ * Maximum length of a skill's name, in characters.
+ *
+ * Spec: Agent Skills, "name field", https://agentskills.io/specification#name-field
  */
 const MAX_NAME_LENGTH = 64;
-/** Length of one path segment, in characters. Common file systems allow no more. */
+/** Maximum length of one path segment, in characters. Common file systems allow no more. */
 const MAX_SEGMENT_LENGTH = 255;
-/** Number of segments in a path: the file and at most 15 folders. */
+/** Maximum number of segments in a path: the file and 15 folders. */
 const MAX_PATH_SEGMENTS = 16;
 
 /** The problem with a skill's name. Undefined for a valid name. */
@@ -56,7 +57,7 @@ export function nameProblem(name: unknown): string | undefined {
   return `its name ${JSON.stringify(name)} is not made of lowercase letters, digits and single hyphens`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the rule is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters to refuse them in paths
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Device names of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
@@ -74,7 +75,7 @@ export function pathProblem(path: string): string | undefined {
     if (segment.length > MAX_SEGMENT_LENGTH) return `has a segment of more than ${MAX_SEGMENT_LENGTH} characters`;
     if (CONTROLS.test(segment)) return "contains a control character";
     if (/[\\:]/.test(segment)) return "contains a backslash or a colon";
-    if (/%(?:2e|2f|5c|00)/i.test(segment)) return "contains an encoded dot, slash or NUL";
+    if (/%(?:2e|2f|5c|00)/i.test(segment)) return "contains an encoded dot, slash, backslash or NUL";
     if (/[. ]$/.test(segment)) return "has a segment that ends with a dot or a space";
     if (/\p{Surrogate}|\ufffd/u.test(segment)) return "is not valid Unicode";
     if (DEVICE.test(segment)) return "has the name of a Windows device";
@@ -82,10 +83,13 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the form of a path on a file system that ignores case or some characters, or normalizes Unicode. */
+/**
+ * Returns a form that is equal for two paths if some file system treats them as the same. Such file systems ignore case
+ * or some characters, or normalize Unicode.
+ */
 function foldedPath(path: string): string {
   const visible = path.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-  // Some letters have two lowercase forms but one uppercase form.
+  // Convert to uppercase first, because some letters have two lowercase forms but one uppercase form.
   return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 

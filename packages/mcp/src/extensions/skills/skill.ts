@@ -6,7 +6,7 @@ import type { RequestContext } from "../../server/contract/context.js";
 import { checkReservedMetadata, frontmatterProblem, readSkillText, writeSkillText } from "./frontmatter.js";
 import { pathProblem, SKILL_FILE, SkillPaths } from "./skill-path.js";
 
-/** Generates content on each read. Such content has no digest, so hosts may decline a skill that has it. */
+/** Generates content on each read. Such content has no digest, so hosts may decline a skill with such content. */
 export type GeneratedContent = (ctx: RequestContext) => string | Uint8Array | Promise<string | Uint8Array>;
 
 /** The content of a file of a skill. */
@@ -87,7 +87,10 @@ function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): Ski
   return writeSkillText(frontmatter, body);
 }
 
-/** Creates a skill from the files of a folder. `what` names it in errors. The last segment of `path` is the folder. */
+/**
+ * Creates a skill from the files of a folder. `what` names the skill in errors. The last segment of `path` is the
+ * folder.
+ */
 export function skillOfFiles(what: string, path: string, files: readonly [string, Uint8Array][]): SkillOffer {
   const folder = path.slice(path.lastIndexOf("/") + 1);
   const checked = checkedFiles(what, files);

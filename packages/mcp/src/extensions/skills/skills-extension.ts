@@ -27,7 +27,8 @@ export interface SkillsClient {
   get(uri: string, options?: CallOptions): Promise<Skill>;
   /**
    * Reads the `SKILL.md` of a skill, given by its entry or its URI. Verifies its size, its digest and each field of its
-   * frontmatter, and rejects with `invalid_response` if one differs. Pass the entry that the user has approved.
+   * frontmatter, and rejects with `invalid_response` if one differs from the entry. Pass the entry that the user has
+   * approved.
    */
   load(skill: Skill | string, options?: LoadSkillOptions): Promise<LoadedSkill>;
   /** Lists the direct children of a directory, as the server reports them now. They are not verified. */
@@ -125,7 +126,8 @@ function readDirectory(
     method,
     async (cursor) => {
       const settings = requireDeclared(client, method);
-      // Spec: Skills, "Capability Negotiation": clients must not call it otherwise.
+      // Spec: Skills, "Capability Negotiation": clients must not call this method unless the server declares
+      // `directoryRead`.
       if (settings["directoryRead"] !== true) throw notDeclared(method, "directoryRead");
       const result = await client.request(method, cursor === undefined ? { uri } : { uri, cursor }, options);
       const refused: string[] = [];
@@ -170,7 +172,7 @@ function itemsOf(result: Record<string, unknown>, member: string, method: string
   });
 }
 
-/** Number of items that one warning names. */
+/** Maximum number of items that one warning names. Further ones are only counted. */
 const MAX_NAMED = 5;
 
 function warnOf(client: ExtendedClient, what: string, refused: readonly string[]): void {

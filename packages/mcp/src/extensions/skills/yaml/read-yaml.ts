@@ -61,7 +61,7 @@ class YamlReader {
     return new YamlError(this.#at + 1, message);
   }
 
-  /** The current line, after empty lines and comments. Undefined at the end. */
+  /** Skips empty lines and comments, and returns the line after them. Undefined at the end. */
   row(): Row | undefined {
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
@@ -153,7 +153,10 @@ class YamlReader {
     }
   }
 
-  /** Continues after a value that ends at an index of the text. */
+  /**
+   * Moves to the line after a value that ends at index `end` of the text. Throws if a line of the value is not indented
+   * deeper than `indent`, or if text follows the value.
+   */
   #skipTo(end: number, indent: number, inBrackets: boolean): void {
     while ((this.#starts[this.#at + 1] ?? Number.POSITIVE_INFINITY) <= end) {
       this.#at++;
@@ -187,7 +190,9 @@ class YamlReader {
     return plainScalar(foldLines(lines), line);
   }
 
-  /** Returns the next line of a plain scalar, and adds the empty lines before it to `lines`. */
+  /**
+   * Returns the next line of a plain scalar, or undefined if there is none. Adds the empty lines before it to `lines`.
+   */
   #continuation(indent: number, lines: string[]): string | undefined {
     let ahead = this.#at;
     while (ahead < this.#lines.length && trimSpaces(this.#lines[ahead] ?? "") === "") ahead++;

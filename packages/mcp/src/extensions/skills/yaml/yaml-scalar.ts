@@ -1,7 +1,7 @@
 /** The error for invalid YAML, and for YAML features that frontmatter does not need. */
 export class YamlError extends Error {
   override readonly name = "YamlError";
-  /** The line number, starting at 1. 0 if the caller has to add it. */
+  /** The line number, starting at 1. 0 if it is unknown and the caller has to add it. */
   readonly line: number;
 
   constructor(line: number, message: string) {
@@ -13,7 +13,7 @@ export class YamlError extends Error {
 /** A value that both YAML and JSON can represent. */
 export type YamlValue = string | number | boolean | null | YamlValue[] | { [key: string]: YamlValue };
 
-/** Nesting depth; deeper frontmatter is refused. */
+/** Maximum nesting depth. Deeper frontmatter is refused. */
 const MAX_DEPTH = 16;
 
 /** Throws if values are nested too deeply. */
@@ -38,7 +38,7 @@ export function trimSpacesStart(text: string): string {
   return text.slice(start);
 }
 
-/** Removes spaces and tabs at the end. A regular expression would take quadratic time for spaces elsewhere. */
+/** Removes spaces and tabs at the end. A regular expression would take quadratic time for spaces inside the text. */
 export function trimSpacesEnd(text: string): string {
   let end = text.length;
   while (end > 0 && " \t".includes(text.charAt(end - 1))) end--;
@@ -113,7 +113,7 @@ export function foldLines(lines: readonly string[]): string {
   return text;
 }
 
-/** Returns the index of the quote that closes the text beginning at `from`. Undefined if it is not closed. */
+/** Returns the index of the quote that closes the quoted text at `from`. Undefined if the text is not closed. */
 export function quoteEnd(text: string, from: number): number | undefined {
   const quote = text.charAt(from);
   for (let at = from + 1; at < text.length; at++) {
@@ -284,7 +284,7 @@ export class YamlFlow {
     return text;
   }
 
-  /** Returns the next character that is not white space or part of a comment. */
+  /** Moves to the next character that is not white space or part of a comment, and returns it. */
   #peek(): string {
     SPACE.lastIndex = this.at;
     this.at += SPACE.exec(this.#text)?.[0].length ?? 0;
