@@ -111,7 +111,7 @@ function checkServed(
 
 type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
 
-/** Lets an extension narrow one member of a listen filter to the values that the sender may subscribe to. */
+/** Lets an extension narrow one member of a listen filter to the values that the caller may subscribe to. */
 async function narrow(
   { config }: ServerInternals,
   filter: ListenFilter,
@@ -139,7 +139,7 @@ async function narrow(
 function extendedServer(internals: ServerInternals, id: string): ExtendedServer {
   const { config, layers, hub, source } = internals;
   const { local } = source;
-  // This extension and the ones outside it.
+  // This extension and the extensions outside it. `run` skips them.
   const extensions = layers.all().filter(({ stage }) => stage === "extension");
   const outside = new Set([...extensions.map(({ name }) => name), id]);
   let memory: Storage | undefined;
@@ -189,7 +189,10 @@ function extendedServer(internals: ServerInternals, id: string): ExtendedServer 
   };
 }
 
-/** Runs a request through the layers inside the calling extension, and through the layers that prepare the server. */
+/**
+ * Runs a request through the layers inside the calling extension, and through the layers that prepare the server. Skips
+ * observers, limits and outer extensions.
+ */
 async function runInside(
   internals: ServerInternals,
   outside: ReadonlySet<string>,

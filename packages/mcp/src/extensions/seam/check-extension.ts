@@ -59,7 +59,7 @@ function isExtensionId(id: unknown): boolean {
 type Refuse = (problem: string, fix: string) => McpError;
 
 function checkRow(row: MethodRow, refuse: Refuse): void {
-  // An extension may be written without types.
+  // An extension may be written in JavaScript, so every member may be missing.
   const { method, kind, sender, first, last } = row as Partial<MethodRow>;
   if (typeof method !== "string" || method === "")
     throw refuse("has a method without a name", "Set `method` in each row.");
@@ -85,7 +85,9 @@ function checkRevision(value: unknown, what: string, refuse: Refuse): void {
   );
 }
 
-/** Throws `invalid_definition` unless every member of `given` is a known name. `fix` says where to list it. */
+/**
+ * Throws `invalid_definition` unless every member of `given` is a known name. `fix` says where to list an unknown name.
+ */
 export function checkDeclared(what: string, given: object | undefined, known: readonly string[], fix: string): void {
   for (const name of Object.keys(given ?? {})) {
     if (!known.includes(name))
@@ -95,7 +97,7 @@ export function checkDeclared(what: string, given: object | undefined, known: re
 
 /**
  * Calls a function of an extension and returns its object. Throws `invalid_definition` if the function returns anything
- * else or throws. An `McpError` that it throws is passed on.
+ * else or throws. An `McpError` that the function throws is passed on.
  */
 export function checkReturned<T extends object>(what: string, run: () => T): T {
   let value: T;

@@ -28,8 +28,9 @@ export interface DefinedExtension<F> extends Extension {
 const MEMBERS = "id settings first requires methods resultTypes listenFilters server client";
 
 /**
- * Defines an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws `invalid_definition`
- * for an extension that cannot work: an id without a prefix, a method of the protocol itself, an unknown revision.
+ * Defines an extension of the protocol, for the `extensions` option of `new Server` and of `connect`. Throws
+ * `invalid_definition` for an extension that cannot work, for example because of an id without a prefix, a method of
+ * the protocol itself, or an unknown revision.
  *
  * Spec: Extensions, https://modelcontextprotocol.io/extensions/overview
  */

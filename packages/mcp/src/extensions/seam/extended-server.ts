@@ -42,7 +42,10 @@ export interface PreparedCall extends ExtensionCall {
   recorded(): Promise<RecordedAnswers | undefined>;
   /** The id of the call. It stays the same in all rounds of one call. */
   readonly callId: string;
-  /** How the handler of a tool starts and ends. Set it before the handler starts. */
+  /**
+   * Controls the start of a tool's handler, its concurrency slots and its `ctx.startTask`. Set it before the handler
+   * starts.
+   */
   admission: Admission | undefined;
   /**
    * Reports the call to observers as a separate call, from now until it ends. Present in calls that
@@ -65,13 +68,13 @@ export interface ExtendedServer {
   readonly secrets: Secrets;
   /** Time that a client has to answer a question, in milliseconds. */
   readonly answerMs: number;
-  /** Number of items on one page of a list. Undefined if lists have a single page. */
+  /** Maximum number of items on one page of a list. Undefined if lists have a single page. */
   readonly pageSize: number | undefined;
   /** Adds a tool, a resource, a resource template or a prompt to the server. Throws if the name is already in use. */
   offer(offer: Offer): void;
   /**
-   * Finds the offer with this name, URI or template in all sources of the server. Undefined if there is none that this
-   * caller can see.
+   * Finds the offer with this name, URI or template in all sources of the server. Returns undefined if there is no
+   * offer that this caller can see.
    */
   find(kind: OfferKind, name: string, call: ExtensionCall): MaybePromise<FoundOffer | undefined>;
   /** Returns the kind of the registered offer that a URI belongs to, even if not all callers can see it. */
@@ -81,10 +84,11 @@ export interface ExtendedServer {
   /** Call this after the return value of `ServedExtension.capabilities` has changed. */
   changed(): void;
   /**
-   * Returns the asker of the call's protocol revision, for an asker that wraps it. Use it only while a handler asks.
+   * Returns the asker of the call's protocol revision, so that another asker can wrap it. Call it only while a handler
+   * asks.
    */
   usualAsker(call: ExtensionCall): Asker;
-  /** Calls `act` before the answer of a call is sent. `ok` is false if the answer is an error. */
+  /** Calls `act` before the answer to a call is sent. `ok` is false if the answer is an error. */
   whenAnswered(call: ExtensionCall, act: (ok: boolean) => void): void;
   /** Publishes a change to all `subscriptions/listen` requests with this filter and value, on every node. */
   publish(change: PublishedChange): void;
@@ -94,10 +98,12 @@ export interface ExtendedServer {
    */
   subscribe(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
   /**
-   * Runs a request again, through `around` of later extensions, the middleware and the handler, with the given
-   * exchange: the one that an `around` function received, or a stored one.
+   * Runs a request again, through `around` of later extensions, the middleware and the handler. `exchange` is the one
+   * that an `around` function received, or a stored one.
    *
-   * Resolves with the result before it is encoded for the protocol revision. An `around` function may return an `ExtensionResult`, or the questions of an interrupted handler, unchanged. Rejects with the error for the client.
+   * Resolves with the result before it is encoded for the protocol revision. This may be an `ExtensionResult`, or the
+   * questions of an interrupted handler. An `around` function may return both unchanged. Rejects with the error for the
+   * client.
    */
   run(request: Call, exchange: Exchange, prepare?: (call: PreparedCall) => void): Promise<object>;
 }
