@@ -4,7 +4,7 @@ import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
 import type { CallEnded, CallStarted, SenderRefused } from "../server/contract/observer.js";
 import type { NetworkInfo } from "../transport/transport.js";
 
-/** Attributes, by the names of the semantic conventions. */
+/** Attributes by name, as defined by the semantic conventions of OpenTelemetry. */
 export type Attributes = Record<string, string | number>;
 
 /** The subject of a call or a request. */
@@ -16,17 +16,17 @@ const NAMED: Readonly<Record<string, string>> = {
   "prompts/get": "gen_ai.prompt.name",
 };
 
-/** Longer texts of peers are truncated in attributes. */
+/** Maximum length of a peer's text in an attribute, in characters. Longer texts are truncated. */
 const MAX_VALUE_LENGTH = 1024;
 
-/** True if the method calls a tool or a prompt, whose name is part of span names and labels. */
+/** True if the method calls a tool or gets a prompt, whose name is part of span names and labels. */
 export function isNamed(method: string): boolean {
   return NAMED[method] !== undefined;
 }
 
 /**
- * The attributes that spans and metrics of an operation share. `name` is left out unless the tool or prompt is known to
- * exist.
+ * Returns the attributes that spans and metrics of an operation share. Pass `name` only if the tool or prompt is known
+ * to exist.
  */
 export function operationAttributes(
   { method, protocolVersion, network }: Subject,
@@ -49,7 +49,7 @@ export function sessionAttributes(protocolVersion: string | undefined, network: 
   return attributes;
 }
 
-/** Adds the attributes that only spans have, because their number of values is unbounded. */
+/** Adds the attributes that spans have and metrics do not, because these attributes can have any number of values. */
 export function addSpanAttributes(
   attributes: Attributes,
   subject: Pick<CallStarted | RequestStarted, "method" | "name" | "requestId" | "sessionId">,
@@ -74,12 +74,12 @@ export function truncate(text: string): string {
   return text.length > MAX_VALUE_LENGTH ? text.slice(0, MAX_VALUE_LENGTH) : text;
 }
 
-/** The failure of an operation, in the attributes of the conventions. */
+/** The failure of an operation, with values for the attributes of the conventions. */
 export interface Failure {
   /** Undefined if the operation does not count as a failure of this side. */
   readonly type: string | undefined;
   readonly code: string | undefined;
-  /** The message that the peer receives. Undefined if the peer receives less than the message of the error. */
+  /** The message of the error. Undefined if the peer does not receive this message. */
   readonly message: string | undefined;
 }
 
@@ -94,13 +94,13 @@ const CALLER_ERRORS: ReadonlySet<number> = new Set([
 
 /** The failure of a server's call. `code` is the error code of its answer. */
 export function serverFailure(error: unknown, code: number, cancelled: boolean): Failure {
-  // A caller that cancelled receives no answer.
+  // A caller that cancelled receives no answer, so there is no code.
   if (cancelled) return { type: "cancelled", code: undefined, message: undefined };
   const message = McpError.is(error) ? error.message : undefined;
   return { type: CALLER_ERRORS.has(code) ? undefined : String(code), code: String(code), message };
 }
 
-/** The failure of a client's request: an error of the server, or a local one. */
+/** The failure of a client's request: an error from the server, or a local error. */
 export function clientFailure(error: unknown): Failure {
   if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
     return { type: String(error.code), code: String(error.code), message: error.message };
@@ -116,8 +116,8 @@ export function failedKind({ outcome, error, failure }: CallEnded): string {
 }
 
 /**
- * True if the tool or prompt that a call names exists, because its handler has run. A failed result of a handler object
- * does not prove that.
+ * True if the tool or prompt that a call names exists, because its handler has run. A failed result from a handler
+ * object does not prove this, because a handler object also answers calls to unknown tools.
  */
 export function targetExists({ outcome, error, failure }: CallEnded): boolean {
   if (outcome === "ok" || outcome === "input_required" || failure !== undefined) return true;
@@ -125,14 +125,14 @@ export function targetExists({ outcome, error, failure }: CallEnded): boolean {
 }
 
 /**
- * Names of tools, prompts and methods that may become labels and span names: only those that a call has proved to
- * exist. Otherwise callers could create any number of labels.
+ * Names that may become labels and span names. Learns only names of tools and prompts that a call has proved to exist,
+ * and a limited number of error codes and reasons. Otherwise callers could create any number of labels.
  */
 export class KnownNames {
   readonly #names = new Set<string>();
   readonly #max: number;
 
-  /** `max` is the number of names to learn. Later names stay unknown. */
+  /** `max` is the maximum number of names to learn. Later names stay unknown. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -141,7 +141,7 @@ export class KnownNames {
     return this.#names.has(name);
   }
 
-  /** Learns a name that exists. Returns true if it is known now. */
+  /** Learns a name that exists. Returns true if the name is known now. */
   learn(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#names.size >= this.#max || name.length > MAX_NAME_LENGTH) return false;
@@ -150,22 +150,22 @@ export class KnownNames {
   }
 }
 
-/** Longer names never become labels. The protocol recommends at most 128 characters. */
+/** Maximum length of a name that becomes a label, in characters. The protocol recommends at most 128. */
 const MAX_NAME_LENGTH = 128;
 
-/** Number of names of one kind to learn. */
+/** Maximum number of names of one kind to learn. Further names become `_OTHER`. */
 export const MAX_NAMES = 2000;
 
 /** Stands for a name that is not known. */
 export const OTHER = "_OTHER";
 
 /**
- * Number of reasons for refused senders to learn. The library has about 25, and an `authenticate` function may add
- * others.
+ * Maximum number of reasons for refused senders to learn. The library has about 25, and an `authenticate` function may
+ * add others. Further reasons become `_OTHER`.
  */
 export const MAX_REASONS = 100;
 
-/** The label for the reason of a refused sender, or its HTTP status if it has none. */
+/** Returns the label for a refused sender: the reason of the refusal, or the HTTP status if there is no reason. */
 export function refusedReason({ status, reason }: SenderRefused, reasons: KnownNames): string {
   if (typeof reason !== "string") return `http_${status}`;
   return reasons.learn(reason) ? reason : OTHER;

@@ -67,7 +67,7 @@ export interface LogCallsOptions {
 const MAX_TEXT_LENGTH = 1000;
 
 /**
- * Writes one log line per call of a server, per request of a client, and per change of a connection. The level is
+ * Writes one log line per call to a server, per request of a client, and per change of a connection. The level is
  * `info` for success, `warn` for a fault of a caller, a tool or a peer, and `error` for a fault of this side. Pass the
  * return value to `server.observe`, or to `connect` or `Host` as `observe`.
  */
@@ -81,7 +81,8 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   const { slowMs = 0 } = options;
   const isQuiet = ({ outcome, durationMs }: CallEnded | RequestEnded) =>
     durationMs < slowMs && (outcome === "ok" || outcome === "input_required");
-  // Returns the logger's result, because it may be a promise that rejects.
+  // All functions return the logger's result. It may be a promise, and the code that calls the observer handles
+  // rejections.
   const follower: RequestFollower = {
     ended: (request) => (isQuiet(request) ? undefined : write(logger, requestLine(request))),
   };
@@ -99,7 +100,7 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   };
 }
 
-/** Kinds of failures of this side. A caller, a tool or a peer causes all others. */
+/** Kinds of failures of this side. A caller, a tool or a peer causes all other kinds. */
 const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   "handler_error",
   "handler_throw",

@@ -37,8 +37,8 @@ interface Series {
 const BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /**
- * Number of series of one metric, so that labels cannot exhaust the memory. Further combinations of labels are not
- * counted.
+ * Maximum number of series of one metric, so that labels cannot exhaust the memory. Further combinations of labels are
+ * not counted.
  */
 const MAX_SERIES = 10_000;
 
@@ -55,7 +55,7 @@ class MetricFamily {
     this.#type = type;
     this.#help = help;
     this.#labels = labels;
-    // A metric without labels appears from the start.
+    // A metric without labels appears from the start, with the value 0.
     if (labels.length === 0) this.#find([]);
   }
 
@@ -88,7 +88,7 @@ class MetricFamily {
   }
 
   #find(values: readonly string[]): Series | undefined {
-    // No label of the library contains this character.
+    // No label value of the library contains NUL, so the key is unambiguous.
     const key = values.join("\u0000");
     const known = this.#series.get(key);
     if (known !== undefined || this.#series.size >= MAX_SERIES) return known;
@@ -125,7 +125,7 @@ function escaped(text: string, isLabel = false): string {
 /** Called for each failure, with the storage method and the reason. */
 type OnFailure = (operation: string, reason: string) => void;
 
-/** Returns the same storage, and reports its failures. */
+/** Returns a storage that behaves the same, and reports its failures. */
 function watchedStorage(storage: Storage, failed: OnFailure): Storage {
   return {
     kv: watchedPart(storage.kv, "kv", failed),
@@ -154,7 +154,7 @@ function watchedPart<P extends object>(part: P, name: string, failed: OnFailure)
   });
 }
 
-/** Runs a method, reports a failure, and passes on its result or error. */
+/** Runs a method, reports a failure, and passes on the result or error of the method. */
 function reportFailures(run: () => unknown, failed: (error: unknown) => void): unknown {
   try {
     const result = run();
@@ -176,11 +176,11 @@ function reasonOf(error: unknown): string {
 
 /**
  * Metrics of servers and clients, as text for Prometheus. Pass the object to `server.observe`, to `connect` or `Host`
- * as `observe`, and to `serveHttp` as `metrics`. Labels are names of methods, names of existing tools and prompts, and
- * kinds of errors.
+ * as `observe`, and to `serveHttp` as `metrics`. Labels are names of methods, names of existing tools and prompts,
+ * outcomes, kinds of errors, reasons of refusals, and methods of the storage.
  */
 export interface Metrics extends MetricsSource, Observer, ClientObserver {
-  /** Returns the same storage, and counts its failures: `new Server(info, { storage: metrics.storage(storage) })`. */
+  /** Wraps a storage to count its failures: `new Server(info, { storage: metrics.storage(storage) })`. */
   storage(storage: Storage): Storage;
 }
 
@@ -307,8 +307,8 @@ class PrometheusMetrics implements Metrics {
   }
 
   /**
-   * Returns the label for the name in a call. Empty if the method has no name, and never a name that the caller
-   * invented.
+   * Returns the label for the name in a call. Empty if the method has no name, and `_OTHER` for a name that the caller
+   * may have invented.
    */
   #label(method: string, name: string | undefined, exists: boolean): string {
     if (name === undefined || !isNamed(method)) return "";

@@ -25,8 +25,8 @@ import type {
 } from "./open-telemetry-api.js";
 
 /**
- * Writes and reads the trace of a context in `_meta`, with the propagators of the program, or as W3C Trace Context if
- * it has none.
+ * Writes the trace of a context to `_meta`, and reads it from there. Uses the propagators of the program, or W3C Trace
+ * Context if the program has none.
  */
 class TraceCarrier {
   readonly #api: OpenTelemetryApi;
@@ -53,7 +53,7 @@ class TraceCarrier {
     return this.#api.trace.setSpanContext(ambient, span);
   }
 
-  /** Checked until there are some, because a program may start its SDK later. */
+  /** True if the program has propagators. Checked until it has, because a program may start its SDK later. */
   #hasPropagators(): boolean {
     this.#propagates ||= this.#api.propagation.fields().length > 0;
     return this.#propagates;
@@ -64,15 +64,15 @@ function traceOf({ traceId, spanId, traceFlags }: ApiSpanContext): TraceContext 
   return readTrace({ traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}` });
 }
 
-/** Constants of OpenTelemetry: the kinds of spans, and the status of a failed one. */
+/** Constants of OpenTelemetry: the kinds of spans, and the status of a failed span. */
 export const SERVER = 1;
 export const CLIENT = 2;
 const ERROR = 2;
 
-/** The bucket bounds that the conventions advise, in seconds. */
+/** The bucket bounds that the semantic conventions recommend, in seconds. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Number of error codes that become labels, and the codes that always do. */
+/** Maximum number of error codes that become labels, and the codes that always do. Further codes become `_OTHER`. */
 const MAX_CODES = 100;
 const COMMON_CODES = [
   PARSE_ERROR,
@@ -94,7 +94,9 @@ const DESCRIPTIONS = {
 export interface StartedSpan {
   readonly span: ApiSpan;
   readonly context: ApiContext;
-  /** True if the span name is complete. The name of a tool or prompt is added when it is known to exist. */
+  /**
+   * True if the span name is complete. The name of a tool or prompt is added when the tool or prompt is known to exist.
+   */
   readonly isNamed: boolean;
 }
 
@@ -103,7 +105,7 @@ interface RecorderOptions {
   readonly metrics?: boolean | undefined;
 }
 
-/** The instruments of one `telemetry`. */
+/** The instruments of one `Telemetry` object. */
 export class Recorder {
   readonly api: OpenTelemetryApi;
   readonly carrier: TraceCarrier;
@@ -112,7 +114,7 @@ export class Recorder {
   readonly #tracer: ApiTracer;
   readonly #histograms = new Map<string, ApiHistogram>();
   readonly #names = new KnownNames(MAX_NAMES);
-  /** Known error codes, bounded because a peer can invent any number. */
+  /** Known error codes, bounded because a peer can invent any number of codes. */
   readonly #codes = new KnownNames(MAX_CODES);
 
   readonly #reasons = new KnownNames(MAX_REASONS);
@@ -132,7 +134,7 @@ export class Recorder {
     if (this.#options.metrics === false) return;
     let histogram = this.#histograms.get(name);
     if (histogram === undefined) {
-      // Created with the first value, when the program has started its SDK.
+      // Created with the first value, because by then the program has started its SDK.
       const advice = { explicitBucketBoundaries: BUCKETS };
       const options = { description: DESCRIPTIONS[name], unit: "s", advice };
       histogram = this.api.metrics.getMeter(...this.#named).createHistogram(name, options);
@@ -200,7 +202,7 @@ export class Recorder {
     this.recordDuration(`mcp.${side}.operation.duration`, ms, attributes, context);
   }
 
-  /** Replaces an unknown code, so that the failure can become labels. */
+  /** Replaces an error code that is not known, so that the number of labels stays bounded. */
   #bounded({ type, code, message }: Failure): Failure {
     if (code === undefined || this.#codes.learn(code)) return { type, code, message };
     return { type: type === undefined ? undefined : OTHER, code: OTHER, message };

@@ -45,7 +45,7 @@ import { CLIENT, Recorder, SERVER, type StartedSpan } from "./recorder.js";
 
 /** Options of `telemetry`. */
 export interface TelemetryOptions {
-  /** True to create spans. Without them, the trace of a caller is still passed on. Default: true. */
+  /** True to create spans. Without spans, the trace of a caller is still passed on. Default: true. */
   spans?: boolean | undefined;
   /** True to record durations as metrics. Default: true. */
   metrics?: boolean | undefined;
@@ -76,7 +76,7 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
   const recorder = new Recorder(api, NAME, LIBRARY_VERSION, options);
   return {
     attached(server: object) {
-      // Safe: only servers call it.
+      // Safe: only a server calls this function, with itself.
       if (options.content === true) (server as Server).use(recordCall(api));
     },
     follow: (call: CallStarted): CallFollower => new ServerSpan(recorder, call),
@@ -129,7 +129,7 @@ function addJson(attributes: Attributes, key: string, value: unknown): void {
   attributes[key] = jsonOf(value).slice(0, MAX_CONTENT_LENGTH);
 }
 
-/** Encodes a value. Values that are not JSON fail where they are sent, not here. */
+/** Encodes a value for a span. Values that are not JSON become empty text here, and fail where they are sent. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
@@ -253,8 +253,8 @@ function knownMethod(method: string): string {
 }
 
 /**
- * Returns the caller's trace as parent, with a link to the active span, such as that of the HTTP request. The active
- * span is the parent if the caller sent no trace, or if an outer call already has this trace.
+ * Returns the caller's trace as parent, with a link to the active span, such as the span of the HTTP request. The
+ * active span is the parent if the caller sent no trace, or if an outer call already has this trace.
  */
 function parentOf(
   recorder: Recorder,
@@ -289,7 +289,7 @@ function codeOf(error: unknown, protocolVersion: string): number {
 function answerSpan(recorder: Recorder, started: AnswerStarted): AnswerFollower {
   const { protocolVersion, requestId, sessionId } = started;
   const { transport, protocol } = started.network ?? {};
-  // Without the address, which belongs to the side that asks, not to the one that serves here.
+  // Omit the address: it is the address of the MCP server, but in this span the client is the side that serves.
   const network = { transport, protocol };
   const subject = { method: knownMethod(started.method), name: undefined, protocolVersion, network };
   const { parent, linked } = parentOf(recorder, started);

@@ -28,13 +28,13 @@ export interface TraceCallsOptions {
   platform?: Pick<Platform, "monotonic" | "warn"> | undefined;
 }
 
-/** Number of calls that are traced at the same time. Beyond that, the oldest trace is dropped. */
+/** Maximum number of calls that are traced at the same time. Beyond that, the oldest trace is dropped. */
 const MAX_CALLS = 1_000;
 
 /**
  * Traces calls through the layers of a client and of servers in the same process. Passes each trace to `onTrace` when
- * the call has ended. The server's part is found by the request id, so use one tracer per connection. When the
- * connection closes, the unfinished calls are passed as far as they got.
+ * the call has ended. A server's call is matched to its request by the request id, so use one tracer per connection.
+ * When the connection closes, the traces of unfinished calls are passed as far as they got.
  */
 export function traceCalls(onTrace: (trace: TraceSpan) => void, options: TraceCallsOptions = {}): CallTracer {
   const tracer = new Tracer(onTrace, options.platform ?? platform);
@@ -108,7 +108,8 @@ class Tracer {
   }
 
   answer({ method }: AnswerStarted): AnswerFollower | undefined {
-    // The protocol does not identify the call that a question belongs to.
+    // The protocol does not identify the call that a question belongs to, so the call is known only if it is the only
+    // one.
     const [only, ...others] = this.#calls.values();
     if (only === undefined || others.length > 0) return undefined;
     const span = (only.request?.transport ?? only.span).begin("client", "answer", method, this.#now);
@@ -195,7 +196,7 @@ function outcomeOf(outcome: RequestEnded["outcome"], error: unknown): string {
   return outcome === "error" ? McpError.from(error).kind : outcome;
 }
 
-/** The methods of the questions in an interim result. */
+/** Returns the methods of the questions in an interim result, at most ten. */
 function questionsIn(result: unknown): string {
   const asked = isObject(result) ? result["inputRequests"] : undefined;
   if (!isObject(asked)) return "";

@@ -4,7 +4,10 @@ import type { CallLayer } from "../server/contract/observer.js";
 /**
  * A layer of a trace.
  *
- * On the client, `call` contains one `request` for each message that was sent for the call, and `answers` while questions are answered between two requests. The `era` encodes a request, and the `transport` carries it. On a server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. A server sends a `question` and a client sends an `answer`, in revisions where servers ask by request.
+ * On the client, `call` contains one `request` for each message that was sent for the call, and `answers` while
+ * questions are answered between two requests. The `era` encodes a request, and the `transport` carries it. On a
+ * server, `call` contains the layers that `CallFollower.layer` reports. `progress` has no duration. In revisions where
+ * servers ask by request, a server sends a `question` and a client sends an `answer`.
  */
 export type TraceLayer =
   | CallLayer
@@ -35,7 +38,9 @@ export interface TraceSpan {
   readonly spans: readonly TraceSpan[];
 }
 
-/** Number of spans in one trace. Later ones are dropped, so that a call with endless progress stays small. */
+/**
+ * Maximum number of spans in one trace. Later spans are dropped, so that a trace with endless progress stays small.
+ */
 const MAX_SPANS = 1_000;
 const MAX_DETAIL_LENGTH = 200;
 
