@@ -43,6 +43,7 @@ export interface LostParts {
   readonly parts: readonly string[];
 }
 
+/** Maximum number of tools to adapt. Beyond that, adapting fails with `limit_exceeded`. */
 const MAX_TOOLS = 10_000;
 const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 

@@ -86,7 +86,7 @@ export async function toAiSdkTools(
   return Object.fromEntries(tools);
 }
 
-/** Brand of AI SDK schemas. The SDK adds `additionalProperties: false` to schemas without it. */
+/** Brand of AI SDK schemas. The SDK adds `additionalProperties: false` to schemas without this brand. */
 const AI_SDK_SCHEMA = Symbol.for("vercel.ai.schema");
 
 function schemaOf(jsonSchema: Record<string, unknown>): AiSdkSchema {

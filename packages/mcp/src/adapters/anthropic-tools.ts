@@ -4,7 +4,7 @@ import { isSupportedImage, partText, type ResultPart, resultParts } from "./resu
 
 /** A tool of Anthropic's Messages API. */
 export interface AnthropicTool {
-  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
+  /** The name for the model. Differs from the server's name if the API would reject that name. */
   name: string;
   /** The tool's description; its title or name if the server gave none. */
   description: string;
@@ -48,7 +48,7 @@ export interface AnthropicResult {
   type: "tool_result";
   /** The `id` of the call. */
   tool_use_id: string;
-  /** The content of the result. Images of other types, audio and files appear as a short text. */
+  /** The content of the result. Audio, files and images that the API does not accept appear as a short text. */
   content: AnthropicContent[];
   /** True if the call failed. Absent otherwise. */
   is_error?: boolean;

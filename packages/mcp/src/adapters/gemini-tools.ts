@@ -13,7 +13,7 @@ import type { SchemaNode } from "./schema/merge-schemas.js";
 
 /** A function that Gemini models may call. */
 export interface GeminiFunction {
-  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
+  /** The name for the model. Differs from the server's name if the API would reject that name. */
   name: string;
   /** The tool's description; its title or name if the server gave none. */
   description: string;
@@ -121,8 +121,8 @@ export async function toAdkTools<T>(source: ToolSource, options: AdkToolsOptions
         return geminiResponse(await adapted.callForModel(tool.name, args, { signal }));
       },
     };
-    // Safe: the class accepts this definition. Its own type is generic over schema libraries that are not dependencies
-    // of this one.
+    // Safe: the class accepts this definition. Its own type is generic over schema libraries that this library does not
+    // depend on.
     return new options.FunctionTool(definition as never);
   });
 }
@@ -133,7 +133,7 @@ type GeminiSchema = Record<string, unknown>;
 /** Keywords whose numbers the API expects as strings. */
 const COUNTS = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/** Converts a schema that was lowered for Gemini to the API's notation. */
+/** Converts a schema of the dialect `GEMINI` to the notation of the API. */
 export function geminiSchema(schema: SchemaNode): GeminiSchema {
   const result: GeminiSchema = {};
   for (const [keyword, value] of Object.entries(schema)) {

@@ -30,8 +30,8 @@ export async function toLangChainTools<T>(source: ToolSource, options: LangChain
       return [contentOf(result), result];
     };
     const fields = { name, description, schema, responseFormat: "content_and_artifact" };
-    // Safe: the function accepts these arguments. Its overloads name schema libraries that are not dependencies of this
-    // one.
+    // Safe: the function accepts these arguments. Its overloads name schema libraries that this library does not depend
+    // on.
     return options.tool(run as never, fields as never);
   });
 }

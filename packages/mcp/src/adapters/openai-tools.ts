@@ -13,7 +13,10 @@ import { isSupportedImage, partText, type ResultPart, resultParts, textOfResult 
 
 /** Options of `toOpenAITools`. */
 export interface OpenAIToolsOptions {
-  /** Lowers the schemas to OpenAI's strict mode, in which arguments always match the schema. Default: true. */
+  /**
+   * Converts the schemas to the subset that OpenAI's strict mode supports. In strict mode, arguments always match the
+   * schema. Default: true.
+   */
   strict?: boolean | undefined;
 }
 
@@ -21,7 +24,7 @@ export interface OpenAIToolsOptions {
 export interface OpenAIResponsesTool {
   /** The type of the tool. */
   type: "function";
-  /** The name for the model. Differs from the server's name if that has characters that the API rejects. */
+  /** The name for the model. Differs from the server's name if the API would reject that name. */
   name: string;
   /** The tool's description; its title or name if the server gave none. */
   description: string;
@@ -161,7 +164,7 @@ function responsesOutput(result: CallToolResult): OpenAIResponsesOutput["output"
   );
 }
 
-/** The API has no error flag, so the text begins with `Error:`. */
+/** Returns the result as text. The API has no error flag, so the text of a failure begins with `Error:`. */
 function chatContent(result: CallToolResult): string {
   return result.isError === true ? `Error: ${textOfResult(result)}` : textOfResult(result);
 }

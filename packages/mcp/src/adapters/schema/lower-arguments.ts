@@ -33,7 +33,7 @@ export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): Lowe
   };
 }
 
-/** Size limits for a schema, far above those of any usable tool. */
+/** Maximum size of a schema, far above that of any usable tool. */
 const MAX_SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
 
 /** Copies a schema. A schema that is too large becomes one without arguments. */
@@ -62,7 +62,7 @@ function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
   return root;
 }
 
-/** Merges the properties of all alternatives, and requires those that every alternative requires. */
+/** Merges the properties of all alternatives. Requires only the properties that every alternative requires. */
 function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly unknown[], keyword: string): SchemaNode {
   const branches = list.flatMap((one) => {
     const plain = isObject(one) ? plainSchema(whole, one, new Set()) : undefined;

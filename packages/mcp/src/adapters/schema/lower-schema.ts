@@ -11,7 +11,7 @@ import {
 import { CONTAINERS, findReference, mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import { legalName, type SchemaDialect } from "./schema-dialect.js";
 
-/** Number of subschemas that are lowered; values of further ones are passed as JSON text. */
+/** Maximum number of subschemas that are converted. Values of further subschemas are passed as JSON text. */
 const MAX_NODES = 2000;
 const MAX_NOTE_LENGTH = 400;
 const ANY_JSON = "Any JSON value, as JSON text.";
@@ -20,16 +20,16 @@ const ANY_JSON = "Any JSON value, as JSON text.";
 interface SchemaPosition {
   /** Number of enclosing objects and lists. */
   readonly depth: number;
-  /** References followed on the way here. */
+  /** References followed on the path to this position. */
   readonly within: ReadonlySet<string>;
   /** Path for messages, such as `city.name`. */
   readonly path: string;
 }
 
-/** Lowers one schema to a provider's dialect. */
+/** Converts one schema to a provider's dialect. */
 export class SchemaLowerer {
   readonly dialect: SchemaDialect;
-  /** Descriptions of the constraints that the lowered schema cannot express. */
+  /** Descriptions of the constraints that the converted schema cannot express. */
   readonly lost: string[] = [];
   readonly root: SchemaNode;
   /** Shortened JSON of schemas, cached because many positions may refer to one schema. */
@@ -175,7 +175,7 @@ export class SchemaLowerer {
   }
 
   /**
-   * Validates values against a part of the tool's own schema. Accepts every value if that part cannot be validated.
+   * Returns a validator for a part of the tool's own schema. It accepts every value if that part cannot be validated.
    */
   accepts(node: unknown): (value: unknown) => boolean {
     const { $schema, $defs, definitions } = this.root;
@@ -217,7 +217,7 @@ function flattened(lowered: LoweredSchema): LoweredSchema {
   return { ...lowered, schema: { anyOf: flat } };
 }
 
-/** True if a value identifies its alternative. JSON text cannot be told from other strings. */
+/** True if a value identifies its alternative. JSON text cannot be distinguished from other strings. */
 function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaDialect): boolean {
   const texts = branches.filter(({ schema }) => [schema["type"]].flat().includes("string"));
   if (texts.length > 1 && texts.some(({ plain }) => !plain)) return false;
@@ -238,8 +238,8 @@ function areDistinguishable(branches: readonly LoweredSchema[], dialect: SchemaD
 }
 
 /**
- * Lowers `enum` or `const`, and adds the type that providers require. Undefined without values, or if a value is an
- * object or a list.
+ * Converts `enum` or `const`, and adds the type that providers require. Undefined if there are no values, or if a value
+ * is an object or a list.
  */
 function lowerEnum(node: SchemaNode, dialect: SchemaDialect): LoweredSchema | undefined {
   const all: readonly unknown[] = node["const"] !== undefined ? [node["const"]] : (node["enum"] as readonly unknown[]);
@@ -273,7 +273,7 @@ interface LoweredProperty {
   readonly absentIsNull: boolean;
 }
 
-/** Lowers an object with named properties. An object with arbitrary names becomes JSON text. */
+/** Converts an object with named properties. An object with arbitrary names becomes JSON text. */
 function lowerObject(lowering: SchemaLowerer, node: SchemaNode, place: SchemaPosition): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   const isMap = (isObject(more) && Object.keys(more).length > 0) || patternProperties !== undefined;
@@ -290,7 +290,7 @@ function namesOf({ properties, required }: SchemaNode): string[] {
   return [...new Set([...Object.keys(Object(properties)), ...listed])];
 }
 
-/** Lowers the arguments as a whole. The result is always an object, because providers require one. */
+/** Converts the arguments as a whole. The result is always an object, because providers require one. */
 export function lowerRoot(lowering: SchemaLowerer, node: SchemaNode): LoweredSchema {
   const { additionalProperties: more, patternProperties } = node;
   if ((more !== undefined && more !== false) || patternProperties !== undefined) {
@@ -357,7 +357,7 @@ function propertiesOf(
 }
 
 /**
- * True if `null` is a valid value of the property. The lowered schema alone is not enough: two alternatives of a
+ * True if `null` is a valid value of the property. The converted schema alone is not enough: two alternatives of a
  * `oneOf` that both accept `null` reject it together.
  */
 function canBeNull(lowering: SchemaLowerer, schema: unknown, lowered: LoweredSchema): boolean {

@@ -9,7 +9,7 @@ export interface LoweredSchema {
   readonly plain: boolean;
   /** Converts a value of the tool's schema to the provider's form. */
   encode(value: unknown): unknown;
-  /** Converts a value from the provider's form to the one that the tool expects. */
+  /** Converts a value from the provider's form to the form that the tool expects. */
   decode(value: unknown): unknown;
 }
 
@@ -21,8 +21,9 @@ export function unchanged(schema: SchemaNode): LoweredSchema {
 }
 
 /**
- * Represents a value as JSON text, because the provider cannot describe it. Text that is not JSON stays a string. So
- * does text that the tool accepts only as a string: models omit the quotes around strings that look like numbers.
+ * Represents a value as JSON text, because the provider cannot describe it. Decoded text stays a string if it is not
+ * JSON, or if the tool accepts only the string. The latter occurs because models omit the quotes around strings that
+ * look like numbers.
  */
 export function jsonText(description: string, isAccepted: (value: unknown) => boolean): LoweredSchema {
   return {
@@ -45,7 +46,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** True if a lowered schema accepts `null`. */
+/** True if a converted schema accepts `null`. */
 export function acceptsNull({ type, anyOf }: SchemaNode): boolean {
   if (Array.isArray(anyOf)) return anyOf.some((branch) => isObject(branch) && acceptsNull(branch));
   return [type].flat().includes("null");
@@ -61,8 +62,8 @@ export function orNull(schema: SchemaNode): SchemaNode {
 }
 
 /**
- * Combines alternatives. Decoding uses the first alternative that accepts the value and yields one that `original`
- * accepts.
+ * Combines alternatives. Decoding uses the first alternative whose schema accepts the value, and whose decoded value
+ * `original` accepts.
  */
 export function alternatives(branches: readonly LoweredSchema[], original: (value: unknown) => boolean): LoweredSchema {
   const schema = { anyOf: branches.map((branch) => branch.schema) };
@@ -86,8 +87,8 @@ export function alternatives(branches: readonly LoweredSchema[], original: (valu
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Returns a validator for a schema, compiled on first use. It accepts every value if the schema is too complex or
- * refers to another document, because the server validates the value anyway.
+ * Returns a validator for a schema, compiled on first use. The validator accepts every value if the schema is too
+ * complex or refers to another document, because the server validates the value anyway.
  */
 export function acceptedBy(schema: () => SchemaNode): (value: unknown) => boolean {
   let validator: Validator | undefined;

@@ -10,6 +10,10 @@ const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated"
 export const CONTAINERS: readonly string[] = ["$schema", "$id", "$defs", "definitions", "$anchor", "$vocabulary"];
 const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
 const LOWER_BOUNDS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+/**
+ * Maximum number of rounds in which `$ref` and `allOf` of one schema are resolved. Beyond that, the schema is not
+ * merged.
+ */
 const MAX_REFERENCES = 32;
 
 /** Resolves a local `$ref` within `root`. Undefined if the target does not exist. */
@@ -55,7 +59,7 @@ export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<st
 }
 
 /**
- * Merges two schemas into one that accepts what both accept, with the annotations of the second. Undefined if one
+ * Merges two schemas into one that accepts what both accept, with the annotations of the second. Undefined if a single
  * schema cannot express that.
  */
 export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefined {
@@ -74,7 +78,7 @@ export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefin
   return merged;
 }
 
-/** True if one schema forbids additional properties and the other names some of them. */
+/** True if one schema restricts additional properties and the other declares some of them. */
 function areClosedToEachOther(one: SchemaNode, other: SchemaNode): boolean {
   const closes = (schema: SchemaNode, against: SchemaNode) =>
     schema["additionalProperties"] !== undefined &&

@@ -8,19 +8,19 @@ export interface SchemaDialect {
   readonly formats: readonly string[];
   /** True if the provider supports a pattern. */
   readonly pattern: (source: string) => boolean;
-  /** Every property must be required. Optional properties become nullable, and `null` means absent. */
+  /** True if every property must be required. Optional properties then become nullable, and `null` means absent. */
   readonly allRequired: boolean;
-  /** Objects need `additionalProperties: false`. */
+  /** True if objects need `additionalProperties: false`. */
   readonly closed: boolean;
-  /** `enum` may contain only non-empty strings. */
+  /** True if `enum` may contain only non-empty strings. */
   readonly stringEnums: boolean;
-  /** An object needs at least one property. */
+  /** True if an object needs at least one property. */
   readonly filledObjects: boolean;
-  /** Object alternatives must differ in the name or the values of their first property. */
+  /** True if object alternatives must differ in the name or the values of their first property. */
   readonly distinctFirstKeys: boolean;
   /** Allowed property names; others are replaced. Default: every name. */
   readonly propertyName?: RegExp;
-  /** Number of nested objects and lists, including the root. Deeper values become JSON text. */
+  /** Maximum number of nested objects and lists, including the root. Deeper values become JSON text. */
   readonly maxDepth: number;
 }
 
@@ -78,7 +78,7 @@ export function legalName(name: string, taken: ReadonlySet<string>): string {
     .replace(/^(?=[0-9])/, "_")
     .slice(0, MAX_NAME_LENGTH - 1 - DIGEST_CHARACTERS);
   for (let attempt = 0; ; attempt++) {
-    // JSON, because it distinguishes lone surrogates, which UTF-8 cannot encode.
+    // Hash JSON, because it distinguishes lone surrogates, which UTF-8 cannot encode.
     const bytes = sha256(new TextEncoder().encode(JSON.stringify([name, attempt])));
     const digest = Array.from(bytes.subarray(0, DIGEST_CHARACTERS / 2), (byte) => byte.toString(16).padStart(2, "0"));
     const legal = `${clean}_${digest.join("")}`;
