@@ -22,7 +22,7 @@ export interface ServerSelf {
   readonly methods: MethodTable;
 }
 
-/** How long and for whom a result may be cached. */
+/** The lifetime of a cached result, and who may share it. */
 export interface CacheHint {
   ttlMs: number;
   scope: "public" | "private";
@@ -82,7 +82,7 @@ export interface RequestSource {
   session?: Session | undefined;
   http?: HttpRequestInfo | undefined;
   batched?: boolean;
-  /** False for a handshake whose session is not stored. */
+  /** False for a handshake to a server that does not store sessions. */
   opensSession?: boolean;
 }
 
@@ -119,7 +119,7 @@ export interface EncodedAnswer {
 export interface ServerEra {
   readonly name: EraName;
   /**
-   * True if questions are part of interim results and the handler runs again with the answers. Otherwise they are
+   * True if questions are part of interim results and the handler runs again with the answers. Otherwise questions are
    * separate requests.
    */
   readonly replays: boolean;
@@ -203,7 +203,7 @@ export interface ClientEra {
    * servers do not declare.
    */
   offers(capabilities: ServerCapabilities, capability: string): boolean;
-  /** The arguments that calls of a tool repeat in headers. */
+  /** The arguments that calls to a tool repeat in headers. */
   mirroredParams(inputSchema: unknown): ParamHeaderTable;
   /** The wire form of a request. */
   encode(id: Id, call: OutgoingCall): EncodedMessage & { id: Id };

@@ -8,7 +8,8 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Encodes a text as a header value: unchanged if a header can contain it, otherwise as Base64.
+ * Encodes a text as a header value: unchanged if a header can contain it, otherwise as Base64. A text that looks like
+ * an encoded value is encoded too.
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -18,7 +19,7 @@ export function encodeHeaderValue(text: string): string {
   return `${OPEN}${toBase64(new TextEncoder().encode(text))}${CLOSE}`;
 }
 
-/** Decodes a header value. Returns undefined for characters beyond ASCII and for invalid Base64. */
+/** Decodes a header value. Returns undefined for invalid Base64, and for a plain value that is not visible ASCII. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!isSentinel(value)) return value === "" || PLAIN.test(value) ? value : undefined;
   const inner = value.slice(OPEN.length, -CLOSE.length);

@@ -7,7 +7,7 @@ import type { Notifications } from "../protocol/features/method-types.js";
 /** A notification as middleware receives it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareNotification = {
   [M in keyof Notifications & string]: {
-    /** `incoming` if the peer sent it, `outgoing` if it is about to be sent to the peer. */
+    /** `incoming` if the peer sent the notification, `outgoing` if it is about to be sent to the peer. */
     readonly direction: "incoming" | "outgoing";
     /** The JSON-RPC method, for example `notifications/progress`. */
     readonly method: M;
@@ -19,10 +19,10 @@ export type MiddlewareNotification = {
 }[keyof Notifications & string];
 
 /**
- * Runs around every notification, one at a time and in order, outermost first. `next()` passes the notification on,
- * `next({ params })` passes a changed one on, and without `next` it is dropped. Call `next` before the function
- * returns: a later call would change the order of messages. An exception drops the notification and is reported as a
- * warning.
+ * Runs around every notification. Notifications pass one at a time and in order, through the outermost middleware
+ * first. `next()` passes the notification on, and `next({ params })` passes it on with other parameters. Without a call
+ * of `next` the notification is dropped. Call `next` before the function returns: a later call would change the order
+ * of messages. An exception drops the notification and is reported as a warning.
  */
 export type NotificationMiddleware = (
   notification: MiddlewareNotification,
@@ -33,8 +33,8 @@ export type NotificationMiddleware = (
 type Warn = (message: string) => void;
 
 /**
- * The middleware, checked. Throws `invalid_definition` for a value that is not a function, so that its author sees the
- * error at registration.
+ * Checks that every middleware is a function. Otherwise throws `invalid_definition`, so that the author sees the error
+ * at registration.
  */
 export function checkedNotificationMiddleware(middleware: readonly unknown[]): readonly NotificationMiddleware[] {
   for (const one of middleware) {
@@ -52,8 +52,8 @@ export function checkedNotificationMiddleware(middleware: readonly unknown[]): r
 }
 
 /**
- * Runs a notification through middleware. `deliver` receives the result, which is the same object if nothing changed
- * it. Never throws.
+ * Runs a notification through middleware. `deliver` receives the resulting notification, which is `message` itself if
+ * no middleware changed it. Never throws.
  */
 export function passNotification(
   stack: readonly NotificationMiddleware[],
@@ -72,7 +72,7 @@ export function passNotification(
       open = false;
       from(index + 1, changed === undefined ? given : withParams(given, changed.params));
     };
-    // The method table has more methods than the types.
+    // The cast is needed because the method table has methods that the type `Notifications` lacks.
     const seen = { ...place, method, params: given.params } as unknown as MiddlewareNotification;
     let returned: unknown;
     try {

@@ -1,13 +1,16 @@
 import type { Id } from "../jsonrpc/message.js";
 import { META } from "../protocol/meta.js";
 
-/** The text of a notification. */
+/** The JSON text of a notification. */
 export function notificationText(method: string, params?: object): string {
   const body = params === undefined ? "" : `,"params":${JSON.stringify(params)}`;
   return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${body}}`;
 }
 
-/** A notification for many subscriptions. It is serialised once, then completed with the id of each subscription. */
+/**
+ * Serialises a notification for many subscriptions once. The returned function completes the text with the id of a
+ * subscription.
+ */
 export function subscriptionNotification(method: string, params: object = {}): (subscription: Id) => string {
   const body = JSON.stringify(params);
   const open = body === "{}" ? "{" : `${body.slice(0, -1)},`;

@@ -99,7 +99,8 @@ export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, 
     const value = argumentAt(args, path) ?? undefined;
     const sent = http.header(header.toLowerCase())?.trim();
     if (sent === undefined && value === undefined) continue;
-    // An intermediary may have used the header for routing or authorization, so the call must confirm it.
+    // An intermediary may have used the header for routing or authorization, so a header without its argument is an
+    // error.
     if (sent === undefined || value === undefined) {
       const which = sent === undefined ? "missing although" : "present but";
       throw mismatch(
@@ -113,9 +114,9 @@ export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, 
   }
 }
 
-/** True if a header equals an argument. The type of the argument is not validated yet. */
+/** True if a header equals an argument. The type of the argument has not been validated at this point. */
 function matchesArgument(decoded: string, value: unknown, type: ParamHeader["type"]): boolean {
   if (typeof value === "object") return false;
-  // An integer argument may arrive as text, which is converted later.
+  // Integers are compared by value, so that `42.0` in the header equals 42.
   return decoded === String(value) || (type === "integer" && decoded !== "" && Number(decoded) === value);
 }

@@ -48,7 +48,7 @@ function textOf(result: unknown, revision: Revision, make: () => string): string
   return text;
 }
 
-/** The JSON text of a result without further members. */
+/** The JSON text of a result to which the era adds no members. `shape` converts the result to an older revision. */
 export function plainResultText(
   result: unknown,
   method: string,
@@ -65,7 +65,7 @@ export function plainResultText(
 /**
  * The JSON text of a result with `tail` merged in. `tail.text` is the inside of an object, for example
  * `"resultType":"complete"`. `shape` converts the result to an older revision. Appending text avoids a new object, but
- * is safe only if no key occurs on both sides.
+ * is safe only if no key occurs in both the result and `tail`.
  */
 export function resultTextWithTail(
   given: unknown,
@@ -81,7 +81,7 @@ export function resultTextWithTail(
     }
     const text = serialise(result, method);
     if (text === "{}") return `{${tail.text}}`;
-    // The output of `toJSON` is known only from the text.
+    // The members that `toJSON` returns are known only from the text, so the text is parsed before they are merged.
     if ("toJSON" in (result as object)) {
       return JSON.stringify(merge(JSON.parse(text) as Record<string, unknown>, tail.members));
     }
@@ -108,8 +108,8 @@ function serialise(result: unknown, method: string): string {
 }
 
 /**
- * The text of a result that is exactly one text block, as most results of tools are. Built without calling
- * `JSON.stringify` on the three objects. Undefined for every other result.
+ * The text of a result that is exactly one text block, as most results of tools are. Calls `JSON.stringify` only for
+ * the text, not for the three objects around it. Undefined for every other result.
  */
 function oneTextBlock(result: unknown): string | undefined {
   if (!isObject(result) || !hasExactly(result, CONTENT)) return undefined;
@@ -136,7 +136,10 @@ function collides(result: object, members: Record<string, unknown>): boolean {
   return false;
 }
 
-/** The added members win, except over the result's own `_meta` members and cache hints. */
+/**
+ * Adds `members` to a result. The result's own cache hints and members of `_meta` take precedence, but its `resultType`
+ * is replaced.
+ */
 function merge(result: Record<string, unknown>, members: Record<string, unknown>): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...result };
   for (const [key, value] of Object.entries(members)) {

@@ -5,8 +5,8 @@ import type { LoggingLevel } from "../protocol/logging.js";
 import { featuresOf, isRevision, REVISIONS, type Revision, revisionsOf } from "../protocol/revisions.js";
 
 /**
- * The state of a stateful server for one client. Plain JSON, so that any node can load it from a shared storage. Call
- * `Peer.sessionChanged` after changing it.
+ * The state of a stateful server for one client. Plain JSON, so that any node can load the session from a shared
+ * storage. Call `Peer.sessionChanged` after changing a session.
  */
 export interface Session {
   revision: Revision;
@@ -23,16 +23,17 @@ export interface Session {
 
 /**
  * True if the client has finished the handshake or behaves as if it had. Some clients never send
- * `notifications/initialized`, and their sessions live as long as others.
+ * `notifications/initialized`. Their sessions count as ready after the first request, so that they do not expire after
+ * `handshakeMs`.
  */
 export function isReady(session: Session): boolean {
   return session.initialized || session.usedEarly === true;
 }
 
 /**
- * Records a request that arrived before `notifications/initialized`. By default the server accepts it: the
- * specification asks clients only to wait for the response to `initialize`, and with SHOULD NOT. Returns true for the
- * first such request of a session, except `ping`. Throws `invalid_request` if `early` is `refuse`.
+ * Records a request that arrived before `notifications/initialized`. By default the server accepts such a request,
+ * because the specification only advises clients (SHOULD NOT) against requests before the response to `initialize`.
+ * Returns true for the first such request of a session, except `ping`. Throws `invalid_request` if `early` is `refuse`.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
@@ -54,8 +55,9 @@ export function opensSessions(revisions: readonly Revision[]): boolean {
 }
 
 /**
- * The revision in the version header of an HTTP request that belongs to a session, or the error that rejects it. The
- * first revisions do not define the header. A request without it is an error only if the server supports none of them.
+ * The revision in the version header of an HTTP request that belongs to a session, or an error if the server does not
+ * support that revision. The first revisions do not define the header, so a request without the header is an error only
+ * if the server supports none of these revisions.
  *
  * Spec: Transports, "Protocol Version Header",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
@@ -79,7 +81,7 @@ export function sessionRevision(
   return new McpError(kind, message, { data: { ...data, requested } });
 }
 
-/** True if a message may be an array of messages. */
+/** True if the revision has batches, that is, arrays of messages. */
 export function allowsBatches(revision: Revision): boolean {
   return featuresOf(revision).batch;
 }

@@ -16,14 +16,11 @@ export interface RequestedTask {
  * The rules of tasks in a revision: which side decides that a call becomes a task, and the form of tasks in messages.
  */
 export interface TaskDialect {
-  /**
-   * True if clients declare support for tasks. Otherwise each call asks for a task, and `tools/list` states which tools
-   * support it.
-   */
+  /** True if clients declare support for tasks. Otherwise each call asks for a task, if the revision has tasks. */
   readonly clientsDeclare: boolean;
   /**
-   * True if calls ask for their task. `tools/list` then states which tools support tasks, and a call that asks for a
-   * task gets one even if its result is already known.
+   * True if a call has to ask for its task. `tools/list` then states which tools support tasks, and a call that asks
+   * for a task gets one even if its result is already known.
    */
   readonly callsRequest: boolean;
   /**
@@ -38,15 +35,17 @@ export interface TaskDialect {
   /** Capabilities that a client declares in addition to the extension, given the questions that it can answer. */
   answerCapabilities(canAnswer: (method: Question["method"]) => boolean): ClientCapabilities;
   /**
-   * The task that this request may be answered with. Undefined if it may not become a task. Throws `invalid_params` for
-   * a malformed task request.
+   * The client's request for a task. Undefined if the call may not become a task. Throws `invalid_params` for a
+   * malformed request.
    */
   requestedTask(call: Pick<Call, "params" | "clientCapabilities">): RequestedTask | undefined;
-  /** Throws unless the sender of a request about tasks may send it. */
+  /** Throws if the client may not send requests about tasks. */
   checkCaller(call: Call): void;
   /** The error for a tool that can only run as a task, called by a client without support for tasks. */
   taskRequiredError(tool: string): McpError;
-  /** The task that the server requests as the answer to its question. Undefined if it wants the answer itself. */
+  /**
+   * The task that the server requests as the answer to its question. Undefined if the server wants the answer itself.
+   */
   requestedAnswerTask(question: Question): RequestedTask | undefined;
   /** True if the client can answer this question with a task. */
   asksByTask(call: Call, question: Question): boolean;
@@ -56,7 +55,7 @@ export interface TaskDialect {
   encode(task: DetailedTask): object;
   /** The result of `tasks/cancel`. */
   cancelResult(task: DetailedTask): object;
-  /** The result of a call as its task stores it, in the form that the call would have had without a task. */
+  /** The result of a call as its task stores it, in the form that the result would have without a task. */
   storedResult(result: object, call: Call): Record<string, unknown>;
 }
 
@@ -83,7 +82,9 @@ function problemOf({ taskId, status, inputRequests, error }: Record<string, unkn
   return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} with an unknown method`;
 }
 
-/** Reads a task that the other side sent, in either form. Throws `invalid_response` for an invalid one. */
+/**
+ * Reads a task that the other side sent, in the form of any revision. Throws `invalid_response` for an invalid task.
+ */
 export function readTask(value: Record<string, unknown>, sender: "server" | "client" = "server"): DetailedTask {
   const { taskId, status, createdAt, lastUpdatedAt, statusMessage } = value;
   const ttlMs = value["ttlMs"] === undefined ? value["ttl"] : value["ttlMs"];
@@ -96,7 +97,7 @@ export function readTask(value: Record<string, unknown>, sender: "server" | "cli
     });
   }
   const { inputRequests, result, error } = value;
-  // The required members were checked. Times are only displayed.
+  // Safe: `problemOf` checked the required members, except for the times. These are only displayed.
   return {
     taskId,
     status: status as TaskStatus,

@@ -4,16 +4,13 @@ import { DATA_KEYWORDS } from "../schema/json-schema/json-schema.js";
 
 type Members = Record<string, unknown>;
 
-/** Keywords whose members are schemas with names of the author's choice. */
+/** Keywords whose value is an object that contains schemas under names chosen by the author. */
 const SCHEMA_MAPS = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 /** Keywords that move to the root of the wrapping schema. */
 const ROOT_KEYWORDS = ["$schema", "$defs", "definitions"];
 const RESULT_POINTER = "#/properties/result";
 
-/**
- * True if an output schema itself guarantees objects, as revisions require that allow only objects as structured
- * content.
- */
+/** True if an output schema guarantees an object. Some revisions allow only objects as structured content. */
 export function promisesObject(schema: unknown): boolean {
   return isObject(schema) && schema["type"] === "object";
 }
@@ -45,7 +42,8 @@ export function wrappedResult(result: Members): Members {
 }
 
 /**
- * Adjusts the references of a schema to parts of itself, which are now one level deeper. Definitions stay at the root.
+ * Adjusts references within a schema, because the schema moves to `#/properties/result`. References to definitions
+ * stay, because definitions move to the root.
  */
 function rebased(schema: unknown, named = false): unknown {
   if (Array.isArray(schema)) return schema.map((each: unknown) => rebased(each));

@@ -8,7 +8,8 @@ import type { Attempt, NegotiationResult } from "./negotiation.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
 /**
- * Performs the handshake of the stateful era. Requests the first revision of `among`, and accepts any of them.
+ * Performs the handshake of the stateful era. Requests the first revision in `among`, and accepts every revision in
+ * `among`.
  *
  * Spec: Lifecycle, "Initialization",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
@@ -39,7 +40,8 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
     capabilities: result.capabilities,
     instructions: result.instructions,
   };
-  // The probe may have succeeded meanwhile. The transport then belongs to the other era.
+  // The probe may have succeeded meanwhile. The connection then uses the stateless era, so the handshake sends nothing
+  // more.
   if (attempt.decided) return established;
   attempt.negotiation.onNegotiated?.(established);
   transport.established?.({ headers: versionHeaders(revision), hasSessions: true });

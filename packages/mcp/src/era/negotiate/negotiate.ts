@@ -20,7 +20,7 @@ import {
 } from "./refusal.js";
 
 /**
- * Time after which a silent server on a pipe also receives the handshake.
+ * Time in milliseconds to wait for the answer to the probe on a pipe. After that, the handshake is sent as well.
  *
  * Spec: stdio, "Backward Compatibility",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
@@ -68,7 +68,8 @@ function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.st
 }
 
 /**
- * Some servers ignore a probe. After `SILENCE_MS` the handshake starts as well, and the first valid answer decides.
+ * Sends the probe and, after `SILENCE_MS`, also starts the handshake, because some servers ignore a probe. The first
+ * valid answer decides.
  */
 function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<NegotiationResult> {
   return new Promise<NegotiationResult>((resolve, reject) => {
@@ -135,7 +136,7 @@ function discovered(era: ClientEra, result: DiscoverResult): NegotiationResult {
 }
 
 /**
- * Decides by the error that answered the probe. It may prove the stateless era, the stateful era, or neither.
+ * Decides how to continue after a failed probe. The error may prove the stateless era, the stateful era, or neither.
  *
  * Spec: Versioning, "Protocol Version Negotiation",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation
@@ -156,7 +157,7 @@ function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promi
     }
     if (isModernError(error)) throw error;
     const failed = failedServer(error);
-    // Some servers with sessions answer an unknown method with 500.
+    // Some servers with sessions answer an unknown method with 500, so after a 500 the handshake may still succeed.
     if (failed !== undefined && (httpStatusOf(error) !== 500 || attempt.stateful.length === 0)) throw failed;
     const refused = attempt.stateful.length === 0 && refusedProbe(error, attempt.negotiation.transport.target);
     if (refused) throw refused;

@@ -33,17 +33,20 @@ export interface Negotiation {
   resultTypes: readonly string[];
   /** The revisions that the application allows. */
   revisions: readonly Revision[];
-  /** Knowledge of an earlier connection, if any. */
+  /** Knowledge from an earlier connection, if any. */
   prior: Prior | undefined;
   /** True to begin with the handshake instead of `server/discover`, if an allowed revision has a handshake. */
   skipProbe: boolean;
   platform: Platform;
   nextId(): Id;
-  /** Called before `notifications/initialized` is sent. The server may send questions from then on. */
+  /**
+   * Called after a successful handshake, before `notifications/initialized` is sent. After that notification the server
+   * may send questions.
+   */
   onNegotiated?(established: NegotiationResult): void;
 }
 
-/** The state of one negotiation. It performs the handshake at most once. */
+/** The state of one negotiation. */
 export interface Attempt {
   /** True during the second probe, which follows a rejected version. */
   readonly retried?: boolean;
@@ -52,16 +55,28 @@ export interface Attempt {
   readonly stateless: readonly Revision[];
   /** The allowed revisions with a handshake, newest first. */
   readonly stateful: readonly Revision[];
+  /**
+   * The running or finished handshake. Stored, so that the probe and the timer of `probeAndHandshake` share one
+   * handshake.
+   */
   handshake?: Promise<NegotiationResult>;
-  /** True once the era is known. Later answers are ignored. */
+  /**
+   * True once the probe or a concurrent handshake has ended the negotiation. A handshake that ends later has no effect.
+   */
   decided: boolean;
 }
 
-/** The properties of a server from an earlier connection, from `client.prior`. They replace the probe. */
+/**
+ * The properties of a server from an earlier connection, as returned by `client.prior`. They let a connection skip the
+ * probe. A stateless connection needs `capabilities` for that.
+ */
 export interface Prior {
   /** The revision that the earlier connection used. */
   revision: Revision;
-  /** The server's capabilities. If present, a stateless connection sends nothing before the first call. */
+  /**
+   * The server's capabilities. If present, a stateless connection sends nothing before the first call. Otherwise it
+   * probes the server, beginning with `revision`.
+   */
   capabilities?: ServerCapabilities | undefined;
   /** The server's name and version, if it stated them. */
   serverInfo?: Implementation | undefined;
@@ -69,7 +84,7 @@ export interface Prior {
   instructions?: string | undefined;
 }
 
-/** The JSON form of a connection's result, for later connections. */
+/** Returns the outcome of a negotiation as JSON, for use as the `prior` of later connections. */
 export function priorOf({
   era,
   capabilities,

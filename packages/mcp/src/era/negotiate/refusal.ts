@@ -11,7 +11,7 @@ import {
 import { httpStatusOf } from "../../protocol/http-failure.js";
 import { featuresOf, type Revision, revisionsOf } from "../../protocol/revisions.js";
 
-/** The connection closed during the probe. The server may have failed because of the probe. */
+/** Thrown if the connection closes during the probe. The server may have failed because of the probe. */
 export class ProbeLost extends Error {
   override readonly name = "ProbeLost";
 
@@ -33,8 +33,8 @@ export function isModernError(error: unknown): boolean {
 }
 
 /**
- * True if an error shows which era the server supports. Errors of authorization, overload, the network or the server
- * itself do not.
+ * True if an error shows which era the server supports. Errors that concern authorization, overload or the network, and
+ * internal errors of the server, do not.
  */
 export function revealsEra(error: unknown): boolean {
   if (error instanceof RpcError) return true;
@@ -47,8 +47,8 @@ export function revealsEra(error: unknown): boolean {
 }
 
 /**
- * The HTTP failure of an overloaded or failing server. Its JSON-RPC error does not show the server's revision.
- * Undefined for other errors.
+ * The HTTP failure of an overloaded or failing server. The JSON-RPC error in such a response does not show which
+ * revisions the server supports. Undefined for other errors.
  */
 export function failedServer(error: RpcError): McpError | undefined {
   const status = httpStatusOf(error) ?? 0;
@@ -58,9 +58,9 @@ export function failedServer(error: RpcError): McpError | undefined {
 }
 
 /**
- * True if a server that rejected the handshake may still support HTTP+SSE, the transport of the first revision: it
- * answered 400, 404 or 405, without an error that only the stateless era has. HTTP+SSE begins with a handshake, so the
- * result is false if no revision in `allowed` has one.
+ * True if a server that rejected the handshake may still support HTTP+SSE, the transport of the first revision. This is
+ * so if the server answered 400, 404 or 405, without an error that only the stateless era has. HTTP+SSE begins with a
+ * handshake, so the result is false if no revision in `allowed` has a handshake.
  *
  * Spec: Streamable HTTP, "Earlier Streamable HTTP Revisions",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
@@ -71,7 +71,7 @@ export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | un
   return (status === 400 || status === 404 || status === 405) && !isModernError(error);
 }
 
-/** Reasons of the stdio transport for a failed start that would also fail a second time. */
+/** Reasons for a failed start, as the stdio transport reports them, after which another start would fail too. */
 const PERMANENT_START_FAILURES = [
   "missing_binary",
   "not_executable",
@@ -88,17 +88,19 @@ export function mayRestart(error: unknown): boolean {
   return typeof reason !== "string" || !PERMANENT_START_FAILURES.includes(reason);
 }
 
-/** The revisions that the sender of an error supports, according to its `data`. */
+/** The revisions that the sender of an error supports, according to the error's `data`. */
 export function supportedBy(error: RpcError): readonly unknown[] {
   return isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
 }
 
-/** Codes of servers that may lack the handshake or the revision. */
+/**
+ * Codes with which a server may reject a handshake because it does not support handshakes or the requested revision.
+ */
 const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
-/** Words in the messages of servers that reject a revision with these codes. */
+/** Words in the messages of servers that reject a revision with a code in `NO_HANDSHAKE`. */
 const REVISION_WORDS = /version|revision|_meta/i;
 
-/** True if the error suggests that a handshake was rejected because of its revision. */
+/** True if the error suggests that the server rejected a handshake or a probe because of its revision. */
 function refusesRevision(error: RpcError): boolean {
   if (supportedBy(error).length > 0 || error.code === METHOD_NOT_FOUND || isModernError(error)) return true;
   return NO_HANDSHAKE.includes(error.code) && REVISION_WORDS.test(error.message);
@@ -145,7 +147,10 @@ function refusedClient(error: RpcError, what: string): McpError {
   });
 }
 
-/** Includes `session_lost`, because a new handshake opens a new session. */
+/**
+ * Kinds of errors after which a later attempt may succeed. Includes `session_lost`, because a new handshake opens a new
+ * session.
+ */
 const TRANSIENT_KINDS: ReadonlySet<string> = new Set([
   "connection_closed",
   "connect_failed",
@@ -153,7 +158,7 @@ const TRANSIENT_KINDS: ReadonlySet<string> = new Set([
   "session_lost",
 ]);
 
-/** True for a failure that may not occur in a later attempt. */
+/** True for a failure after which a later attempt may succeed. */
 export function isTransient(error: unknown): boolean {
   if (!McpError.is(error)) return false;
   if (error.kind === "transport_error") {
@@ -163,15 +168,18 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT_KINDS.has(error.kind);
 }
 
-/** Codes with which servers with sessions reject a request without one. */
+/** Codes with which servers with sessions reject a request that has no session. */
 const NO_SESSION = [INVALID_REQUEST, -32000, -32001];
-/** Codes that have other meanings as well. They count only until the server has answered in this revision. */
+/**
+ * Codes that have other meanings as well. They count as a missing session only until the server has answered in this
+ * revision.
+ */
 const PERHAPS_NO_SESSION = [METHOD_NOT_FOUND, INVALID_PARAMS, RESOURCE_NOT_FOUND];
 
 /**
  * The revisions to negotiate among if an error shows that the server does not support `spoken`: the server has changed,
- * or cached knowledge about it is wrong. Undefined if the error does not show that. `proved` is true if the server has
- * already answered in this revision.
+ * or cached knowledge about it is wrong. Undefined if the error does not show that, or if the server names no other
+ * allowed revision. `proved` is true if the server has already answered in `spoken`.
  *
  * Spec: Versioning, "Protocol Version Negotiation",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation

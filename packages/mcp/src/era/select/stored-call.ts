@@ -7,7 +7,7 @@ import type { Call } from "../era.js";
 import { statefulServer } from "../stateful/server.js";
 import { statelessServer } from "../stateless/server.js";
 
-/** The JSON form of a request, from which another process can run it again. */
+/** The JSON form of a request, with which another process can run the request again. */
 export interface StoredCall {
   method: string;
   params: Params;

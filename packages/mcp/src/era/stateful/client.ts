@@ -9,7 +9,8 @@ import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 
 /**
- * The client side of the stateful era, for one negotiated revision. `resultTypes` are those of the client's extensions.
+ * The client side of the stateful era, for one negotiated revision. `resultTypes` are the result types of the client's
+ * extensions.
  */
 export function statefulClient(
   revision: Revision,
@@ -26,7 +27,7 @@ export function statefulClient(
     serverAsks: serverAsks(methods, revision),
     has: (method) => methods.at(method, revision) !== undefined,
     offers: (capabilities, capability) =>
-      // The first revision has completion but no capability for it.
+      // The first revision has `completion/complete` but no capability for it.
       (capability === "completions" && !features.completionsCapability) || hasCapability(capabilities, capability),
     mirroredParams: () => ({ headers: [] }),
     encode(id, call) {
@@ -37,7 +38,8 @@ export function statefulClient(
       const result = answer === null && methods.get(method)?.emptyResult === true ? {} : answer;
       if (!isObject(result))
         throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
-      // In this era a result of an extension is recognised by its member, as in `{ task }`.
+      // In this era an extension's result has no type field. It is recognised by a member with the name of the type, as
+      // in `{ task }`.
       const type = resultTypes.find((name) => isObject(result[name]) && result["content"] === undefined);
       return type === undefined
         ? { kind: "complete", result }
@@ -49,7 +51,7 @@ export function statefulClient(
       return { method, text: notificationText(method, { requestId, reason }), ...headers };
     },
     answer: (method, answer) =>
-      // The application answers in the form of the newest revision.
+      // The application answers in the form of the newest revision. Only answers to sampling differ in older revisions.
       method === "sampling/createMessage" ? samplingAnswer(features, answer as CreateMessageResult) : answer,
   };
 }
@@ -68,7 +70,7 @@ function oneBlock(blocks: readonly SamplingMessageContentBlock[]): SamplingMessa
 }
 
 /**
- * The headers of every request of this revision.
+ * The headers that every request in this revision has.
  *
  * Spec: Transports, "Protocol Version Header",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header

@@ -33,7 +33,7 @@ const REWRITES: Record<string, (result: Members, features: RevisionFeatures, wra
   initialize: (result, features) => {
     const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? downgradeItem(info, features) : info));
     if (features.completionsCapability) return shaped;
-    // The first revision has the method but no capability for it.
+    // The first revision has `completion/complete` but no capability for it.
     return withMember(shaped, "capabilities", (all) => (isObject(all) ? without(all, ["completions"]) : all));
   },
   "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
@@ -57,7 +57,10 @@ function downgradeCallResult(result: Members, features: RevisionFeatures, wrapsO
   return isObject(shaped["structuredContent"]) && !wrapsOutput ? shaped : wrappedResult(shaped);
 }
 
-/** Moves structured content to a text block. A mark in `_meta` lets clients of this library restore it. */
+/**
+ * Moves structured content to a text block. A mark in `_meta` lets clients of this library restore the structured
+ * content.
+ */
 function asText({ structuredContent, ...shaped }: Members): Members {
   const text = JSON.stringify(structuredContent);
   const blocks: unknown[] = Array.isArray(shaped["content"]) ? shaped["content"] : [];
@@ -76,13 +79,15 @@ function downgradeTool(tool: Members, features: RevisionFeatures): Members {
   );
 }
 
-/** Drops members of listed items that the revision lacks. */
+/** Drops the members of a listed item, or of an implementation, that the revision lacks. */
 function downgradeItem(item: Members, features: RevisionFeatures): Members {
   if (features.icons) return item;
   const dropped = ["icons", "websiteUrl", "execution"];
-  // `description` of an implementation is as new as icons. Tools and other items have it in every revision.
+  // An implementation (recognised by `version`) got its `description` in the same revision as icons. Tools and other
+  // items have a description in every revision.
   if (Object.hasOwn(item, "version")) dropped.push("description");
-  // `_meta` stays: the schemas of the first revisions allow additional members, and extensions such as apps need it.
+  // `_meta` stays, although the first revisions do not define it here: their schemas allow additional members, and
+  // extensions such as apps need `_meta`.
   if (!features.title) dropped.push("title");
   const shaped = without(item, dropped);
   if (features.title) return shaped;

@@ -53,7 +53,7 @@ function hasQuestion({ revision }: Call, capability: string): boolean {
   return !capability.startsWith("elicitation") || elicitation !== "none";
 }
 
-/** Codes of requests that never became a call. HTTP answers them with 400. */
+/** Codes of rejected requests that HTTP answers with 400. */
 const BAD_REQUEST_CODES: ReadonlySet<number> = new Set([
   INVALID_REQUEST,
   PARSE_ERROR,
@@ -63,7 +63,7 @@ const BAD_REQUEST_CODES: ReadonlySet<number> = new Set([
 
 function codeOf(error: McpError, notFoundCode: number): number {
   if (error.kind === "resource_not_found") return notFoundCode;
-  // This era does not define the newer code.
+  // This era does not define `MISSING_CAPABILITY`.
   return error.kind === "capability_missing" ? INTERNAL_ERROR : error.code;
 }
 
@@ -75,7 +75,8 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     throw new McpError("invalid_request", "`initialize` must not be part of a batch");
   }
   const own = ownResult(message.method, params, self, source);
-  // The handshake has no session yet, but declares the client. `ownResult` has checked both members.
+  // The handshake has no session yet, but its parameters describe the client. `ownResult` has checked `clientInfo` and
+  // `capabilities`.
   const opening = message.method === "initialize" ? (params as Partial<InitializeRequestParams>) : undefined;
   return {
     id: message.id,

@@ -39,7 +39,7 @@ export const STATEFUL_TASKS: TaskDialect = {
     TASK_QUESTIONS.includes(method) ? readTaskRequest(params?.["task"]) : undefined,
   asksByTask: ({ clientCapabilities }, { method }) => hasCapability(clientCapabilities, capabilityOf(method)),
   /**
-   * Every task begins with the status `working`, even if it has already ended.
+   * The response that creates a task always states `working`, even if the task has already ended.
    *
    * Spec: Tasks, "Task Status", https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status
    */
@@ -55,7 +55,7 @@ export const STATEFUL_TASKS: TaskDialect = {
   },
 };
 
-/** Revisions without tasks. */
+/** The rules of revisions without tasks. */
 export const WITHOUT_TASKS: TaskDialect = {
   ...STATEFUL_TASKS,
   callsRequest: false,

@@ -11,14 +11,14 @@ import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
 import { DOWNGRADES } from "./downgrade.js";
 
-/** The client side of the stateless era. `resultTypes` are those of the client's extensions. */
+/** The client side of the stateless era. `resultTypes` are the result types of the client's extensions. */
 export function statelessClient(
   revision: Revision,
   self: ClientSelf,
   methods: MethodTable,
   resultTypes: readonly string[] = [],
 ): ClientEra {
-  // Identical in every request, so it is serialised once.
+  // The metadata is the same in every request, so its text is created once.
   const { extensions } = self.capabilities;
   const standingText = (capabilities: ClientCapabilities) =>
     JSON.stringify({
@@ -27,7 +27,7 @@ export function statelessClient(
       [META.clientCapabilities]: capabilities,
     }).slice(1, -1);
   const standing = standingText(self.capabilities);
-  // A gateway declares the same capabilities for most of its callers.
+  // A gateway declares the same capabilities for most of its callers, so the texts are cached.
   const known = new WeakMap<ClientCapabilities, string>();
   const standingOf = (own: ClientCapabilities) => {
     let text = known.get(own);

@@ -72,8 +72,9 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
 }
 
 /**
- * The code of an error, or -32603 for a code that this era reserves or no longer uses. The codes that it defines
- * describe this request, so they are not forwarded from another server. After decoding, the version is never rejected.
+ * The code of an error, or -32603 for a code that this era reserves or no longer uses. The codes that this era defines
+ * describe the current request. Such a code from another server becomes -32603, and so does `UNSUPPORTED_VERSION` after
+ * decoding.
  *
  * Spec: Overview, "Error Codes", https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
  */
@@ -83,7 +84,9 @@ function definedCode({ code, remote }: McpError, early: boolean): number {
   return (code <= -32020 && code >= -32099) || code === RESOURCE_NOT_FOUND ? INTERNAL_ERROR : code;
 }
 
-/** The HTTP status for an error code; errors of handlers have status 200. */
+/**
+ * The HTTP status for an error code. Errors after decoding have status 200, except for the codes that this era defines.
+ */
 function statusOf(code: number, early: boolean): number {
   if (code === HEADER_MISMATCH || code === MISSING_CAPABILITY || code === UNSUPPORTED_VERSION) return 400;
   if (!early) return 200;
@@ -95,7 +98,8 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   const params = message.params ?? {};
   const meta = params["_meta"];
   const named = http?.protocolHeaders.protocolVersion?.trim();
-  // The header alone selected this era, so the version is wrong, whatever the body lacks.
+  // Only the header selected this era, and it names an unknown version. That is the error to report, not the missing
+  // `_meta`.
   if (named !== undefined && !isRevision(named) && !isObject(meta)) throw unknownVersion(named, self);
   if (!isObject(meta)) throw missingMeta("_meta");
   const version = meta[META.protocolVersion];
@@ -131,7 +135,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
 }
 
 /**
- * Throws `header_mismatch` for a request whose headers differ from its body.
+ * Throws `header_mismatch` if a required header is missing or differs from the body.
  *
  * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
  */
@@ -212,7 +216,7 @@ interface Tail {
 
 const tails = new WeakMap<ServerSelf, Map<string, Tail>>();
 
-/** The members added to a complete result, created once per server and cache hint. */
+/** The members that this era adds to a complete result, created once per server and cache hint. */
 function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: CacheHint): Tail {
   let known = tails.get(self);
   if (known === undefined) {
@@ -225,7 +229,7 @@ function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: Cac
     const hints = row.cacheable === true ? { ttlMs: cache.ttlMs, cacheScope: cache.scope } : {};
     const members = { resultType: "complete", ...hints, _meta: { [META.serverInfo]: self.info } };
     tail = { text: JSON.stringify(members).slice(1, -1), members };
-    // A program may compute its hints, so the map is bounded.
+    // An application may compute its hints, so their number is unlimited. Beyond 256, tails are not stored.
     if (known.size < 256) known.set(key, tail);
   }
   return tail;

@@ -28,7 +28,7 @@ export const STATELESS_TASKS: TaskDialect = {
   createdResult: (task) => task,
   encode: (task) => task,
   cancelResult: () => ({}),
-  // Every result states its type, including one inside a task. Spec: Base Protocol, "Results".
+  // Every result states its type, including a result inside a task. Spec: Base Protocol, "Results".
   storedResult(result, { method, revision }) {
     const plain = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
     return { ...(DOWNGRADES[revision]?.result(method, plain) ?? plain), resultType: "complete" };
