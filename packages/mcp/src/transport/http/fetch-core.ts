@@ -38,7 +38,8 @@ export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, 
 }
 
 /**
- * Returns `context.parsedBody`. Runtimes pass other objects as this argument: bindings, the server, route parameters.
+ * Returns `context.parsedBody`. Ignores other objects that runtimes pass as this argument: bindings, the server, route
+ * parameters.
  */
 function parsedBodyOf(context: unknown): unknown {
   return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;
@@ -104,7 +105,7 @@ class FetchIncoming implements Incoming {
 
   send(status: number, headers: HeaderList, body: string | undefined): void {
     this.#ended = true;
-    // A status such as 204 forbids even an empty text.
+    // A `Response` with a status such as 204 must not have a body, not even an empty text.
     this.#resolve(new Response(body || null, { status, headers: pairs(headers) }));
   }
 
@@ -134,7 +135,7 @@ class FetchIncoming implements Incoming {
         return -(controller?.desiredSize ?? 0);
       },
       end,
-      // The runtime owns the queue and drops it when the reader disconnects.
+      // The same as `end`, because the runtime owns the queue and drops it when the reader disconnects.
       cut: end,
     };
   }
@@ -148,7 +149,7 @@ class FetchIncoming implements Incoming {
     const isFirst = this.#left === undefined;
     this.#left = run;
     if (!isFirst) return;
-    // Some runtimes do not report a disconnect.
+    // Some runtimes have no `signal`, so that a disconnect is not reported.
     const signal: AbortSignal | undefined = this.native.signal;
     if (signal?.aborted === true) queueMicrotask(() => this.#leave());
     else signal?.addEventListener("abort", () => this.#leave(), { once: true });

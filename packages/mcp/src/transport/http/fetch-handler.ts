@@ -9,7 +9,7 @@ import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./server/opti
  * (default 5 s) and `close` end its streams and sessions.
  *
  * `context` is for frameworks that have already read the body: `{ parsedBody }`. The handler ignores other objects that
- * runtimes pass there, so it can be exported directly.
+ * runtimes pass as this argument, so it can be exported directly.
  */
 export interface FetchHandler extends ServeHandle {
   (request: Request, context?: unknown): Promise<Response>;
@@ -17,7 +17,8 @@ export interface FetchHandler extends ServeHandle {
 
 /**
  * Serves a server in any runtime that has `Request` and `Response`: Bun, Deno, Workers, Hono, h3, Next. Accepts only
- * loopback host names, unless `publicUrl` or `allowedHosts` is set. In that case `authenticate` is required.
+ * loopback host names, unless `publicUrl` or `allowedHosts` names others. In that case `auth`, `authenticate` or
+ * `allowUnauthenticated` is required.
  *
  * Throws for invalid or unsafe options. The implementation loads in the background; early requests wait for it.
  */

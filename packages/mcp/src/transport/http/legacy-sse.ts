@@ -146,7 +146,7 @@ class LegacyConnections {
 
   async #deliver(exchange: HttpExchange, id: string, text: string): Promise<void> {
     const owner = await this.#storage.kv.get(nameOf(id));
-    // A session of another principal looks like an unknown one.
+    // The response for a session of another principal is the same as for an unknown session.
     if (owner?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
       return exchange.refuse(refusal(404, "session not found"));
     }

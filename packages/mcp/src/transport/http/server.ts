@@ -59,8 +59,8 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
     },
     drain: (graceMs) => state.drain(graceMs),
     async close() {
-      // Without other nodes, this node answers the pending requests of its sessions, so their streams must end after
-      // that.
+      // Without other nodes, closing the sessions answers their pending requests. `state.close` ends the streams, so it
+      // must run after that.
       const isAlone = endpoint.storage === undefined;
       if (!isAlone) state.close();
       const closing = context.sessions?.close();
@@ -98,7 +98,7 @@ function handleRequest(context: ServerContext, exchange: HttpExchange): void {
   }
   const unfit = checkOrigin(context, exchange);
   if (unfit !== undefined) return exchange.refuse(unfit);
-  // Browsers send preflights without credentials.
+  // Browsers send preflights without credentials, so preflights are answered before authentication.
   if (http.method === "OPTIONS") return preflight(context, exchange);
   if (state.draining) return exchange.refuse(refusal(503, "the server is closing", { headers: RETRY }));
   const { authenticate } = context;
@@ -174,8 +174,8 @@ function preflight(context: ServerContext, exchange: HttpExchange): void {
   const { origin } = exchange.http.protocolHeaders;
   if (origin === undefined)
     return exchange.refuse(refusal(405, "this method is not supported here", { headers: allow(context) }));
-  // Without permission, a failed preflight looks like a server that is down. The network tab of the browser shows this
-  // text.
+  // To the page, a refused preflight looks like a server that is down. This text is visible in the network tab of the
+  // browser.
   if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));
   exchange.corsHeaders = undefined;
   exchange.empty(204, cors.preflight(exchange.http, origin));
@@ -251,7 +251,8 @@ function handleBody(exchange: HttpExchange, sessions: SessionRoutes | undefined,
     const reason = `the array has more than ${limits.maxBatchItems} messages, the limit \`maxBatchItems\``;
     return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
-  // Only revisions with sessions have responses from the client and batches.
+  // The remaining messages are notifications and responses of clients in a session, and batches. Only revisions with
+  // sessions have these.
   if (sessions === undefined || isOutside) withoutSession(exchange, item);
   else sessions.post(exchange, item);
 }
@@ -267,7 +268,7 @@ function isOutsideSessions({ state, http }: HttpExchange): boolean {
 function withoutSession(exchange: HttpExchange, item: PostedMessage): void {
   const { endpoint } = exchange.state;
   const { protocolVersion } = exchange.http.protocolHeaders;
-  // The `initialize` request has its version in the body. Its answer must not promise features that need a session.
+  // The `initialize` request has its version in the body. The answer must not promise features that need a session.
   if (item.kind === "request" && item.accepted.opensSession)
     return exchange.runAlone({ ...item.accepted, opensSession: false }, WITHOUT_SESSION);
   const revision = sessionRevision(protocolVersion, endpoint.revisions);

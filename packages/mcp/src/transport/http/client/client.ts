@@ -13,17 +13,17 @@ import { type HandshakeState, HttpRequests, SESSION_HEADER } from "./requests.js
 
 /** Options for connecting to a server over HTTP. */
 export interface HttpConnectionOptions extends RedirectPolicy {
-  /** Sent with every request, but never to another origin. */
+  /** Headers that are sent with every request, but never to another origin. */
   headers?: Record<string, string> | undefined;
-  /** Limits on waits without a deadline of a call. Each has its own default. */
+  /** Limits on waits to which no deadline of a call applies. Each has its own default. */
   timeouts?: HttpTimeouts | undefined;
   /** Largest event or body that the client accepts, in bytes. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
   /** True to open the GET stream, for messages outside requests, on a server with sessions. Default true. */
   getStream?: boolean | undefined;
   /**
-   * Consecutive attempts without an event before the client gives up a stream. Default: 8 for the stream of a request,
-   * no limit for the GET stream. Attempts are spaced out either way.
+   * Maximum number of consecutive attempts without an event before the client gives up a stream. Default: 8 for the
+   * stream of a request, no limit for the GET stream. The client pauses between attempts in both cases.
    */
   maxReconnects?: number | undefined;
 }
@@ -34,7 +34,7 @@ export interface HttpClientOptions extends HttpConnectionOptions {
   platform: Platform;
 }
 
-/** Limits on waits without a deadline of a call, in milliseconds. */
+/** Limits on waits to which no deadline of a call applies, in milliseconds. */
 export interface HttpTimeouts {
   /** Time for the server to accept a notification or an answer. Default 30 s. */
   sendMs?: number | undefined;
@@ -46,11 +46,11 @@ const SEND_MS = 30_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Connects to a server over Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or
- * by a stream.
+ * Connects to a server over Streamable HTTP, in every revision that has this transport: each message is a POST,
+ * answered by JSON or by a stream.
  *
  * Rejects as every `Transport` does, and also with `auth_required`, `insufficient_scope` and `transport_error`, which
- * carry an `HttpFailure` in `data`. An `RpcError` that arrived with an error status has one in its `cause`.
+ * have an `HttpFailure` in `data`. An `RpcError` that arrived with an error status has an error of this kind as `cause`.
  * `httpStatusOf` reads both. When the GET stream finds the session lost, `Receiver.fault` receives an error of kind
  * `session_lost`.
  */
@@ -58,7 +58,7 @@ export function httpClientTransport(url: string | URL, options: HttpClientOption
   return new HttpTransport(httpAddress(url), options);
 }
 
-/** Returns the address without its fragment. Throws if HTTP cannot reach it. */
+/** Returns the address without its fragment. Throws if it is not an http or https URL, or contains credentials. */
 export function httpAddress(address: string | URL): string {
   if (!URL.canParse(String(address)))
     throw badAddress(`"${address}" is not a valid URL`, "Include the scheme, for example `https://host/mcp`.");
@@ -93,7 +93,10 @@ class HttpTransport implements Transport {
   #requests: HttpRequests | undefined;
   #handshake: HandshakeState = newHandshake({});
   #getStream: GetStream | undefined;
-  /** The last notification being sent. The GET stream opens after it, because some servers require that order. */
+  /**
+   * The last notification being sent. The GET stream opens after this notification, because some servers require that
+   * order.
+   */
   #lastNotification: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -212,10 +215,12 @@ class ClientExchange implements StreamedExchange {
   settled = false;
   /** Created with the first fault. */
   #faults: StreamFaults | undefined;
-  /** The session that begins if the answer is a result. */
+  /** The session id in the response. The session begins if the answer is a result. */
   #offered: string | undefined;
 
-  /** `open` contains the exchange until its last connection ends. Either `resolve` or `reject` is called once. */
+  /**
+   * `open` contains the exchange until its last connection ends. The exchange calls either `resolve` or `reject`, once.
+   */
   constructor(
     requests: HttpRequests,
     handshake: HandshakeState,
@@ -274,7 +279,7 @@ class ClientExchange implements StreamedExchange {
     this.#cancel?.(reason);
   }
 
-  /** Closes the connection, even if the exchange is settled. */
+  /** Closes the connection, even if the exchange is settled. Rejects with `reason` if it is not. */
   cut(reason: Error): void {
     this.fail(reason);
     this.#cancel?.(reason);
@@ -385,7 +390,7 @@ class ClientExchange implements StreamedExchange {
     }
   }
 
-  /** Rejects without closing the connection: it has ended, or the server may end it properly. */
+  /** Rejects without closing the connection, because it has ended or the server may still end it properly. */
   refuse(error: Error): void {
     if (this.settled) return;
     this.settled = true;

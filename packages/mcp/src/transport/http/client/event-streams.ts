@@ -12,10 +12,11 @@ import type { HandshakeState, HttpRequests } from "./requests.js";
 export interface EventSink {
   /** Receives the text of one message. */
   text(text: string): void;
-  /** Receives an event of another type than `message`. */
+  /** Receives an event of a type other than `message`. */
   other?(type: string, data: string): void;
   /**
-   * Receives the event id from which the stream can be resumed, as a header value. Undefined if it cannot be resumed.
+   * Receives the event id from which the stream can be resumed, as a header value. Undefined if the stream cannot be
+   * resumed.
    */
   eventId(id: string | undefined): void;
   /** Returns a promise to wait for before reading more of the stream, if any. */
@@ -72,12 +73,15 @@ function oversizedEvent(maxBytes: number): McpError {
   });
 }
 
-/** Far below the size at which servers reject headers. */
+/**
+ * Maximum length of an event id. It is far below the size at which servers reject headers. A stream with a longer id
+ * cannot be resumed.
+ */
 const MAX_EVENT_ID_LENGTH = 4_096;
 
 /**
- * Encodes the id as a header value: its UTF-8 bytes, one character each. Returns undefined if a header cannot contain
- * it.
+ * Encodes an event id as a header value: its UTF-8 bytes, one character each. Returns undefined if a header cannot
+ * contain the id, or if the id is empty or too long.
  */
 function sendable(id: string): string | undefined {
   if (id === "" || id.length > MAX_EVENT_ID_LENGTH) return undefined;
@@ -90,9 +94,12 @@ function sendable(id: string): string | undefined {
   return bytes;
 }
 
-/** Time that a stream may stay open after its answer. Most servers end it in the same packet. */
+/**
+ * Time that a stream may stay open after its answer. After that, the client closes it. Most servers end the stream in
+ * the same packet.
+ */
 const LINGER_MS = 1_000;
-/** Consecutive attempts without an event before the client gives up a broken stream. */
+/** Maximum number of consecutive attempts without an event. After that, the client gives up a broken stream. */
 const RESUME_ATTEMPTS = 8;
 
 /** An exchange whose answer arrives on a stream. */
@@ -113,8 +120,8 @@ export interface StreamedExchange {
 }
 
 /**
- * The stream that answers one posted request. If it breaks before the answer, the client resumes it with GET. It never
- * posts the request again.
+ * The stream that answers one posted request. If the stream breaks before the answer, the client resumes it with GET.
+ * The client never posts the request again.
  *
  * Spec: Transports, "Resumability and Redelivery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
@@ -137,14 +144,18 @@ export class AnswerStream implements EventSink {
     this.#exchange = exchange;
   }
 
-  /** Resolves when the exchange is settled and the last connection has ended. Never rejects. */
+  /**
+   * Reads the stream and its resumptions. Resolves when the exchange is settled and the last connection has ended.
+   * Never rejects.
+   */
   async read(first: SendResponse): Promise<void> {
     let response: SendResponse | undefined = first;
     while (response !== undefined) {
       this.#moved = this.#progressed = false;
       const broken = await this.#readToEnd(response);
       if (this.#exchange.settled) return;
-      // A server that makes clients poll ends each connection on purpose. The deadline of the call limits that.
+      // A server that makes clients poll ends each connection on purpose, so these ends do not count as failed
+      // attempts. The deadline of the call limits the polling.
       if (this.#progressed || (broken === undefined && this.#moved)) this.#pace().progressed();
       response = await this.#resume(broken);
     }
@@ -177,7 +188,7 @@ export class AnswerStream implements EventSink {
     return this.#pacer;
   }
 
-  /** Reads one connection to its end. Returns the error that broke it, if any. */
+  /** Reads one connection to its end. Returns the error that broke the connection, if any. */
   async #readToEnd(response: SendResponse): Promise<Error | undefined> {
     let lingering: { cancel(): void } | undefined;
     try {
@@ -258,8 +269,8 @@ export class AnswerStream implements EventSink {
 }
 
 /**
- * The GET stream, for messages of the server outside requests. The client reopens it after the last event for as long
- * as the session lasts. 405 means that the server has no such stream and ends the attempts.
+ * The GET stream, for messages of the server outside requests. The client reopens the stream after the last event for
+ * as long as the session lasts. 405 means that the server has no such stream, and ends the attempts.
  *
  * Spec: Transports, "Listening for Messages from the Server",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
@@ -317,7 +328,7 @@ export class GetStream implements EventSink {
       await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
-      // Proxies and runtimes often close idle streams, so this is not reported.
+      // Proxies and runtimes often close idle streams, so a broken connection is not reported.
       return "broken";
     }
   }

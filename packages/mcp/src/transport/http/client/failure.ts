@@ -6,12 +6,15 @@ import { McpError } from "../../../protocol/error.js";
 import { type HttpFailure, httpFailureOf } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
 
-/** Bytes of an error body that are read. Error bodies are for people to read; longer ones do not explain more. */
+/**
+ * Maximum number of bytes of an error body that are read. Error bodies are for people to read; longer ones do not
+ * explain more.
+ */
 const MAX_ERROR_BODY = 256 * 1024;
 const MAX_SHOWN_LENGTH = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** The request that an error response answers. The meaning of the response depends on it. */
+/** The request that an error response answers. The meaning of the response depends on the request. */
 export interface SentRequest {
   url: string;
   method: string;
@@ -80,13 +83,16 @@ async function describe(response: SendResponse, sent: SentRequest): Promise<Http
   return failure;
 }
 
-/** True if the body is readable in an error message. HTML is not. */
+/** True if the body is readable in an error message, unlike HTML. */
 function isPlain(response: SendResponse): boolean {
   const type = response.header("content-type") ?? "text/plain";
   return /^(text\/plain|application\/(problem\+)?json)\b/i.test(type);
 }
 
-/** After a restart, many servers send 400 with an explanation instead of the 404 that the specification requires. */
+/**
+ * True if the response means that the session is lost. After a restart, many servers send 400 with an explanation
+ * instead of the 404 that the specification requires.
+ */
 function isSessionLoss(failure: HttpFailure): boolean {
   if (failure.status === 404) return true;
   if (failure.status !== 400) return false;
@@ -119,7 +125,7 @@ const FIXES: Record<number, string> = {
 
 const FIRST_ANSWER_WAIT_MS = 250;
 
-/** Time to wait before posting an answer again. Undefined if the server has refused it permanently. */
+/** Time to wait before posting an answer again. Undefined if the server has refused the answer permanently. */
 export function waitBeforeAnswer(error: unknown, attempt: number): number | undefined {
   const isAway = McpError.is(error) && (error.kind === "connect_failed" || error.kind === "connection_closed");
   const failure = httpFailureOf(error);
@@ -144,7 +150,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   const reason = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
-    // TLS libraries report a plain HTTP response in these words, with their own numbers around them.
+    // TLS libraries report a plain HTTP response with these words, between numbers of their own.
     const plain = /wrong.version.number/i.test(reason);
     const why = `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`;
     return new McpError("connect_failed", REFUSED.test(code) ? `nothing is listening at ${url} (${code})` : why, {
@@ -167,7 +173,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   });
 }
 
-/** Codes of failures before the connection was open. */
+/** Codes of failures that occur before the connection is open, so that the request was not sent. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
 
@@ -188,7 +194,7 @@ function unsentFix(code: string): string {
 /** Codes of decompressors. */
 const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;
 
-/** Finds the runtime's code of a network failure. `fetch` hides it in the cause. */
+/** Finds the runtime's code for a network failure. `fetch` hides the code in the cause. */
 function networkCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 4 && current instanceof Error; depth++) {
@@ -199,7 +205,7 @@ function networkCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Describes a response without an answer, as the end of a sentence. */
+/** Describes a response that contains no answer, as the end of a sentence. */
 export function describeBody(response: SendResponse, text: string, message: ClassifiedMessage): string {
   if (text === "") return `with HTTP ${response.status} and an empty body`;
   if (message.kind !== "invalid") return `with a ${message.kind} instead of an answer`;
@@ -222,13 +228,13 @@ export function protocolFault(message: string): McpError {
   return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
 }
 
-/** Consecutive invalid events after which the client closes a stream. */
+/** Maximum number of consecutive invalid events. After that, the client closes the stream. */
 const MAX_IN_A_ROW = 100;
 
 /** Reports invalid events of a stream, and decides when there are too many. */
 export class StreamFaults {
   readonly #receiver: Receiver;
-  /** One error per cause, so that a flood of invalid events does not cost a stack trace each. */
+  /** One error per cause, so that a flood of invalid events does not create a stack trace for each. */
   readonly #known = new Map<string, McpError>();
   #inARow = 0;
 
@@ -242,7 +248,8 @@ export class StreamFaults {
   }
 
   /**
-   * Reports the fault that `make` describes. After too many in a row, returns the error to end the stream with instead.
+   * Reports the fault that `make` describes. After too many faults in a row, returns the error with which to end the
+   * stream instead.
    */
   report(cause: string, make: () => McpError): McpError | undefined {
     this.#inARow++;

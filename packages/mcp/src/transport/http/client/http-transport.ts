@@ -18,9 +18,9 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
 }
 
 /**
- * Creates a client transport over Streamable HTTP. `connect(url)` creates one itself; call this function for settings
- * that `connect` has no option for. A transport serves one connection: pass `{ makeTransport: () => httpTransport(url)
- * }` to `connect` so that it can reconnect.
+ * Creates a client transport over Streamable HTTP. `connect(url)` creates its transport itself; call this function for
+ * settings that `connect` has no option for. A transport serves one connection. To let `connect` reconnect, pass `{
+ * makeTransport: () => httpTransport(url) }` to it.
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   checkOptions(

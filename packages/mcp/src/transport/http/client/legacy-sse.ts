@@ -11,17 +11,17 @@ import { type EventSink, isEventStream, readEvents } from "./event-streams.js";
 import { networkError, protocolFault } from "./failure.js";
 import { type HandshakeState, HttpRequests } from "./requests.js";
 
-/** Options of the HTTP+SSE transport, which has no sessions and cannot resume. */
+/** Options of the HTTP+SSE transport. It cannot resume streams, so it has no options for that. */
 export type LegacySseTransportOptions = Omit<HttpClientOptions, "getStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
 /**
  * Connects to a server over HTTP+SSE, the transport of 2024-11-05: one stream carries all messages of the server, and
- * the response to a POST only acknowledges it. `open` resolves when the server has sent the address for posts, which
- * must have the same origin.
+ * the response to a POST only acknowledges the message. `open` resolves when the server has sent the address for posts,
+ * which must have the same origin.
  *
- * It behaves like a channel: when the stream ends, all pending requests reject and the connection is closed.
+ * The transport behaves like a channel: when the stream ends, all pending requests reject and the connection is closed.
  *
  * Spec: Transports, "HTTP with SSE",
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
@@ -137,7 +137,7 @@ class SsePipe implements Channel, EventSink {
     await readEvents(response, this, requests.maxBytes);
   }
 
-  /** Runs `work`. `send` attributes everything that it sends to `request`. */
+  /** Runs `work`. Everything that `work` sends is attributed to `request`. */
   naming<T>(request: Outgoing & { id: Id }, work: () => T): T {
     this.#request = request;
     try {
@@ -182,7 +182,7 @@ class SsePipe implements Channel, EventSink {
     this.#receiver?.message(text);
   }
 
-  /** Reads the address for posts from the first `endpoint` event. Ignores later ones. */
+  /** Reads the address for posts from the first `endpoint` event. Ignores later `endpoint` events. */
   other(type: string, data: string): void {
     if (type !== "endpoint" || this.#posts !== undefined || this.#faults === undefined) return;
     const address = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;

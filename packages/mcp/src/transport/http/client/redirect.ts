@@ -13,16 +13,20 @@ export interface RedirectPolicy {
   allowCrossOriginRedirects?: boolean | undefined;
 }
 
-/** Enough for a trailing slash, a moved path and a canonical name. Ends loops early. */
+/**
+ * Maximum number of redirects in a row. Enough for a trailing slash, a moved path and a canonical name. Beyond it, the
+ * request fails, which ends loops.
+ */
 const MAX_REDIRECTS = 5;
-/** Statuses of redirects. Browsers report 0 instead. */
+/** Statuses of redirects. Browsers report 0 instead of the actual status. */
 export const REDIRECTS: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 308]);
 /** Headers that reveal nothing about the caller. Any other header may be a credential. */
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
 
 /**
- * Returns the request that follows a redirect. Throws an `McpError` that names the target unless the redirect preserves
- * method and body, stays on the same origin (or `policy` allows another), and is at most the fifth in a row.
+ * Returns the request that follows a redirect. Throws an `McpError` that names the target if the redirect has no valid
+ * target, would change the method, leads from https to http, or is more than the fifth in a row. Also throws if it
+ * leads to another origin, unless `policy` allows that.
  */
 export function afterRedirect(
   request: SendRequest,

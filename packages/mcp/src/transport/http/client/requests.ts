@@ -11,7 +11,10 @@ import type { Receiver } from "../../transport.js";
 import { failureOf, networkError, tooSlow, waitBeforeAnswer } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
-/** The result of one handshake. Each handshake creates a new object; running requests continue to use theirs. */
+/**
+ * The result of one handshake. Each handshake creates a new object. Running requests continue to use the object with
+ * which they began.
+ */
 export interface HandshakeState {
   /** True if the revision has sessions and a GET stream. Undefined until the handshake ends. */
   hasSessions: boolean | undefined;
@@ -38,13 +41,18 @@ export interface HttpRequestsOptions {
 /** Receives the function that cancels the request just sent. */
 export type HoldCancel = (cancel: CancelRequest) => void;
 
-/** Answers sent at the same time. At this limit the client stops reading streams of the server. */
+/** Maximum number of answers sent at the same time. At this limit the client stops reading streams of the server. */
 const MAX_REPLIES = 100;
-/** Attempts to post an answer: about eight seconds, unless the server asks for longer waits. */
+/**
+ * Maximum number of attempts to post an answer. They last about eight seconds, unless the server asks for longer waits.
+ */
 const MAX_ANSWER_ATTEMPTS = 6;
-/** Answers that may wait for their turn, for example because one read brought many questions. */
+/**
+ * Maximum number of answers that wait for their turn, for example because one read brought many questions. Further
+ * answers are rejected.
+ */
 const MAX_QUEUED_REPLIES = 10_000;
-/** One shared error, so that a flood of questions does not cost a stack trace each. */
+/** One shared error, so that a flood of questions does not create a stack trace for each. */
 const TOO_MANY_REPLIES = /* @__PURE__ */ new McpError(
   "limit_exceeded",
   `the server sent more than ${MAX_QUEUED_REPLIES} requests without accepting an answer`,
@@ -67,7 +75,7 @@ export class HttpRequests {
   readonly #redirects: RedirectPolicy;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
-  /** Functions that each end one request without a deadline of a call. */
+  /** Functions that each end one request or pause that has no deadline of a call. */
   readonly #waiting = new Set<(reason: Error) => void>();
   /** Number of answers being sent. */
   #replies = 0;
@@ -90,7 +98,7 @@ export class HttpRequests {
     this.#sendMs = options.sendMs;
   }
 
-  /** Returns the headers of every request after a handshake that resulted in `headers`. */
+  /** Returns the headers of every request after a handshake with the additional `headers`. */
   headersOf(headers: Record<string, string>): Record<string, string> {
     return { ...this.#headers, ...lowerCaseNames(headers) };
   }
@@ -163,8 +171,8 @@ export class HttpRequests {
   }
 
   /**
-   * Posts an answer to the server, in its turn. Rejects if too many answers wait: a server that accepts none must not
-   * fill the memory of the client.
+   * Posts an answer to the server when its turn comes. Rejects if too many answers wait, because a server that accepts
+   * none must not fill the memory of the client.
    */
   reply(handshake: HandshakeState, text: string, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -182,8 +190,8 @@ export class HttpRequests {
   }
 
   /**
-   * Posts an answer again if the server is unreachable or asks for a later retry, because the call that waits for it
-   * would be lost. A server that receives an answer twice drops the second one.
+   * Posts an answer, and posts it again if the server is unreachable or asks for a later retry. Otherwise the call that
+   * waits for the answer would be lost. A server that receives an answer twice drops the second one.
    */
   async #postWithRetries(handshake: HandshakeState, text: string, what: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -222,7 +230,7 @@ export class HttpRequests {
     this.#replyRoom = undefined;
   }
 
-  /** Rejects all waiting posts and answers. */
+  /** Rejects all answers and posts that are queued, paused or being sent. */
   stop(reason: Error): void {
     this.#stopped = true;
     for (const { drop } of this.#queuedReplies.splice(0)) drop(reason);
@@ -240,8 +248,8 @@ export class HttpRequests {
   }
 
   /**
-   * Posts a message that needs no answer, or whose answer (to the request `about`) arrives elsewhere. Rejects if the
-   * server refuses it or does not respond in time.
+   * Posts a message that needs no answer, or the request `about`, whose answer arrives elsewhere. Rejects if the server
+   * refuses the message or does not respond in time.
    */
   async post(
     handshake: HandshakeState,
@@ -303,7 +311,7 @@ export class HttpRequests {
     return this.follow(request, response, hold);
   }
 
-  /** Runs `work` and cancels it after `ms`. The promise settles then even if the sender ignores the cancellation. */
+  /** Runs `work` and cancels it after `ms`. The promise then settles even if the sender ignores the cancellation. */
   #within(ms: number, work: (hold: HoldCancel, timer: PausableTimer) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       let cancel: CancelRequest | undefined;

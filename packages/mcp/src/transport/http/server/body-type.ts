@@ -4,7 +4,7 @@ import { type Refusal, refusal } from "./refusal.js";
 /** Returns why the headers of a body do not allow JSON, or undefined if they do. */
 export function bodyTypeFault(http: Incoming): string | undefined {
   const { contentType, contentEncoding } = http.protocolHeaders;
-  // A filter in front of the server may have checked the other header.
+  // A filter in front of the server may have checked one of the headers, and this server would use the other.
   if (http.contentTypeCount > 1) return "the request has more than one Content-Type";
   const fault = contentTypeFault(contentType);
   if (fault !== undefined) return fault;
@@ -58,7 +58,7 @@ export function acceptance(value: string | undefined): Acceptance {
   return accepted;
 }
 
-/** Returns the refusal of a POST with unacceptable headers, or undefined. */
+/** Returns the refusal of a POST with unacceptable headers, or undefined if the headers are acceptable. */
 export function headerFault(http: Incoming): Refusal | undefined {
   const fault = bodyTypeFault(http);
   if (fault !== undefined) return refusal(415, fault);

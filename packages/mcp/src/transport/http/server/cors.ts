@@ -9,7 +9,9 @@ export interface CorsOptions {
   credentials?: boolean | undefined;
   /** Further request headers that pages may send, beyond those of the protocol. */
   headers?: readonly string[] | undefined;
-  /** Time for which a browser may cache the preflight response. Default 2 hours, the longest that browsers accept. */
+  /**
+   * Time for which a browser may cache the preflight response. Default 2 hours, the longest time that Chromium accepts.
+   */
   maxAgeMs?: number | undefined;
 }
 
@@ -29,7 +31,7 @@ const PROTOCOL_HEADERS = [
 ];
 const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After";
 
-/** Builds the headers that CORS adds. */
+/** Builds the CORS headers of replies. */
 export interface Cors {
   /** True if pages of this origin may read replies. */
   allows(origin: string): boolean;
@@ -57,7 +59,7 @@ export function createCors(options: CorsOptions): Cors {
     reply: (origin) => [...base(origin), "access-control-expose-headers", EXPOSED],
     preflight(incoming, origin) {
       const requested = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);
-      // The names of `Mcp-Param-*` headers depend on the tools.
+      // The names of `Mcp-Param-*` headers depend on the tools, so all such names are allowed.
       const names = requested
         .map((name) => name.trim())
         .filter((name) => allowed.has(name) || /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/.test(name));

@@ -45,7 +45,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   peer: ReplySession | undefined;
   ask?: NonNullable<Exchange["ask"]>;
   pause?: NonNullable<Exchange["pause"]>;
-  /** The exchange that sends the reply. For a request of a batch, that of the whole batch. */
+  /** The exchange that sends the reply. For a request of a batch, the exchange of the whole batch. */
   readonly #outer: HttpExchange;
   readonly #startedAt: number;
   #rules: ReplyRules = ALONE;
@@ -187,7 +187,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (session !== undefined) {
       this.peer = session;
       this.ask = (request, signal) => session.askOn(request, (text) => this.send(text), signal);
-      // In earlier revisions a closed connection is a failure.
+      // Clients of earlier revisions treat a closed connection as a failure, so their requests cannot pause.
       if (session.primes) this.pause = (retryMs) => this.#outer.#pause(retryMs);
     }
     this.working = true;
@@ -210,18 +210,18 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   #handlerEnded(answer: Answer): void {
     this.working = false;
     this.settle(answer);
-    // Already done if the reply is complete.
+    // If `settle` has completed the reply, the request is no longer counted.
     if (this.#counted) this.recount();
   }
 
-  /** Ends this request. The reply ends with the last of its requests. */
+  /** Ends this request. The reply ends with the last request that it answers. */
   #end(answer: Answer | undefined): void {
     if (this.settled) return;
     this.settled = true;
     // Only requests that outlived their turn count as running.
     if (this.#running) this.state.settled(this);
     const requests = this.peer?.requests;
-    // The client may have reused the id of a cancelled request before its handler settles.
+    // The client may have reused the id of a cancelled request before its handler settles. That entry must stay.
     if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
     this.whenSettled?.();
@@ -235,7 +235,10 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (!this.settled) this.state.started(this);
   }
 
-  /** Keeps the reply open for a request that has no answer yet. */
+  /**
+   * Registers a request without an answer, so that a disconnect can cancel it. If the client has already disconnected,
+   * cancels the request at once where a disconnect cancels.
+   */
   #wait(request: HttpExchange): void {
     if (this.#done) return this.#rules.leavingCancels ? request.cancel(closedByClient()) : undefined;
     request.recount();
@@ -275,7 +278,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
   /** Handles a disconnect of the client. */
   #disconnected(): void {
     if (this.#done) return;
-    // `authenticate` keeps running after a disconnect. Count the request until it settles.
+    // `authenticate` keeps running after a disconnect, so the request counts until `authenticate` settles.
     this.left = true;
     if (this.identifying) return;
     this.#finish();
@@ -332,7 +335,7 @@ export class HttpExchange implements Exchange, RunningRequest, BodyLimits {
     if (this.state.draining) this.state.noteIdle();
   }
 
-  /** Replies with one answer, with its status and challenge. */
+  /** Replies with one answer, with its status and any `Retry-After` or challenge headers. */
   reply(answer: Answer, extra?: HeaderList): void {
     const { status = 200, text, retryAfterMs, scopes } = answer;
     if (retryAfterMs === undefined && scopes === undefined) return this.json(status, text, extra);

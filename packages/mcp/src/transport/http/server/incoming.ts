@@ -10,7 +10,7 @@ export type HeaderList = readonly string[];
  * The core calls either `send` or `stream`, once. Neither may throw after the client has disconnected.
  */
 export interface Incoming extends HttpRequest, HttpRequestInfo {
-  /** Number of `Host` headers. More than one is an attack. */
+  /** Number of `Host` headers. The server refuses a request with more than one, which indicates an attack. */
   readonly hostCount: number;
   /** Number of `Content-Type` headers. */
   readonly contentTypeCount: number;
@@ -24,7 +24,8 @@ export interface Incoming extends HttpRequest, HttpRequestInfo {
   stream(status: number, headers: HeaderList): OutgoingStream;
   /**
    * Calls `request.turnEnded` at the end of this turn of the event loop, unless the request is settled by then. Most
-   * requests are, so they need no bookkeeping. Runtimes that isolate the context of each request call it immediately.
+   * requests are settled by then, so they need no bookkeeping. Adapters for runtimes that isolate the context of each
+   * request call `turnEnded` immediately.
    */
   afterTurn(request: AfterTurn): void;
   /** Calls `run` once if the client disconnects before the reply ends. A later call replaces `run`. */
@@ -83,7 +84,8 @@ export function bodyOfValue(value: unknown, maxBytes: number, contentType = ""):
     // Nested too deeply for the runtime, or not a JSON value.
   }
   if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is not a JSON value" };
-  // A UTF-16 unit is at least one byte, so a body within the limit is never refused.
+  // A UTF-16 unit is at least one byte in UTF-8. The text may therefore exceed the limit in bytes, but a body within
+  // the limit is never refused.
   return text.length > maxBytes ? bodyTooLong(maxBytes) : { text };
 }
 

@@ -8,55 +8,66 @@ import type { RequestLogEntry } from "./request-log.js";
 
 /** Limits on the resources that clients can use. */
 export interface HttpLimits {
-  /** Largest request body, in bytes. Default 4 MiB. The server rejects longer ones with 413. */
+  /** Largest request body, in bytes. Default 4 MiB. The server rejects longer bodies with 413. */
   maxMessageBytes?: number | undefined;
   /**
-   * Bytes of all request bodies that are being received. Default 256 MiB. The server rejects further requests with 503.
+   * Maximum number of bytes of all request bodies that are being received. Default 256 MiB. The server rejects a
+   * request that would exceed it with 503.
    */
   maxUnfinishedBytes?: number | undefined;
-  /** Messages in one batch, in revisions that have batches. Default 100. The server rejects larger batches with 400. */
+  /**
+   * Maximum number of messages in one batch, in revisions that have batches. Default 100. The server rejects larger
+   * batches with 400.
+   */
   maxBatchItems?: number | undefined;
   /**
-   * Requests whose handlers run, where each request of a batch counts. The same limit applies separately to requests
-   * that are being authenticated or received. Default 4,096 of each. The server rejects further requests with 503.
+   * Maximum number of requests whose handlers run, where each request of a batch counts. The same limit applies
+   * separately to requests that are being authenticated or received. Default 4,096 of each. The server rejects further
+   * requests with 503.
    *
    * A request counts until its handler ends, even if the client has disconnected, but not while its reply is an open
    * stream.
    */
   maxInFlight?: number | undefined;
   /**
-   * Requests in flight of one authenticated principal, as part of `maxInFlight`. Default 1,024. The server rejects more
-   * with 503.
+   * Maximum number of requests in flight of one authenticated principal, as part of `maxInFlight`. Default 1,024. The
+   * server rejects further requests with 503.
    */
   maxInFlightPerPrincipal?: number | undefined;
-  /** Open event streams. Default 16,384. The server rejects more with 503. */
+  /** Maximum number of open event streams. Default 16,384. The server rejects further streams with 503. */
   maxStreams?: number | undefined;
-  /** Open event streams of one authenticated principal. Default 1,024. The server rejects more with 503. */
+  /**
+   * Maximum number of open event streams of one authenticated principal. Default 1,024. The server rejects further
+   * streams with 503.
+   */
   maxStreamsPerPrincipal?: number | undefined;
   /**
-   * Bytes queued for a client that does not read its stream. Beyond it the server closes the connection. Default 1 MiB.
+   * Maximum number of bytes queued for a client that does not read its stream. Beyond it the server closes the
+   * connection. Default 1 MiB.
    */
   maxQueuedBytes?: number | undefined;
   /**
-   * Bytes of complete replies that clients have not read, over all connections, in runtimes that report them (Node).
-   * Default 128 MiB. Beyond it the server closes the connection that has waited longest.
+   * Maximum number of bytes of complete replies that clients have not read, over all connections, in runtimes that
+   * report them (Node). Default 128 MiB. Beyond it the server closes the connection that has waited longest.
    */
   maxUnsentBytes?: number | undefined;
   /**
-   * Sessions in the memory of one node. Default 10,000. At the limit, a new session replaces one that was idle for 5
-   * minutes, or the longest idle one of the principal with the most sessions. If there is none, the server rejects it
-   * with 503. The replaced session ends, unless another node on the same `storage` uses it. In that case only this node
-   * forgets it.
+   * Maximum number of sessions in the memory of one node. Default 10,000. At the limit, a new session replaces one that
+   * was idle for 5 minutes, or the longest idle session of the principal with the most sessions. If there is none, the
+   * server rejects the new session with 503. The replaced session ends, unless another node on the same `storage` uses
+   * it. In that case only this node forgets it.
    */
   maxSessions?: number | undefined;
   /**
-   * Sessions of one authenticated principal on one node. Default 1,024. At the limit, a new session replaces the
-   * longest idle one. If all are busy, the server rejects it with 503.
+   * Maximum number of sessions of one authenticated principal on one node. Default 1,024. At the limit, a new session
+   * replaces the longest idle one. If all are busy, the server rejects the new session with 503.
    */
   maxSessionsPerPrincipal?: number | undefined;
-  /** Open GET streams of one session. Default 8. The server rejects more with 409. */
+  /** Maximum number of open GET streams of one session. Default 8. The server rejects further streams with 409. */
   maxStreamsPerSession?: number | undefined;
-  /** Concurrent requests of one session. Default 256. The server rejects more with 503. */
+  /**
+   * Maximum number of concurrent requests of one session. Default 256. The server rejects further requests with 503.
+   */
   maxInFlightPerSession?: number | undefined;
 }
 
@@ -65,59 +76,66 @@ export interface HttpTimes {
   /** Time without an answer after which the reply becomes an event stream. Default 1 s. */
   streamAfterMs?: number | undefined;
   /**
-   * Idle time of a stream before the server sends a comment. Default 15 s, below the idle timeouts of common proxies.
+   * Idle time of a stream before the server sends a keep-alive comment. Default 15 s, below the idle timeouts of common
+   * proxies.
    */
   keepAliveMs?: number | undefined;
   /** Idle time after which a session expires. Default 30 min. An open stream counts as activity. */
   sessionIdleMs?: number | undefined;
-  /** Time for a client to complete the handshake with `notifications/initialized`. Default 30 s. */
+  /**
+   * Time for a client to complete the handshake with `notifications/initialized`. After that the session expires.
+   * Default 30 s.
+   */
   handshakeMs?: number | undefined;
-  /** Time in which a client can resume a stream. Default 5 min. */
+  /** Time for which events are stored, so that a client can resume a stream. Default 5 min. */
   eventAgeMs?: number | undefined;
   /**
-   * Silence after which other processes on the same `storage` consider a process lost, and end its calls for clients
-   * that resume them. Default 10 s.
+   * Time after which a process that no longer renews its lease in the shared `storage` counts as lost. Other processes
+   * then end its calls for clients that resume them. Default 10 s.
    */
   nodeLostMs?: number | undefined;
 }
 
 /**
- * How much the server stores for clients that resume a stream. Beyond these limits a connected client still receives
- * its messages. A client that resumes learns that some are gone. Messages for clients that never read have their own
- * limits, so they cannot fill the storage.
+ * Limits on the events that the server stores for clients that resume a stream. Beyond these limits a connected client
+ * still receives its messages. A client that resumes learns that some messages are gone. Messages for clients that
+ * never read have their own limits, so they cannot fill the storage.
  */
 export interface EventLogLimits {
-  /** Events of one stream; default 1,000. */
+  /** Maximum number of events of one stream. Default 1,000. */
   maxEvents?: number | undefined;
-  /** Bytes of one stream; default 4 MiB. */
+  /** Maximum number of bytes of one stream. Default 4 MiB. */
   maxBytes?: number | undefined;
   /**
-   * Bytes that one process stores for one session. Default 16 MiB. At the limit it drops the ended streams of the
-   * session first.
+   * Maximum number of bytes that one process stores for one session. Default 16 MiB. At the limit the process drops the
+   * ended streams of the session first.
    */
   maxBytesPerSession?: number | undefined;
   /**
-   * Bytes that one process stores for all sessions of one authenticated principal. Default 64 MiB. At the limit it
-   * drops their ended streams first, so that a principal with many sessions cannot fill the storage of others.
+   * Maximum number of bytes that one process stores for all sessions of one authenticated principal. Default 64 MiB. At
+   * the limit the process drops the ended streams of these sessions first, so that a principal with many sessions
+   * cannot fill the storage of others.
    */
   maxBytesPerPrincipal?: number | undefined;
-  /** Ended streams that are stored for one session. Default 32. The oldest are dropped first. */
+  /** Maximum number of ended streams that are stored for one session. Default 32. The oldest are dropped first. */
   maxEndedStreams?: number | undefined;
   /**
-   * Characters of messages outside requests that are stored for a session whose client has not opened a GET stream yet.
-   * Default 65,536. The oldest are dropped first.
+   * Maximum number of characters of messages outside requests that are stored for a session whose client has not opened
+   * a GET stream yet. Default 65,536. The oldest messages are dropped first.
    */
   maxUnreadLength?: number | undefined;
-  /** The same limit for all such sessions of one authenticated principal in one process. Default 16 Mi. */
+  /**
+   * The same limit as `maxUnreadLength`, for all sessions of one authenticated principal in one process. Default 16 Mi.
+   */
   maxUnreadLengthPerPrincipal?: number | undefined;
   /**
-   * Characters of answers to elicitations and other requests of another process, per session in a shared `storage`.
-   * Default 4 Mi. The oldest are dropped first.
+   * Maximum number of characters of a client's answers to elicitations and other requests that another process on the
+   * same `storage` sent, per session. Default 4 Mi. The oldest answers are dropped first.
    */
   maxAnswersLength?: number | undefined;
   /**
-   * The same limit for all sessions of one authenticated principal, counted per process. Default 16 Mi. Beyond it the
-   * process sends an answer to the process that waits for it, but does not store it.
+   * The same limit as `maxAnswersLength`, for all sessions of one authenticated principal, counted per process. Default
+   * 16 Mi. Beyond it the process sends an answer to the process that waits for it, but does not store it.
    */
   maxAnswersLengthPerPrincipal?: number | undefined;
 }
@@ -207,8 +225,8 @@ export function checkNestedHttpOptions({ cors, legacySse, limits, times, eventLo
 }
 
 /**
- * Builds the checks on Host and Origin. Throws for options that would serve other machines without an explicit
- * decision.
+ * Builds the checks on Host and Origin. Throws for invalid options, and for options that let other machines call the
+ * server without authentication, unless `allowUnauthenticated` is set.
  */
 export function checkAccess(options: HttpServerOptions): OriginGuard {
   const { cors } = options;
@@ -229,7 +247,10 @@ export function checkAccess(options: HttpServerOptions): OriginGuard {
   return guard;
 }
 
-/** Throws unless the options state who may call a server that other machines can reach. Every transport calls it. */
+/**
+ * Throws unless the options state who may call a server that other machines can reach. Every network transport calls
+ * this function.
+ */
 export function requireAuthentication(
   options: {
     readonly auth?: unknown;

@@ -11,7 +11,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 /** Lower-case names, IPv4 and bracketed IPv6 with an optional port. Rejects users, paths and spaces. */
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?)(?::(\d{1,5}))?$/;
 
-/** Parses a `Host` header. Returns undefined for anything unusual. */
+/** Parses a `Host` header. Returns undefined for a value of another form. */
 export function parseAuthority(value: string): Authority | undefined {
   const match = AUTHORITY.exec(value.toLowerCase());
   const host = match?.[1];
@@ -47,7 +47,7 @@ export interface OriginOptions {
   corsOrigins?: "*" | readonly string[] | undefined;
 }
 
-/** Builds the guard. It caches the allowed values. */
+/** Builds the guard, which caches the values that it has allowed. */
 export function originGuard(options: OriginOptions): OriginGuard {
   const url = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const hosts = listOf("allowedHosts", options.allowedHosts).map(hostRule);
@@ -56,7 +56,8 @@ export function originGuard(options: OriginOptions): OriginGuard {
   const { corsOrigins = [] } = options;
   origins.push((origin) => corsOrigins === "*" || corsOrigins.includes(origin));
   if (url !== undefined) origins.push((origin) => origin === url.origin);
-  // A public server has no reason to trust pages that run on the caller's machine.
+  // A public server has no reason to trust pages from the caller's machine, so loopback origins are allowed only
+  // without `publicUrl`.
   else origins.push(isLoopbackOrigin);
   return {
     host: cached((value) => {
@@ -93,7 +94,7 @@ function parsePublicUrl(value: string): URL {
   try {
     url = new URL(value);
   } catch {
-    // Throws the error below.
+    // The check below throws the error.
   }
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "") {
     throw new McpError(
@@ -116,7 +117,7 @@ type HostRule = (authority: Authority) => boolean;
 
 function publicHostRules(url: URL): HostRule[] {
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  // Clients omit the default port of the scheme.
+  // Clients omit the default port of the scheme, so it is optional.
   const optional = url.port === "";
   return [({ host, port: sent }) => host === url.hostname && (sent === port || (optional && sent === undefined))];
 }
@@ -143,8 +144,8 @@ function originRule(entry: string): (origin: string) => boolean {
 }
 
 /**
- * Normalizes the origins to the form that browsers send, without a final slash. Returns `"*"` if it is among them.
- * Throws if the options are not lists of origins.
+ * Normalizes the origins to the form that browsers send, without a final slash. Returns `"*"` if the list contains
+ * `"*"`. Throws if the options are not lists of origins.
  */
 export function corsOrigins({
   origins,
@@ -166,15 +167,16 @@ export function corsOrigins({
   return origins.map((origin: string) => checkedOrigin(origin, "cors.origins"));
 }
 
-/** Normalizes an origin of an option to the form that browsers send. Throws if it is invalid. */
+/** Normalizes an origin from an option to the form that browsers send. Throws if the origin is invalid. */
 function checkedOrigin(entry: string, option: string): string {
   let origin: string | undefined;
   try {
     const url = new URL(entry);
-    // In the URL standard, extensions and app schemes have an opaque origin, but browsers send scheme and host.
+    // In the URL standard, extensions and app schemes have an opaque origin, but browsers send scheme and host. Such an
+    // entry is used as it is.
     origin = url.origin === "null" ? entry : url.origin;
   } catch {
-    // Throws the error below.
+    // The check below throws the error.
   }
   if (origin === undefined || (origin !== entry && `${origin}/` !== entry)) {
     throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`${option}\` is not a valid origin`, {

@@ -27,8 +27,8 @@ export interface RefusalOptions {
 export const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 
 /**
- * Builds a refusal with a JSON-RPC body. By default, a status below 500 becomes `INVALID_REQUEST` and any other
- * `INTERNAL_ERROR`.
+ * Builds a refusal with a JSON-RPC body. The default code is `INVALID_REQUEST` for a status below 500, and
+ * `INTERNAL_ERROR` for any other status.
  */
 export function refusal(status: number, message: string, options: RefusalOptions = {}): Refusal {
   const headers = options.headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...options.headers];
@@ -68,7 +68,7 @@ function challengeHeaders(
     const { auth, challenge = auth?.challenge?.bind(auth) ?? scopeChallenge } = options;
     const headers = challenge(scopes, caller);
     if (areReplyHeaders(headers)) return Object.entries(headers).flat();
-    // A promise is too late for this answer, but its rejection must not end the process.
+    // A promise is too late for this answer. `callHook` handles its rejection, which must not end the process.
     callHook(platform, "challenge", () => headers);
     platform.warn("`challenge` returned something other than headers that can be sent; the default is sent instead");
   } catch (error) {
@@ -82,7 +82,7 @@ function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, stri
   return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
 }
 
-/** The characters of a scope (RFC 6749, 3.3). Others could end the quoted string. */
+/** True if a scope has only characters that RFC 6749, 3.3 allows. Other characters could end the quoted string. */
 function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
 }
@@ -92,7 +92,7 @@ export function refusedBy({ code, message, data }: McpError, id?: Id): Refusal {
   return refusal(400, message, { id, code, data });
 }
 
-/** The answer to a request whose endpoint threw, which is a bug. Only the operator sees the cause. */
+/** The answer to a request if the endpoint threw, which is a bug. Only the operator sees the cause. */
 export function failedAnswer(platform: Platform, id: Id, error: unknown): Answer {
   platform.warn(`a request failed inside the server: ${String(error)}`);
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the server") };
@@ -104,7 +104,7 @@ export interface EndedError extends Error {
   answerTo(id: Id): string;
 }
 
-/** The error for requests of a session that has ended: on every node if `isGone`, otherwise only on this one. */
+/** The error for requests of a session that has ended: on every node if `isGone`, otherwise only on this node. */
 export function sessionEnd(isGone: boolean): EndedError {
   const error = new McpError("connection_closed", isGone ? "the session has ended" : "the server is closing");
   const fix = `${isGone ? "Open a new session" : "Connect again"}; call again if the call is safe to repeat.`;
@@ -114,8 +114,8 @@ export function sessionEnd(isGone: boolean): EndedError {
 }
 
 /**
- * Refuses a header value. Names the header, its value and the option, because this refusal breaks deployments behind
- * proxies.
+ * Refuses a header value. Names the header, its value and the option, because deployments behind proxies often lack
+ * this option.
  */
 export function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));

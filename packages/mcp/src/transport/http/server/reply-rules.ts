@@ -9,7 +9,7 @@ export interface ReplyStream {
   message(text: string): void;
   /** Ends the stream, after `text` if there is one. */
   finish(text: string | undefined): void;
-  /** Closes the connection but not the stream. */
+  /** Closes the connection but not the stream. The client reconnects after `retryMs`. */
   pause?(retryMs: number): void;
 }
 
@@ -42,8 +42,11 @@ export interface ReplyRules {
   openStream?(connection: SseConnection, requests: readonly Id[]): ReplyStream;
 }
 
-/** The rules for requests outside sessions. */
+/** The rules for requests of the stateless era. */
 export const ALONE: ReplyRules = { leavingCancels: true };
 
-/** The rules for clients of the stateful era without a session. In their revisions a disconnect does not cancel. */
+/**
+ * The rules for clients of the stateful era without a session. In their revisions a disconnect does not cancel
+ * requests.
+ */
 export const WITHOUT_SESSION: ReplyRules = { leavingCancels: false };

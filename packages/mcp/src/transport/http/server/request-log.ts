@@ -27,7 +27,7 @@ export interface RequestLogEntry {
 const SECRET =
   /^(authorization|proxy-authorization|cookie|mcp-session-id|last-event-id|dpop)$|token|secret|api-?key|passw/;
 
-/** The server of the request. */
+/** The parts of the server that logging uses. */
 interface LogOptions {
   readonly platform: Platform;
   readonly options: { onRequest?: ((entry: RequestLogEntry) => void) | undefined };

@@ -5,9 +5,9 @@ import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
 import type { HeaderList, OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";
 
-/** Consecutive keep-alives with unread data after which the client counts as gone, although its connection is open. */
+/** Number of consecutive keep-alives with unread data after which the server closes the connection. */
 const STUCK_TIMES = 4;
-/** Smaller amounts of unread data may be just a keep-alive comment. */
+/** Bytes of unread data up to which a client counts as reading, because they may be only keep-alive comments. */
 const STUCK_BYTES = 1024;
 
 export const SSE_HEADERS: HeaderList = [
@@ -21,8 +21,8 @@ export const SSE_HEADERS: HeaderList = [
 ];
 
 /**
- * One open event stream to one client. Comments keep it alive. It closes when the client stops reading or its
- * credentials expire.
+ * One open event stream to one client. Comments keep the stream alive. The server closes it when the client stops
+ * reading or the client's credentials expire.
  */
 export class SseConnection {
   readonly #state: ServerState;
@@ -32,7 +32,7 @@ export class SseConnection {
   #open = true;
   /** Consecutive keep-alives at which the client had unread data. */
   #stuck = 0;
-  /** Called once when the connection ends other than by `end`. */
+  /** Called once when the connection ends in any other way than by `end`. */
   onLost: (() => void) | undefined;
 
   constructor(state: ServerState, out: OutgoingStream, principal: Principal | undefined, finished: () => void) {
@@ -66,7 +66,7 @@ export class SseConnection {
     if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();
   }
 
-  /** Sends a keep-alive comment, or closes the stream if the client does not read it. */
+  /** Sends a keep-alive comment. Closes the stream if the client had unread data at several keep-alives in a row. */
   sendKeepAlive(): void {
     if (!this.#open) return;
     this.#state.keepAlive.touch(this);

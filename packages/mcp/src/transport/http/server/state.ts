@@ -63,7 +63,7 @@ const CLOSING = new Error("the server is closing");
 /** A request that has no answer yet. */
 export interface RunningRequest {
   readonly http: Incoming;
-  /** True for requests that only the client ends. */
+  /** True for requests that run until the client or a shutdown ends them. */
   readonly endless: boolean;
   /** True once the request has ended. */
   readonly settled: boolean;
@@ -73,13 +73,13 @@ export interface RunningRequest {
   turnEnded(): void;
   /** Turns the reply into a stream, because the answer took longer than `streamAfterMs`. */
   overdue(): void;
-  /** Asks the handler to finish. Its answer is still sent. */
+  /** Asks the handler to finish. The handler's answer is still sent. */
   stop(reason: Error): void;
   /** Ends the request without an answer and aborts its handler. */
   cancel(reason: unknown): void;
   /**
    * Ends the request with an error and aborts its handler. Sends no error if `resumable` is set and the reply is a
-   * stream: the client can resume it on another node.
+   * stream, because the client can resume the stream on another node.
    */
   fail(error: EndedError, resumable: boolean): void;
   /** Ends the request with its answer. */
@@ -181,7 +181,10 @@ export class ServerState {
     return this.inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;
   }
 
-  /** Stops endless requests. Resolves when all requests are replied to, or after `graceMs`. */
+  /**
+   * Stops endless requests. Waits until all requests are replied to, at most `graceMs`. Then stops the remaining
+   * requests.
+   */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     this.closesConnections = true;
@@ -189,7 +192,7 @@ export class ServerState {
     if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         const grace = this.platform.timer(graceMs, resolve, true);
-        // Cancelled, because the timer would keep the process alive for the rest of the grace period.
+        // The timer would otherwise keep the process alive for the rest of the grace period.
         this.#whenIdle = () => {
           grace.cancel();
           resolve();

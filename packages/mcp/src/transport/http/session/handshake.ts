@@ -9,7 +9,7 @@ import type { SessionStore } from "./store.js";
 
 /**
  * Runs the request that opens a session. The reply has the session id in a header, so nothing is sent before the answer
- * is known: notifications wait. Never rejects.
+ * is known. Notifications are queued until then. Never rejects.
  *
  * Spec: Transports, "Session Management",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -31,8 +31,8 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
 }
 
 /**
- * Reserves a place in the quota of sessions, if there is one, and opens the session. The quota comes first, so that a
- * caller beyond its quota does not evict sessions of others.
+ * Reserves a place in the quota of sessions, if the server has one, and opens the session. The quota comes first, so
+ * that a caller beyond its quota does not evict sessions of others.
  */
 async function openPlaced(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
   const quota = exchange.state.endpoint.sessionPlaces;

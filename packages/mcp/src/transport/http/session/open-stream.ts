@@ -107,7 +107,7 @@ async function resume(
   store.nodes.watchWriter(session, stream);
 }
 
-/** True if everything after a position is in the log, or will be. */
+/** True if the log has, or will get, everything after a position. */
 async function canResume(store: SessionStore, session: HttpSession, position: EventPosition): Promise<boolean> {
   const { stream, after } = position;
   const read = await store.logs.log.read(store.logs.keys.log(session.id, stream), after, 1);
@@ -115,6 +115,6 @@ async function canResume(store: SessionStore, session: HttpSession, position: Ev
   if (read.evicted || known?.hasGap === true) return false;
   const [next] = read.entries;
   if (next !== undefined) return !decodeEntry(next.entry).afterGap;
-  // Nothing is stored yet. In an unknown stream, the client would wait forever.
+  // Nothing is stored after the position yet. In a stream that no node will write to, the client would wait forever.
   return after > 0 || stream === GET_STREAM_ID || known?.startKnown === true || store.nodes.willWrite(stream);
 }

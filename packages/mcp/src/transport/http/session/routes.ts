@@ -31,7 +31,7 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
   const store = new SessionStore(state, storage, state.endpoint.storage === undefined);
   return {
     post(exchange, item) {
-      // The header alone decides. A second handshake in a session is refused by that session.
+      // Only the session header decides here. The session itself refuses a second handshake.
       if (exchange.http.protocolHeaders.sessionId !== undefined) {
         const id = item.kind === "request" ? item.accepted.message.id : undefined;
         return withSession(store, exchange, (session) => receive(session, exchange, item), id);
@@ -87,9 +87,9 @@ function withSession(
 }
 
 /**
- * Refuses a request with 404. A client takes 404 for the end of its session and opens another one. If the session is in
- * the memory of another process, the client would do so again and again. The answer and a warning therefore name the
- * cause.
+ * Refuses a request with 404. A client treats 404 as the end of its session and opens another session. If another
+ * process has the session in its memory, the client would open sessions again and again. The answer and a warning
+ * therefore name the cause.
  */
 function notFound(store: SessionStore, sessionId: string): Refusal {
   const fix = store.nodes.fixForUnknown(sessionId);
@@ -114,7 +114,8 @@ function receive(session: HttpSession, exchange: HttpExchange, item: PostedMessa
 }
 
 /**
- * Calls `then` once the answers of the client are stored or delivered. If that fails, the client must send them again.
+ * Calls `then` once the answers of the client are stored or delivered. If that fails, the client must send the answers
+ * again.
  */
 function accept(exchange: HttpExchange, answers: readonly MaybePromise<void>[], then: () => void): void {
   if (!answers.some(isThenable)) return then();

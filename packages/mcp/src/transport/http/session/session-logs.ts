@@ -20,7 +20,7 @@ interface LogNode {
   readonly id: string;
   /** True if no other node shares the storage. */
   readonly alone: boolean;
-  /** False if other nodes may treat this one as gone. */
+  /** False if other nodes may treat this node as gone. */
   holdsLease(): boolean;
   notify(session: string, message: NodeMessage): void;
   failed(error: unknown): void;
@@ -30,7 +30,7 @@ interface LogNode {
 const PATIENCE_MS = 250;
 /** Time to wait before trying a failed storage again. */
 const RETRY_MS = 1000;
-/** Minimum time between two sweeps of the ended streams of a principal. */
+/** Minimum time between two sweeps of ended streams, for all principals together. */
 const SWEEP_MS = 1000;
 
 /** The limits for the log of one stream. */
@@ -57,7 +57,7 @@ export class SessionLogs implements SessionStreamServices {
   readonly #storage: Storage;
   readonly keys: SessionKeys;
   readonly #node: LogNode;
-  /** Time of the last sweep of a principal's ended streams. */
+  /** Time of the last sweep of the ended streams of any principal. */
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode) {
@@ -133,7 +133,7 @@ export class SessionLogs implements SessionStreamServices {
     });
   }
 
-  /** Drops the stored data of a session that has ended, on whichever node it was opened. */
+  /** Drops the stored data of a session that has ended, including streams that other nodes opened. */
   async clean(session: HttpSession): Promise<void> {
     const { kv, log } = this.#storage;
     const { id } = session;
@@ -146,7 +146,7 @@ export class SessionLogs implements SessionStreamServices {
     );
   }
 
-  /** Drops entries that this node may have written after another node cleaned up. */
+  /** Drops entries that this node may have written after another node dropped the data of the session. */
   cleanOwn(session: HttpSession, streams: readonly SessionStream[], closed: Promise<unknown>): void {
     this.#quietly(async () => {
       await closed;
@@ -169,8 +169,8 @@ export class SessionLogs implements SessionStreamServices {
   }
 
   /**
-   * Makes room for new entries within the limits of the session and its principal. Only their own data is affected:
-   * their ended streams are dropped first, then new entries are refused.
+   * Makes room for new entries within the limits of the session and its principal: drops their ended streams. Throws a
+   * `StorageError` if that is not enough. Data of other principals is not affected.
    */
   makeRoom(streams: SessionStreams, length: number): void {
     const { maxBytesPerSession, maxBytesPerPrincipal } = this;
@@ -181,7 +181,7 @@ export class SessionLogs implements SessionStreamServices {
     const { share } = streams;
     if (share === undefined || share.stored + length <= maxBytesPerPrincipal) return;
     const now = this.monotonic();
-    // A principal with many sessions must not cause a search of all of them for each message.
+    // A principal with many sessions must not cause a search of all its sessions for each message.
     if (now - this.#sweptAt >= SWEEP_MS) {
       this.#sweptAt = now;
       for (const other of share.sessions) other.streams.dropOldest(0);

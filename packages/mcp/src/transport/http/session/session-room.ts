@@ -18,10 +18,13 @@ interface RoomStore {
   readonly failed: (error: unknown) => void;
 }
 
-/** Number of questions to other nodes that may wait for a reply. Further sessions are left to expire. */
+/**
+ * Maximum number of pending queries to other nodes. Beyond it, the record of a replaced session is not deleted but
+ * expires by itself.
+ */
 const MAX_QUESTIONS = 1000;
 /**
- * Divisor of a limit: the node evicts this fraction of its sessions at once, so that it seldom searches for idle ones.
+ * When a limit is reached, the node evicts 1/32 of that limit at once, so that it seldom searches for idle sessions.
  */
 const EVICTION_DIVISOR = 32;
 
@@ -52,8 +55,8 @@ export class SessionRoom {
   }
 
   /**
-   * Makes room for a new session and reserves its place until `release` is called, when the session exists or the
-   * handshake has failed. Returns the name of the limit that forbids it, if any.
+   * Makes room for a new session and reserves its place. The caller must call `release` once the session exists or the
+   * handshake has failed. Returns the name of the limit that forbids a new session, if any.
    */
   reserve(key: string | undefined): { readonly full: string } | { readonly release: () => void } {
     const opening = { all: this.#openingAll, own: key === undefined ? 0 : this.#opening.get(key) };
@@ -70,8 +73,8 @@ export class SessionRoom {
   }
 
   /**
-   * Makes room for a session that another node has opened. The node serves it in any case and evicts other idle
-   * sessions.
+   * Makes room for a session that another node has opened. This node serves that session in any case and evicts other
+   * idle sessions.
    */
   makeRoomForKnown(key: string | undefined): void {
     const { maxSessions, maxSessionsPerPrincipal } = this.#state.limits;
@@ -83,7 +86,8 @@ export class SessionRoom {
   /** Answers a node that wants to end a session. */
   answer(session: HttpSession, { token, forMs }: { readonly token: string; readonly forMs: number }): NodeMessage {
     if (this.#idle.usedWithin(session, forMs)) return { kind: "used", token };
-    // The next request writes to the record again, so that the other node cannot end the session meanwhile.
+    // Makes the next request write the record again. The version of the record then changes, and the conditional delete
+    // of the other node fails.
     session.joined = false;
     return { kind: "unused", token, node: this.#store.nodes.id };
   }
@@ -101,15 +105,15 @@ export class SessionRoom {
   }
 
   /**
-   * Replaces a session with a new one. The session ends permanently only if it is idle on every node, because this node
-   * does not see the requests of the others.
+   * Removes a session to make room for a new one. The session ends permanently only if it is idle on every node,
+   * because this node does not see the requests to other nodes.
    */
   #replace(session: HttpSession): void {
     const store = this.#store;
     if (store.alone) return store.end(session, "expired");
     const now = this.#state.platform.monotonic();
     const { id, activeAt = now, unsubscribe } = session;
-    // The replies to the question below arrive on this subscription.
+    // Keeps the subscription open when `leave` runs, because the replies of the other nodes arrive on it.
     session.unsubscribe = undefined;
     store.leave(session);
     const ask = async () => {
@@ -126,12 +130,13 @@ export class SessionRoom {
   }
 }
 
-/** Idle time after which a new session may replace this one when the node is full. */
+/** Idle time after which a session may be replaced by a new one when the node is full. */
 const REPLACEABLE_AFTER_MS = 5 * 60_000;
 
 /**
  * Checks all sessions of a node at intervals and reports those that are idle for too long. Activity only sets a field
- * of the session, which is cheaper than a timer for each. Expiry is late by at most a sixteenth of the idle time.
+ * of the session, which is cheaper than a timer for each session. Expiry is late by at most a sixteenth of the idle
+ * time.
  */
 export class IdleSweep {
   readonly #platform: Platform;
@@ -275,7 +280,7 @@ export class PrincipalShares {
     idle: IdleSweep,
   ): RoomDecision {
     const own = this.sessionsOf(key);
-    // More than one if several handshakes passed at once, or sessions of other nodes were loaded.
+    // `excess` is more than one if several handshakes passed at once, or if sessions of other nodes were loaded.
     const excess = own.size + opening.own - limits.maxSessionsPerPrincipal + 1;
     if (excess > 0 && own.size + opening.own > 0) {
       const replaces = idle.longestIdle(own, excess);
@@ -287,8 +292,8 @@ export class PrincipalShares {
   }
 
   /**
-   * Returns a session of the principal with the most sessions, if it has at least two more than the requesting
-   * principal.
+   * Returns a session of the principal with the most sessions, if that principal has at least two more than the
+   * requesting principal.
    */
   #replaceable(own: number, idle: IdleSweep): HttpSession | undefined {
     let largest: ReadonlySet<HttpSession> | undefined;

@@ -10,7 +10,7 @@ interface RecordLife {
   readonly readyMs: number;
 }
 
-/** Attempts to write a record that other nodes change at the same time. */
+/** Maximum number of attempts to write a record that other nodes change at the same time. */
 const MAX_ATTEMPTS = 16;
 
 /** Stores changed sessions. Merges concurrent changes of several nodes. */
@@ -35,12 +35,13 @@ export class SessionSaver {
   }
 
   /**
-   * Adds this node to the record, so that another node that is about to end the session does not. Returns false if the
-   * storage no longer has the session. Rejects if the storage fails.
+   * Adds this node to the record. The version of the record then changes, so that another node that is about to delete
+   * the record does not. Returns false if the storage no longer has the session. Rejects if the storage fails.
    */
   async #join(session: HttpSession): Promise<boolean> {
     for (let trial = 0; trial < MAX_ATTEMPTS; trial++) {
-      // Set before the write: a node that asks meanwhile whether the session is in use resets it.
+      // Set before the write. If another node asks meanwhile whether the session is in use, the answer resets `joined`,
+      // and this loop writes again.
       session.joined = true;
       const { stored } = session;
       const record = decodeRecord(stored.value);
@@ -88,7 +89,10 @@ export class SessionSaver {
     return isReady(session) ? this.#life.readyMs : this.#life.freshMs;
   }
 
-  /** Reads a record again after another node, or another request of this node, has written it. */
+  /**
+   * Reads a record again after another node, or another request of this node, has written it. Returns false if the
+   * storage no longer has the record.
+   */
   async #readAgain(session: HttpSession): Promise<boolean> {
     const before = session.stored;
     const stored = await this.#kv.get(this.#keys.session(session.id));
@@ -100,7 +104,7 @@ export class SessionSaver {
     return true;
   }
 
-  /** Stores the session. Returns false if the storage no longer has it. Rejects if the storage fails. */
+  /** Stores the session. Returns false if the storage no longer has the record. Rejects if the storage fails. */
   async save(session: HttpSession): Promise<boolean> {
     const { value, version } = session.stored;
     const base = decodeRecord(value);

@@ -19,7 +19,7 @@ type EndListener = (reason: EndReason) => void | Promise<void>;
 
 /** The resources that all sessions of one principal use together. */
 export interface SessionShare extends StreamShare {
-  /** Characters of messages that the clients have not read. */
+  /** Number of characters of messages that the clients have not read. */
   unread: number;
 }
 
@@ -29,13 +29,13 @@ export interface SessionServices {
   save(session: HttpSession): Promise<boolean>;
   readonly nodes: {
     readonly id: string;
-    /** Sends a message to the other nodes. It may be lost. */
+    /** Sends a message to the other nodes. The message may be lost. */
     notify(session: string, message: NodeMessage): void;
-    /** Stores an answer for the node that waits for it. Throws or rejects if it cannot be stored. */
+    /** Passes an answer to the node that waits for it. Throws or rejects if the storage fails. */
     passAnswer(session: HttpSession, message: ResultMessage | ErrorMessage): MaybePromise<void>;
   };
   readonly logs: SessionStreamServices;
-  /** Ends the session on every node, after the request with the id `after` is answered, if one is given. */
+  /** Ends the session on every node. If `after` is given, waits until the request with this id is answered. */
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
   readonly eventLog: UnreadLimits;
   readonly alone: boolean;
@@ -188,7 +188,8 @@ export class HttpSession implements ReplySession {
     if (stream.hasGap) this.#services.nodes.notify(this.id, { kind: "lost", stream: id });
     if (!stream.attached) return;
     stream.disconnect();
-    // This node may have appended entries after the other node read the log and before its message arrived.
+    // This node may have appended entries after the other node read the log and before the `taken` message arrived
+    // here. The other node must therefore read the log again.
     this.#services.nodes.notify(this.id, { kind: "log", stream: id });
   }
 
@@ -209,7 +210,7 @@ export class HttpSession implements ReplySession {
 
   /**
    * Ends the requests and streams of the session on this node. `gone` means that no other node continues them. `closed`
-   * resolves when nothing is being stored.
+   * resolves when no entry is being stored any more.
    */
   stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: SessionStream[] } {
     if (this.ended) return { closed: Promise.resolve(), streams: [] };
@@ -227,8 +228,8 @@ export class HttpSession implements ReplySession {
       for (const request of requests) request.fail(error, false);
       for (const stream of streams) for (const id of stream.unanswered ?? []) stream.message(error.answerTo(id));
     }
-    // Closed first: a request that ends must not end its stream, because the client can resume the stream on another
-    // node.
+    // Closes the streams before the requests fail. A request that ends must not end its stream, because the client can
+    // resume the stream on another node.
     const closed = Promise.all(streams.map((stream) => stream.close(gone)));
     if (!isLast) for (const request of requests) request.fail(error, true);
     this.#asks?.rejectAll(error);
@@ -238,17 +239,18 @@ export class HttpSession implements ReplySession {
 
   /**
    * Returns the stream for a message outside requests: an open one, else the stored first GET stream, or undefined if
-   * the client has never opened one.
+   * the client has never opened a GET stream.
    */
   #forUnrelated(): SessionStream | undefined {
     const open = this.streams.openForUnrelated;
     if (open !== undefined) return open;
-    // Another node may have the GET stream. If this node serves the session, it would know about the stream.
+    // If this node serves the session, it knows whether the client has opened a GET stream. Otherwise another node may
+    // have that stream.
     const isRead = !this.opened || this.streams.get(GET_STREAM_ID)?.byGet === true;
     return isRead ? this.streams.open(GET_STREAM_ID) : undefined;
   }
 
-  /** Settles the request that this message answers. Returns false if this node did not send it. */
+  /** Settles the request that this message answers. Returns false if this node did not send that request. */
   settleAsk(message: ResultMessage | ErrorMessage): boolean {
     const { id } = message;
     const pending = id === undefined || id === null ? undefined : this.#asks?.remove(id);
@@ -277,7 +279,7 @@ interface UnreadCount {
 
 /**
  * Messages of one session outside requests, until its client opens its first GET stream. They stay in memory, because
- * many clients that never read would fill the storage. The oldest are dropped first.
+ * otherwise many clients that never read would fill the storage. The oldest are dropped first.
  */
 export class UnreadMessages {
   readonly #limits: UnreadLimits;
@@ -290,7 +292,7 @@ export class UnreadMessages {
     this.#share = share;
   }
 
-  /** Adds a message. Returns false if older messages were dropped to meet the limits. */
+  /** Adds a message. Returns false if messages were dropped to meet the limits. */
   add(text: string): boolean {
     this.#texts.push(text);
     this.#count(text.length);

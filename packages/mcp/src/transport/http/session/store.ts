@@ -16,7 +16,7 @@ import { IdleSweep, PrincipalShares, SessionRoom } from "./session-room.js";
 import { SessionSaver } from "./session-saver.js";
 import { GET_STREAM_ID } from "./streams/stream-log.js";
 
-/** Time that the end of a session waits for the answer of the request that caused it. */
+/** Maximum time that the end of a session waits for the answer to the request that caused the end. */
 const MAX_ANSWER_WAIT_MS = 2000;
 
 /** The answer that opens a session. */
@@ -25,8 +25,8 @@ type OpeningAnswer = Pick<Answer, "sessionEnded"> & { readonly session: Session 
 type SessionLookup = MaybePromise<HttpSession | undefined>;
 
 /**
- * Creates, finds, stores and ends sessions. The storage is authoritative. The objects of a node contain what cannot be
- * stored.
+ * Creates, finds, stores and ends sessions. The storage is authoritative. The `HttpSession` objects of a node contain
+ * only what cannot be stored, and a copy of the record.
  */
 export class SessionStore implements SessionServices {
   readonly #state: ServerState;
@@ -71,7 +71,10 @@ export class SessionStore implements SessionServices {
     this.room = new SessionRoom(state, this.#sessions, this.#shares, this.#idle, this);
   }
 
-  /** Removes a session from the memory of this node. It continues on other nodes, and here with the next request. */
+  /**
+   * Removes a session from the memory of this node. The session continues on other nodes, and here with the next
+   * request.
+   */
   leave(session: HttpSession): void {
     session.releaseUnread();
     void this.#forget(session, "expired", false);
@@ -94,8 +97,8 @@ export class SessionStore implements SessionServices {
   }
 
   /**
-   * Returns the session with this id, if this principal opened it. `active` restarts the idle time. `uncached` bypasses
-   * the copy of this node.
+   * Returns the session with this id, if this principal opened it. `active` restarts the idle time. `uncached` does not
+   * fall back to the cached record if the storage does not answer.
    */
   find(id: string, principal: Principal | undefined, active = false, uncached = this.alone): SessionLookup {
     const cached = this.#sessions.get(id);
@@ -112,7 +115,8 @@ export class SessionStore implements SessionServices {
         if ((known.principal?.key ?? null) !== owner) return undefined;
         return active ? this.#use(known) : known;
       }
-      // Written or read again meanwhile. `stored` may be outdated, and versions have no order.
+      // The record was written or read again meanwhile, so `stored` may be outdated. Versions have no order, so the
+      // search starts again.
       if (known !== undefined && known.stored !== before) return this.find(id, principal, active, uncached);
       const record = decodeRecord(stored.value);
       if (record.principal !== owner) return undefined;
@@ -147,8 +151,8 @@ export class SessionStore implements SessionServices {
   }
 
   /**
-   * Stores the session. Resolves with false if the storage refused it, so that only this node has the change. Never
-   * rejects.
+   * Stores the session. Resolves with false if the session has ended, or if the storage failed and only this node has
+   * the change. Never rejects.
    */
   async save(session: HttpSession): Promise<boolean> {
     try {
@@ -279,7 +283,7 @@ export class SessionStore implements SessionServices {
     this.nodes.notify(session.id, { kind: "read", token });
   }
 
-  /** Reads everything again that lost messages of other nodes may have been about. */
+  /** Reads everything again that lost messages of other nodes may have announced. */
   async #resync(session: HttpSession): Promise<void> {
     const current = await this.find(session.id, session.principal, false, true);
     if (current !== session) return;
@@ -302,8 +306,8 @@ export class SessionStore implements SessionServices {
   }
 
   /**
-   * Ends a session on this node. `gone` means that it has ended on every node. Resolves when nothing of it is being
-   * stored.
+   * Ends a session on this node. `gone` means that the session has ended on every node. Resolves when none of its
+   * entries is being stored any more.
    */
   #forget(session: HttpSession, reason: EndReason, gone: boolean): Promise<unknown> {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);

@@ -17,7 +17,8 @@ interface LeaseHolder {
 
 /**
  * The lease of a node: a key that expires unless the node renews it. Other nodes end the streams of a node without a
- * lease. A node that failed to renew it must therefore read their entries before it writes to a client.
+ * lease, by appending entries to their logs. A node that failed to renew its lease must therefore read the logs before
+ * it writes to a client.
  */
 export class NodeLease {
   readonly #platform: Platform;
@@ -45,12 +46,12 @@ export class NodeLease {
     this.#renew();
   }
 
-  /** False if the lease may have expired, so that other nodes may treat this one as gone. */
+  /** False if the lease may have expired, so that other nodes may treat this node as gone. */
   get held(): boolean {
     return this.#platform.monotonic() - this.#renewedAt < this.#leaseMs * 0.9;
   }
 
-  /** True if the storage has a lease of this node. */
+  /** True if the storage has a lease of `node`. */
   async isHeldBy(node: string): Promise<boolean> {
     return (await this.#kv.get(this.#key(node))) !== undefined;
   }
@@ -88,7 +89,7 @@ export class NodeLease {
   }
 }
 
-/** A stream that a client reads here and whose requests another node runs. */
+/** A stream that a client reads on this node, and whose requests another node runs. */
 interface FollowedStream {
   readonly stream: SessionStream;
   readonly log: string;
@@ -102,9 +103,9 @@ interface FollowedStream {
 const PAGE_SIZE = 64;
 
 /**
- * Ends the streams of nodes that are gone, so that a client that resumes a call of such a node learns that it is lost.
- * Several nodes may do so at the same time, and the node itself may come back. Readers stop at the first entry that
- * ends a stream, so the first one wins.
+ * Ends the streams of nodes that are gone, so that a client that resumes a call of such a node learns that the call is
+ * lost. Several nodes may do so at the same time, and the lost node may come back. Readers stop at the first entry that
+ * ends a stream, so later ones have no effect.
  */
 export class OrphanedStreams {
   readonly #lease: NodeLease;
@@ -126,8 +127,8 @@ export class OrphanedStreams {
   }
 
   /**
-   * Checks whether the node that runs the requests of a stream is alive, and repeats the check while a client reads it.
-   * Never rejects.
+   * Checks whether the node that runs the requests of a stream is alive, and repeats the check while a client reads the
+   * stream. Never rejects.
    */
   async check(followed: FollowedStream): Promise<void> {
     const { stream } = followed;

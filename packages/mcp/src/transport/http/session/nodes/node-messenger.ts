@@ -54,7 +54,7 @@ export class NodeMessenger {
 
   /**
    * Announces a change of a session. Resolves with true when the node whose endpoint serves the session has read the
-   * change, and with false if none confirms in time.
+   * change, and with false if no node confirms in time.
    */
   confirm(session: string): Promise<boolean> {
     const token = randomName(this.#platform, 6);
@@ -65,9 +65,9 @@ export class NodeMessenger {
 
   /**
    * Asks whether another node runs a request or stream of the session, or has served it within the last `forMs`
-   * milliseconds. Resolves with those of `nodes` that did not reply in time, or with undefined if one uses it or this
-   * node closes meanwhile. Rejects if the storage does not accept the message. This node must be subscribed to the
-   * session.
+   * milliseconds. Resolves with the `nodes` that did not reply in time. Resolves with undefined if any node replies
+   * that it uses the session, or if this node closes meanwhile. Rejects if the storage does not accept the message.
+   * This node must be subscribed to the session.
    */
   async silentNodes(session: string, forMs: number, nodes: readonly string[]): Promise<Iterable<string> | undefined> {
     const token = randomName(this.#platform, 6);
@@ -78,8 +78,8 @@ export class NodeMessenger {
   }
 
   /**
-   * Resolves with true when a node confirms this token. Resolves with false if none does in time, or all of `silent`
-   * report the session as unused.
+   * Resolves with true when a node confirms this token. Resolves with false if no node does in time, or as soon as
+   * every node in `silent` has reported the session as unused. Removes these nodes from `silent`.
    */
   #awaitReply(token: string, silent?: Set<string>): Promise<boolean> {
     return new Promise((resolve) => {
@@ -117,10 +117,11 @@ export type NodeMessage =
   | { kind: "answer"; message: ResultMessage | ErrorMessage }
   /** The client cancelled a request that some node runs. */
   | { kind: "abort"; id: Id; reason: string }
-  /** Entries of a stream were lost. A client that resumes it must learn about the gap. */
+  /** Entries of a stream were lost. A client that resumes the stream must learn about the gap. */
   | { kind: "lost"; stream: string }
   /**
-   * The stored session changed. The node whose endpoint serves it confirms with the token that it has read the change.
+   * The stored session changed. The node whose endpoint serves the session confirms with the token that it has read the
+   * change.
    */
   | { kind: "changed"; token: string }
   | { kind: "read"; token: string }
@@ -148,8 +149,8 @@ function encodeNodeMessage(from: string, message: NodeMessage): string {
 }
 
 /**
- * Decodes the message of another node. Returns undefined for a node's own. Trusts its input, because only our nodes
- * publish there.
+ * Decodes the message of another node. Returns undefined for a message that this node sent. Does not validate the text,
+ * because only nodes of this server publish to the topic.
  */
 function decodeNodeMessage(ownNode: string, text: string): NodeMessage | undefined {
   const { from, message } = JSON.parse(text) as Envelope;

@@ -10,16 +10,18 @@ interface CachedRecord {
   confirmedAt: number;
 }
 
-/** Time that a request of a known session waits for the storage. */
+/** Time that a request of a known session waits for the storage. After that, the cached record is used. */
 const PATIENCE_MS = 500;
-/** Time for which a node serves cached sessions while the storage does not answer. */
+/** Maximum age of a cached record that a node uses while the storage does not answer. */
 const MAX_CACHED_MS = 30_000;
-/** Time for which the storage counts as down after it failed to answer. */
+/**
+ * Time for which the storage counts as down after it failed to answer. Meanwhile, requests use cached records at once.
+ */
 const DOWN_MS = 500;
 
 /**
  * Reads the records of sessions. While the storage does not answer, a node uses its cached records for a limited time,
- * without waiting for each request. A request of an unknown session fails with the error of the storage.
+ * and only the first request waits. A request of an unknown session fails with the error of the storage.
  */
 export class RecordReader {
   readonly #platform: Platform;
@@ -74,7 +76,7 @@ export class RecordReader {
 
 /** Reads the sessions of a node again. */
 interface SessionReader<S> {
-  /** Reads a session whose messages may have been lost. Rejects if the storage does not answer. */
+  /** Reads a session again after messages about it may have been lost. Rejects if the storage does not answer. */
   resync(session: S): Promise<void>;
   /** True if this node still serves the session. */
   serves(session: S): boolean;
@@ -84,7 +86,9 @@ interface SessionReader<S> {
 /** Time to wait before reading a session again after a failure. */
 const RETRY_MS = 1000;
 
-/** Sessions that other nodes may have changed. Reads each again, and retries while the storage does not answer. */
+/**
+ * Sessions that other nodes may have changed. Reads each session again, and retries while the storage does not answer.
+ */
 export class StaleSessions<S> {
   readonly #reader: SessionReader<S>;
   readonly #due: DueList<S>;

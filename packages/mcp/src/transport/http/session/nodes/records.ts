@@ -11,21 +11,25 @@ export interface SessionRecord {
   nodes?: readonly string[] | undefined;
 }
 
-/** Number of nodes that a record names. A session with that many nodes is left to expire instead of being replaced. */
+/**
+ * Maximum number of nodes that a record names. Further nodes displace the oldest. A session with that many nodes
+ * expires instead of being replaced, because the list may be incomplete.
+ */
 export const MAX_NODES = 32;
 
 export function encodeRecord(record: SessionRecord): string {
   return JSON.stringify(record);
 }
 
-/** Trusts its input, because only this server writes there. */
+/** Does not validate the text, because only nodes of this server write records. */
 export function decodeRecord(text: string): SessionRecord {
   return JSON.parse(text) as SessionRecord;
 }
 
 /**
  * Merges concurrent changes of one session on two nodes. A member that one side left unchanged gets the value of the
- * other side. Subscriptions that either side added or removed are all applied.
+ * other side. If both sides changed a member, `mine` takes precedence. Subscriptions that either side added or removed
+ * are all applied.
  */
 export function mergeSessions(base: Session, mine: Session, theirs: Session): Session {
   const merged: Session = { ...theirs };
@@ -41,8 +45,8 @@ export function mergeSessions(base: Session, mine: Session, theirs: Session): Se
 }
 
 /**
- * The storage keys for the sessions of one server. Each contains the id of its session in braces, so that a sharded
- * storage places them together.
+ * The storage keys for the sessions of one server. Each key of a session contains the session id in braces, so that a
+ * sharded storage places these keys together.
  */
 export class SessionKeys {
   readonly #server: string;
@@ -62,12 +66,12 @@ export class SessionKeys {
     return `${this.#server}/place/{${session}}`;
   }
 
-  /** The client's answers that another node than the receiving one waits for. */
+  /** The client's answers for which another node than the receiving one waits. */
   answers(session: string): string {
     return `${this.#server}/answers/{${session}}`;
   }
 
-  /** The number of streams that each node has opened for a session. */
+  /** For each node, the maximum number of streams that it may have opened for a session. */
   streams(session: string): string {
     return `${this.#server}/streams/{${session}}`;
   }

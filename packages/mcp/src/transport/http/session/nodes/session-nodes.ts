@@ -30,12 +30,12 @@ interface NodeCallbacks {
 
 /** Time that closing a node waits for its storage. */
 const CLOSE_MS = 1000;
-/** Number of characters of the node id with which a session id begins. */
+/** Length of the prefix of the node id at the start of each session id. */
 const MARK_LENGTH = 8;
 
 /**
- * Represents this node among those that share its storage: its id and lease, its messages to the others, and the work
- * that it does in place of lost nodes.
+ * Represents this node among those that share its storage: its id and lease, its messages to the other nodes, and the
+ * work that it does in place of lost nodes.
  */
 export class SessionNodes {
   /** True if no other node shares the storage. */
@@ -109,7 +109,7 @@ export class SessionNodes {
     return start + this.#sumOf(start);
   }
 
-  /** A checksum of four characters that distinguishes a session id from any other text. */
+  /** A checksum of four characters that shows that a text is a session id of this library. */
   #sumOf(start: string): string {
     const bytes = new TextEncoder().encode(`parley session ${start}`);
     return toBase64Url(this.#state.platform.sha256(bytes).subarray(0, 3));
@@ -139,14 +139,16 @@ export class SessionNodes {
     return this.#messenger.subscribe(session, onMessage, onGap);
   }
 
-  /** Sends a message to the other nodes. It may be lost. */
+  /** Sends a message to the other nodes. The message may be lost. */
   notify(session: string, message: NodeMessage): void {
     if (!this.alone) this.#messenger.notify(session, message);
   }
 
   /**
-   * Deletes the record of a session, unless another node runs a request of it or has served it within `forMs`. Each
-   * node in the record must reply or be gone, and none may begin to serve it meanwhile. Rejects if the storage fails.
+   * Deletes the record of a session, unless another node uses the session. A node uses the session if it runs a request
+   * or stream of it, or has served it within `forMs`. A node in the record that does not reply counts as a user while
+   * it has a lease. If a node begins to serve the session meanwhile, the record has a new version and is not deleted.
+   * Rejects if the storage fails.
    */
   async deleteUnused(session: string, forMs: number): Promise<boolean> {
     const { kv } = this.#storage;
@@ -162,8 +164,8 @@ export class SessionNodes {
   }
 
   /**
-   * Announces a change of a session. Waits until the node whose endpoint serves the session has read it, so that the
-   * client can rely on it.
+   * Announces a change of a session. Waits until the node whose endpoint serves the session has read the change, so
+   * that the client can rely on it.
    */
   async announce(session: ServedSession): Promise<void> {
     if (this.alone) return;
@@ -172,7 +174,10 @@ export class SessionNodes {
     if (!session.opened && !session.unattended) session.unattended = !(await confirmed);
   }
 
-  /** Stores an answer until the node that waits for it has read it, and sends it there. Rejects if that fails. */
+  /**
+   * Stores an answer for the node that waits for it, and notifies that node. Rejects if the storage fails, but not if
+   * it is only full.
+   */
   async passAnswer(session: AnsweredSession, message: ResultMessage | ErrorMessage): Promise<void> {
     if (this.alone) return;
     try {
@@ -185,14 +190,14 @@ export class SessionNodes {
     await this.#messenger.send(session.id, { kind: "answer", message });
   }
 
-  /** Reads answers whose messages may have been lost. */
+  /** Reads the stored answers, because messages about them may have been lost. */
   async readAnswers(session: ServedSession): Promise<void> {
     for (const answer of await this.#answers.read(session.id)) session.settleAsk(answer);
   }
 
   /**
-   * Watches the node that writes a stream which a client reads here. Ends the stream if that node is gone, or is this
-   * one and no longer runs the requests.
+   * Watches the node that writes a stream which a client reads here. Ends the stream if that node is gone. Also ends it
+   * if this node opened the stream but no longer runs its requests.
    */
   watchWriter(session: ServedSession, stream: SessionStream): void {
     if (this.alone || stream.soleWriter) return;
@@ -211,7 +216,7 @@ export class SessionNodes {
     return !this.alone && node !== undefined && node !== this.id && this.#lease.isHeldBy(node);
   }
 
-  /** False if other nodes may treat this one as gone. */
+  /** False if other nodes may treat this node as gone. */
   holdsLease(): boolean {
     if (this.alone) return true;
     this.#lease.hold();
@@ -222,7 +227,7 @@ export class SessionNodes {
     this.#callbacks.failed(error);
   }
 
-  /** Releases the lease of this node once `stored` settles. Waits for the storage for a limited time. */
+  /** Releases the lease of this node once `stored` resolves. Waits for the storage for a limited time. */
   async close(stored: Promise<unknown>): Promise<void> {
     this.#messenger.close();
     this.#orphans.close();

@@ -16,16 +16,16 @@ interface AnswerLimits {
   readonly maxAnswersLengthPerPrincipal: number;
 }
 
-/** The storage that the answers of one session use, until they expire. */
+/** The length of the stored answers of one session, counted until they expire. */
 interface AnswersUsage {
   readonly principal: string;
   readonly length: number;
   readonly endsAt: number;
 }
 
-/** Number of answers stored for one session. The oldest are dropped first. */
+/** Maximum number of answers stored for one session. The oldest are dropped first. */
 const MAX_ANSWERS = 64;
-/** Attempts to write answers that other nodes change at the same time. */
+/** Maximum number of attempts to write answers that other nodes change at the same time. After that, `add` rejects. */
 const MAX_ATTEMPTS = 16;
 
 /**
@@ -38,7 +38,7 @@ export class StoredAnswers {
   readonly #limits: AnswerLimits;
   readonly #ttlMs: number;
   readonly #monotonic: () => number;
-  /** By session, in the order of their expiry. */
+  /** The usage of each session, in the order of expiry. */
   readonly #usage = new Map<string, AnswersUsage>();
   readonly #lengths = new KeyCounts();
 
@@ -79,8 +79,8 @@ export class StoredAnswers {
   }
 
   /**
-   * Counts an answer that is about to be stored. A failed write also counts until it would expire, because it may have
-   * taken effect.
+   * Counts the answers of a session that are about to be stored. A failed write also counts until it would expire,
+   * because it may have taken effect.
    */
   #count(session: string, principal: string, length: number): void {
     const now = this.#monotonic();
@@ -109,7 +109,7 @@ export class StoredAnswers {
     this.#lengths.change(usage.principal, -usage.length);
   }
 
-  /** Encodes the newest answers that fit. The last one always fits. */
+  /** Encodes the newest answers that fit. The newest answer is always included. */
   #encode(answers: readonly AnswerMessage[]): string {
     const texts = answers.slice(-MAX_ANSWERS).map((answer) => JSON.stringify(answer));
     let length = texts.reduce((sum, text) => sum + text.length, 0);
@@ -118,7 +118,7 @@ export class StoredAnswers {
   }
 }
 
-/** Trusts its input, because only our nodes write there. */
+/** Does not validate the text, because only nodes of this server write to this key. */
 function decode(text: string | undefined): AnswerMessage[] {
   return text === undefined ? [] : (JSON.parse(text) as AnswerMessage[]);
 }

@@ -6,7 +6,7 @@ import { SessionStream, type StreamOwner, type StreamServices } from "./stream.j
 import { GET_STREAM_ID, NODE_ID_LENGTH, nodeOf, type StoredLength } from "./stream-log.js";
 
 const SALT_LENGTH = 4;
-/** Number of streams that a node announces at once, so that most sessions need one announcement. */
+/** Number of streams in a node's first announcement for a session, so that most sessions need one announcement. */
 const FIRST_BOUND = 8;
 const MAX_ATTEMPTS = 16;
 
@@ -33,7 +33,7 @@ interface StreamingSession extends ReplySession {
 
 /**
  * The streams of one session on this node. Also the reply rules for its requests: a lost connection does not cancel
- * them, and the client can resume to get the answer.
+ * them, and the client can resume the stream to get the answer.
  */
 export class SessionStreams implements StreamOwner, ReplyRules {
   readonly leavingCancels = false;
@@ -49,7 +49,7 @@ export class SessionStreams implements StreamOwner, ReplyRules {
   /**
    * Number of the next stream of this node. Stream ids contain these numbers. A number is reused once the log of its
    * former stream is dropped. The highest number of each node therefore determines which logs a session has, so that
-   * any node can delete them.
+   * any node can delete these logs.
    */
   #nextNumber = 0;
   #freeNumbers: number[] | undefined;
@@ -76,7 +76,10 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return this.#streams?.get(id);
   }
 
-  /** Returns the stream with this id. Creates it on first use. `soleWriter`: only this node writes to it. */
+  /**
+   * Returns the stream with this id. Creates the stream on first use. `soleWriter` means that only this node writes to
+   * it.
+   */
   open(id: string, soleWriter = false): SessionStream {
     this.#streams ??= new Map();
     const known = this.#streams.get(id);
@@ -96,7 +99,10 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return this.open(idOf(this.node, this.sessionId, number), true);
   }
 
-  /** Makes the number of a stream available again, after its log was dropped. */
+  /**
+   * Makes the number of a stream available again, after its log was dropped. A number stays in use if a client may
+   * still resume from the start of its stream.
+   */
   freeNumber({ id, startKnown }: SessionStream): void {
     if (startKnown || nodeOf(id) !== this.node) return;
     this.#freeNumbers ??= [];
@@ -122,7 +128,7 @@ export class SessionStreams implements StreamOwner, ReplyRules {
     return count;
   }
 
-  /** Marks or unmarks a stream as needed only for resuming. Drops the oldest ones beyond the limit. */
+  /** Marks or unmarks a stream as needed only for resuming. Drops the oldest such streams beyond the limit. */
   setReplayOnly(stream: SessionStream, isReplayOnly: boolean): void {
     if (!isReplayOnly) return void this.#replayOnly?.delete(stream);
     if (this.#streams?.get(stream.id) !== stream) return;
@@ -191,13 +197,14 @@ export async function announcedStreams(kv: KeyValue, key: string, session: strin
 }
 
 /**
- * Builds a stream id. Contains a part of the session id, so that an event id of one session matches nothing in another.
+ * Builds a stream id. The id contains a part of the session id, so that an event id of one session matches nothing in
+ * another.
  */
 function idOf(node: string, session: string, number: number): string {
   return `${node}-${session.slice(-SALT_LENGTH)}${number.toString(36)}`;
 }
 
-/** Trusts its input, because only our nodes write there. */
+/** Does not validate the text, because only nodes of this server write to this key. */
 function decode(text: string | undefined): Record<string, number> {
   return text === undefined ? {} : (JSON.parse(text) as Record<string, number>);
 }

@@ -60,7 +60,7 @@ export function lastEntry(data: string | undefined): StreamEntry {
   return { stored: data === undefined ? END : LAST_MESSAGE + data, data, isOpening: false, ends: true };
 }
 
-/** Decodes an entry of the log. Trusts its input, because only our nodes write there. */
+/** Decodes an entry of the log. Does not validate the text, because only nodes of this server write to the log. */
 export function decodeEntry(text: string): StreamEntry & { readonly afterGap: boolean } {
   const afterGap = text[0] === AFTER_GAP;
   const stored = afterGap ? text.slice(1) : text;
@@ -90,7 +90,7 @@ export interface StoredLength {
   stored: number;
 }
 
-/** The session of a stream. `share` is the count of its principal, if it has one. */
+/** The session of a stream. `share` counts the characters of all sessions of its principal, if it has one. */
 export interface LogOwner extends StoredLength {
   readonly share: StoredLength | undefined;
 }
@@ -101,14 +101,14 @@ export interface LogSpace {
   readonly limits: LogLimits;
   readonly maxBytesPerSession: number;
   readonly maxBytesPerPrincipal: number;
-  /** Streams with a slow storage. Calls `overdue`. */
+  /** Logs that wait for a slow storage. Calls `overdue` of each log that waits too long. */
   readonly late: Pick<DueList<StreamLog>, "touch" | "drop">;
-  /** Streams with a failed storage. Calls `retry`. */
+  /** Logs whose storage has failed. Calls `retry` of each log after a pause. */
   readonly retries: Pick<DueList<StreamLog>, "touch" | "drop">;
   monotonic(): number;
   /** Drops streams of an owner that has reached a limit. Throws a `StorageError` if that is not enough. */
   makeRoom(owner: LogOwner, length: number): void;
-  /** Counts a stream that begins (1) or ends (-1) storing entries. A draining node waits for them. */
+  /** Counts a stream that begins (1) or ends (-1) storing entries. A draining node waits for these streams. */
   countStoring(by: 1 | -1): void;
   failed(error: unknown): void;
 }
@@ -118,8 +118,8 @@ export interface LogReader {
   /** Called when the log has the entry. `sent`: the client already received it, without an id. */
   entryStored(id: number, entry: StreamEntry, sent: boolean, afterGap: boolean): void;
   /**
-   * Sends an entry to the client without an id. Returns false if no client is connected, or it must read older entries
-   * first.
+   * Sends an entry to the client without an id. Returns false if no client is connected, or if the client must receive
+   * older entries first.
    */
   sendNow(entry: StreamEntry): boolean;
   /** Called when an entry is neither stored nor sent, and never will be. */
@@ -137,7 +137,10 @@ interface QueuedEntry {
   whenStored?: () => void;
 }
 
-/** Number of entries of one stream that may wait for the storage. Further entries are not stored. */
+/**
+ * Maximum number of entries of one stream that may wait for the storage. Further entries are not stored, only sent to a
+ * connected client.
+ */
 const MAX_QUEUED_ENTRIES = 10_000;
 /** Number of entries to read when looking for one that may already be stored. */
 const PAGE_SIZE = 64;
@@ -178,7 +181,7 @@ export class StreamLog {
     this.#reader = reader;
   }
 
-  /** True if the client has a further entry that is not stored. */
+  /** True if the client has another entry that is not stored yet. */
   get hasSent(): boolean {
     const [first, second] = this.#queue;
     return (first?.read === true ? second : first)?.sent === true;
@@ -340,7 +343,9 @@ export class StreamLog {
     this.#next();
   }
 
-  /** Returns the growth of the log. At its limit, older entries make room. */
+  /**
+   * Returns by how many characters the entry makes the log longer. At the limit of the log, older entries make room.
+   */
   #growth({ stored }: StreamEntry): number {
     return this.#uncounted ? 0 : Math.min(stored.length, this.#space.limits.maxBytes - this.#length);
   }
@@ -384,7 +389,7 @@ export class StreamLog {
     if (this.#closed) return;
     this.#space.failed(error);
     if (error instanceof StorageError) {
-      // Retrying does not make room.
+      // Retrying does not make room, so this entry is given up.
       const item = this.#shift();
       if (item !== undefined) this.#giveUp(item);
       return this.#next();

@@ -28,8 +28,8 @@ export interface EventPosition {
 }
 
 /**
- * Builds the id of one event. It contains the stream id, so that a client that reconnects finds the right stream. It
- * need not be secret, because streams are looked up within their session.
+ * Builds the id of one event. The event id contains the stream id, so that a client that reconnects finds the right
+ * stream. It need not be secret, because streams are looked up within their session.
  */
 export function eventId(stream: string, id: number, last = false): string {
   return last ? `${stream}.${id}.last` : `${stream}.${id}`;
@@ -46,9 +46,9 @@ export function parseEventId(value: string): EventPosition | undefined {
 export interface StreamServices extends LogSpace {
   /** True if no other process can serve the sessions. */
   readonly alone: boolean;
-  /** False if other nodes may treat this one as gone and may have ended its streams. */
+  /** False if other nodes may treat this node as gone and may have ended its streams. */
   holdsLease(): boolean;
-  /** Builds the name of a stream's log. It contains the session, so that no other session can read it. */
+  /** Builds the name of a stream's log. The name contains the session, so that no other session can read the log. */
   readonly keys: { log(session: string, stream: string): string };
   /** Notifies other nodes about new entries on a stream without a connection here. */
   notifyNewEntries(session: string, stream: string): void;
@@ -75,7 +75,7 @@ const PAGE_SIZE = 64;
 
 /**
  * One stream of a session: its events in order, even while no client reads. The log is authoritative. A connection on
- * any node follows it from the position of its client up to the first entry that ends it.
+ * any node follows the log from the position of its client up to the first entry that ends the stream.
  * `docs/internals/session-streams.md` has the rules.
  *
  * Spec: Transports, "Resumability and Redelivery",
@@ -110,7 +110,7 @@ export class SessionStream implements ReplyStream, LogReader {
   startKnown = false;
   /** Requests without an answer, for a stream whose requests another node runs. Undefined if they are not known. */
   unanswered: Id[] | undefined;
-  /** True if the session has ended. */
+  /** True if the session has ended, so that entries are only sent to the client. */
   #abandoned = false;
 
   constructor(owner: StreamOwner, id: string, soleWriter: boolean) {
@@ -147,7 +147,8 @@ export class SessionStream implements ReplyStream, LogReader {
 
   pause(retryMs: number): void {
     const connection = this.#connection;
-    // A client that has events without an id would receive them again.
+    // Waits until all entries are stored. A client that received events without an id would otherwise receive them
+    // again after it reconnects.
     this.#log.whenStored(() => {
       if (connection === undefined || connection !== this.#connection) return;
       connection.write(encodeEvent({ retry: Math.max(0, Math.round(retryMs)) }));
@@ -155,18 +156,22 @@ export class SessionStream implements ReplyStream, LogReader {
     });
   }
 
-  /** Begins the reply to these requests. The log is empty, and a storage failure must not end the connection. */
+  /**
+   * Begins the reply to these requests. Does not read the log, which is still empty, so that a storage failure does not
+   * end the connection.
+   */
   begin(connection: SseConnection, requests: readonly Id[]): void {
     this.#connect(connection);
-    // Older clients try to parse an event without data as a message. A single process ends its streams itself.
+    // Older clients would parse an event without data as a message, so they receive no opening event. Other nodes need
+    // the opening entry to end the stream if this node is lost.
     const { alone } = this.#services;
     const { primes } = this.#owner;
     if (primes || !alone) this.#log.add(openingEntry(primes, alone ? undefined : requests));
   }
 
   /**
-   * Replaces the connection. The new one receives everything after `position`. Its client knows about the gap before
-   * the entry `knownGap`.
+   * Replaces the connection. The new connection receives everything after `position`. Its client knows about the gap
+   * before the entry `knownGap`.
    */
   attach(connection: SseConnection, position: number, knownGap = 0): void {
     const former = this.#connection;
@@ -196,7 +201,8 @@ export class SessionStream implements ReplyStream, LogReader {
   }
 
   /**
-   * Accepts no more entries. `discard` also drops those that are not stored yet. Resolves when nothing is being stored.
+   * Accepts no more entries. `discard` also drops entries that are not stored yet. Resolves when no entry is being
+   * stored any more.
    */
   close(discard: boolean): Promise<void> {
     this.ended = true;
@@ -320,7 +326,7 @@ export class SessionStream implements ReplyStream, LogReader {
     this.disconnect();
   }
 
-  /** Sends the entries of one read. Returns true if there may be more. */
+  /** Sends the entries of one read. Returns true if there may be more entries. */
   #sendPage(read: LogRead): boolean {
     if (this.#connection === undefined) return false;
     if (read.evicted) {
