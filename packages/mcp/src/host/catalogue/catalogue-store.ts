@@ -15,7 +15,9 @@ export interface CatalogueStore {
   save(text: string): void | Promise<void>;
 }
 
-/** Maximum length of a text that is loaded or saved, in characters. */
+/**
+ * Maximum length of the saved text, in characters. A longer text is neither loaded nor saved, and causes a warning.
+ */
 const MAX_LENGTH = 32 * 1024 * 1024;
 /** Time over which changes are collected before they are saved. */
 const SAVE_AFTER_MS = 1000;
@@ -63,7 +65,7 @@ export class SavedCatalogue {
     }
   }
 
-  /** The saved lists of a server, if it is still the same one. */
+  /** The saved lists of a server; undefined if its command or address has changed since then. */
   get(name: string, key: string): ServerLists | undefined {
     const saved = this.#servers[name];
     return saved?.key === key ? saved.lists : undefined;
@@ -82,7 +84,7 @@ export class SavedCatalogue {
     this.#changed = true;
   }
 
-  /** Saves changes, after the save in progress. */
+  /** Saves pending changes once the save in progress has ended. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -131,7 +133,7 @@ function isLists(value: unknown): boolean {
   });
 }
 
-/** True if the members that are used without a further check are valid. */
+/** True if the members of a saved item that the host uses without a further check are valid. */
 function isItem(item: unknown, kind: OfferKind): boolean {
   if (!isObject(item) || typeof item[OFFER_KINDS[kind].key] !== "string") return false;
   return kind !== "tools" || isObject(item["inputSchema"]);

@@ -6,7 +6,7 @@ import { linkMatcher, WEB_ADDRESS } from "./template-matches.js";
 
 type Item<K extends OfferKind> = ServerLists[K][number];
 
-/** An offer under the name that clients of a host see, with its server and its name there. */
+/** An offer under the name that clients of a host see, with its server and the name that the server uses. */
 export interface HostOffer<K extends OfferKind = OfferKind> {
   /** The name of the server. */
   readonly server: string;
@@ -17,14 +17,17 @@ export interface HostOffer<K extends OfferKind = OfferKind> {
   readonly item: Item<K>;
 }
 
-/** Maximum number of items of one kind, over all servers. Bounds the memory if servers list without end. */
+/**
+ * Maximum number of items of one kind, over all servers. Further items are left out, so that endless lists cannot use
+ * up the memory.
+ */
 const MAX_ITEMS = 100_000;
 
 /** A server in a catalogue. */
 export interface ListedServer {
   /** Maps the server's names to those that clients see. */
   readonly names: OfferNames;
-  /** The prefix of its URIs; undefined for none. */
+  /** The prefix of the server's URIs; undefined if they have none. */
   readonly uris: string | undefined;
   lists: ServerLists;
 }
@@ -48,7 +51,7 @@ export class HostCatalogue {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
       uri: (inner) => (uris === undefined ? inner : prefixedUri(uris, inner)),
       serving: () => {
-        // Created on first use, because most results have no link.
+        // The matcher is created on first use, because most results have no link.
         let matches: ReturnType<typeof linkMatcher> | undefined;
         const isListed = (inner: string) => {
           matches ??= linkMatcher();
@@ -78,7 +81,7 @@ export class HostCatalogue {
     this.#forget(ALL_OFFER_KINDS);
   }
 
-  /** Replaces lists of a server. */
+  /** Replaces the given lists of a server. Its other lists stay unchanged. */
   set(server: string, lists: Partial<ServerLists>): void {
     const member = this.#members.get(server);
     if (member === undefined) return;
@@ -112,7 +115,7 @@ export class HostCatalogue {
     return this.#index(kind).get(outer) as HostOffer<K> | undefined;
   }
 
-  /** Finds the server of any URI, including URIs that it did not list, and the URI that the server uses. */
+  /** Finds the server of a URI, and the URI that this server uses. The server need not have listed the URI. */
   ownerOf(uri: string): Omit<HostOffer, "item"> | undefined {
     const known = this.find("resources", uri);
     if (known !== undefined) return known;
@@ -143,13 +146,14 @@ export class HostCatalogue {
       for (const item of lists[kind]) {
         if (index.size >= MAX_ITEMS) break;
         const listed = item as unknown as Record<string, unknown>;
-        // The name of a resource is for display; its URI identifies it.
+        // The name of a resource is only for display and stays unchanged. Its URI identifies it.
         const { name } = listed;
         const renamed = outerItem(names, listed);
         const outer = idOf === "name" ? renamed : { ...renamed, name };
         const key = outer[idOf] as string;
         const inner = (item as unknown as Record<string, string>)[idOf] ?? key;
-        // The first server keeps a name, but a server with a prefix wins over one without.
+        // If servers have the same name for an offer, the first server keeps it, but a server with a prefix wins over
+        // one without.
         const owner = index.get(key)?.owner;
         const isFree = owner === undefined || (uris !== undefined && owner.uris === undefined);
         if (isFree) index.set(key, { server, inner, owner: member, item: outer as unknown as Item<OfferKind> });

@@ -13,17 +13,17 @@ const DEFAULT_LENGTH = 60;
 const MIN_LENGTH = 24;
 const MAX_PREFIX_LENGTH = 32;
 const SEPARATOR = "__";
-/** 50 bits: accidental collisions are negligible, and in a forged one the first server keeps the name. */
+/** 50 bits make accidental collisions negligible. If a server forges a collision, the first server keeps the name. */
 const DIGEST_CHARACTERS = 10;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const LOOKS_DIGESTED = /[_-][a-z2-7]{10}$/;
 const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 /**
- * The name under which clients of a host see a tool or prompt of a server: `server__name`. It depends only on the pair,
- * so that it does not change with the order of the servers or after a restart.
+ * The name under which clients of a host see a tool or prompt of a server: `server__name`. It depends only on these two
+ * names, so that it does not change with the order of the servers or after a restart.
  *
- * Ends with a digest of the pair if the plain text is longer than `maxLength`, has characters that model providers
+ * Ends with a digest of both names if the plain text is longer than `maxLength`, has characters that model providers
  * reject, or is ambiguous. Throws `invalid_definition` for a `maxLength` below 24.
  */
 export function outerName(server: string, name: string, options: OuterNameOptions = {}): string {
@@ -47,12 +47,13 @@ function splitsOneWay(server: string, name: string): boolean {
 }
 
 function replaced(text: string): string {
-  // The rest is cut off anyway, and a server may send very long names.
+  // Cut first: a server may send very long names, and the caller uses only the beginning.
   return text.slice(0, 256).replace(/[^A-Za-z0-9_-]/g, "_");
 }
 
 function digestOf(...parts: readonly string[]): string {
-  // JSON escapes lone surrogates, which UTF-8 would map to the same bytes.
+  // JSON escapes lone surrogates. UTF-8 would encode all of them as the same bytes, so different names could get the
+  // same digest.
   const bytes = sha256(new TextEncoder().encode(JSON.stringify(parts)));
   return Array.from(bytes.subarray(0, DIGEST_CHARACTERS), (byte) => BASE32[byte % 32]).join("");
 }
@@ -68,8 +69,8 @@ export function checkedLength(options: OuterNameOptions): number {
 }
 
 /**
- * The text before `+` in the URIs of a server: its name if that is a lower-case URI scheme, otherwise its cleaned name
- * and a digest. Depends only on the name.
+ * The text before `+` in the URIs of a server: its name if that is a short lower-case URI scheme and does not look
+ * digested, otherwise its cleaned name and a digest. Depends only on the server's name.
  */
 export function uriPrefix(server: string): string {
   if (server.length <= MAX_PREFIX_LENGTH && /^[a-z][a-z0-9-]*$/.test(server) && !LOOKS_DIGESTED.test(server))

@@ -41,7 +41,7 @@ export function announcedLists({ tools, prompts, resources }: ServerCapabilities
   return Object.values(target).includes(true) ? target : undefined;
 }
 
-/** Merges new lists of a server into its previous ones. */
+/** Merges new lists of a server into its previous lists. */
 export function joinedLists(before: ServerLists, lists: Partial<ServerLists>): ServerLists {
   return { ...before, ...lists, hints: { ...before.hints, ...lists.hints } };
 }
@@ -82,7 +82,8 @@ async function fetchList(client: Client, kind: OfferKind, options: CallOptions):
   try {
     return { [kind]: await collect(walk), hints };
   } catch (error) {
-    // Many servers declare more than they have, and old ones reject `resources/templates/list` with various errors.
+    // These errors count as an empty list: many servers declare more than they have, and old servers reject
+    // `resources/templates/list` with various errors.
     const { kind: failure, remote } = McpError.from(error);
     if (remote && (failure === "method_not_found" || kind === "resourceTemplates")) return { [kind]: [], hints };
     throw error;
@@ -101,7 +102,7 @@ function pageOf(
   return client.listResourceTemplates(cursor, options);
 }
 
-/** The strictest of the hints: the shortest time, and `private` if one of them is. Undefined without any. */
+/** The strictest of the hints: the shortest time, and `private` if any hint is private. Undefined without hints. */
 export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint | undefined {
   const given = hints.filter((hint) => hint !== undefined);
   if (given.length === 0) return undefined;
@@ -111,7 +112,7 @@ export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint 
   };
 }
 
-/** The lists without those of some kinds. */
+/** Returns the lists without those of the kinds in `left`. */
 export function withoutLists(lists: Partial<ServerLists>, left: readonly OfferKind[]): Partial<ServerLists> {
   const rest = <T extends object>(all: T) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => !(left as readonly string[]).includes(name)));

@@ -8,7 +8,7 @@ interface Template {
 
 type Matches = (uri: string) => boolean;
 
-/** Keyed by the entry of the list, because lists are always replaced as a whole. */
+/** Keyed by the list entry. An entry never changes, because lists are always replaced as a whole. */
 const MATCHERS = new WeakMap<Template, Matches>();
 const STARTS = new WeakMap<Template, string>();
 
@@ -31,12 +31,15 @@ function matcherOf(template: string): Matches {
   }
 }
 
-/** Clients follow web links themselves, unless the server lists the address as a resource. */
+/** Matches web addresses. Clients open web links themselves, unless the server lists the address as a resource. */
 export const WEB_ADDRESS = /^https?:/i;
 
-/** Budget for the links of one result, in characters compared. A server chooses both its links and its templates. */
+/**
+ * Budget for matching the links of one result, in compared characters. A server chooses both its links and its
+ * templates, and could otherwise cause any amount of work.
+ */
 const MAX_CHARACTERS = 1_000_000;
-/** Minimum cost of a match, including that of a short link. */
+/** Minimum cost of one match, even for a short link. */
 const MATCH_CHARACTERS = 100;
 /** Minimum cost of the first match of a template, which has to be compiled. */
 const FIRST_CHARACTERS = 1_000;
@@ -66,7 +69,7 @@ export function linkMatcher(): (templates: readonly Template[], uri: string) => 
 
 /**
  * The normalized text before the first variable, up to the first percent-encoded triplet, because triplets have two
- * spellings.
+ * spellings (`%2f` and `%2F`).
  */
 function startOf(template: Template): string {
   let start = STARTS.get(template);

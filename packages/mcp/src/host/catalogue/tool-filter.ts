@@ -197,7 +197,7 @@ export class NamePatterns {
   readonly #exact = new Set<string>();
   readonly #wild: { readonly text: string; readonly parts: readonly string[] }[] = [];
 
-  /** Throws `invalid_definition` if `patterns` is not a valid list. `option` is its name in the error. */
+  /** Throws `invalid_definition` if `patterns` is not a valid list. `option` names the list in the error. */
   constructor(option: string, patterns: readonly string[]) {
     if (!Array.isArray(patterns) || patterns.length > MAX_PATTERNS || !patterns.every(isPattern)) {
       throw new McpError(
@@ -253,7 +253,7 @@ const MAX_DEPTH = 32;
 /**
  * Removes arguments from a schema, including every mention in nested schemas. The remaining constraints assume that the
  * removed arguments are present and valid; the server still validates the whole. Throws `misuse` if a `$ref` points to
- * one of them.
+ * a removed argument, or if the schema is nested too deeply.
  */
 function withoutProperties(schema: Tool["inputSchema"], names: readonly string[]): Tool["inputSchema"] {
   if (names.length === 0) return schema;

@@ -59,7 +59,7 @@ const MAX_HITS = 100;
 const MAX_TOPICS = 5;
 const MAX_ARGUMENTS = 64;
 const MAX_QUERY_TERMS = 24;
-/** Maximum number of indexed words that one word of a query is expanded to. */
+/** Maximum number of similar indexed words that one word of a query is expanded to, in addition to its synonyms. */
 const MAX_VARIANTS = 24;
 const MAX_QUERY_LENGTH = 500;
 const MAX_SUMMARY_LENGTH = 160;
@@ -68,7 +68,7 @@ const WEIGHTS = { name: 4, title: 3, server: 2, description: 1.5, argument: 0.7,
 const PREFIX_WORTH = 0.6;
 const SYNONYM_WORTH = 0.55;
 const TYPO_WORTH = 0.5;
-/** The usual constants of BM25: how soon repetition stops to count, and how much long texts are penalized. */
+/** The usual constants of BM25: how soon repetitions stop counting, and how much long texts are penalized. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
 
@@ -87,8 +87,8 @@ export class ToolSearch {
   }
 
   /**
-   * Replaces the tools of the index. Reads only tools that are other objects than before. Throws `limit_exceeded`
-   * beyond 20,000 tools.
+   * Replaces the tools of the index. Skips a tool that is still the same object of the same server. Throws
+   * `limit_exceeded` beyond 20,000 tools.
    */
   update(tools: readonly Tool[], serverOf: (tool: Tool) => string): void {
     if (tools.length > MAX_TOOLS) {
@@ -258,7 +258,7 @@ function round(score: number): number {
   return Math.round(score * 1e6) / 1e6;
 }
 
-/** Maximum length of a text that is indexed. Bounds the work that the texts of a server can cause. */
+/** Maximum length of the indexed part of a text. Bounds the work that the texts of a server can cause. */
 const MAX_TEXT_LENGTH = 4000;
 const MAX_WORD_LENGTH = 40;
 
@@ -319,7 +319,7 @@ function synonymTable(): ReadonlyMap<string, ReadonlySet<string>> {
   return table;
 }
 
-/** Terms with a similar meaning. Empty for most. */
+/** Terms with a similar meaning. Most terms have none. */
 function synonymsOf(term: string): Iterable<string> {
   return synonyms.get(term) ?? [];
 }

@@ -4,7 +4,7 @@
  */
 export type ConfigDialect = "parley" | "claude" | "cursor" | "vscode" | "codex" | "gemini";
 
-/** Every dialect, with the key of the file under which it stores its servers. */
+/** Every dialect, with the key under which its files store the servers. */
 export const DIALECTS: Readonly<Record<ConfigDialect, string>> = {
   parley: "servers",
   claude: "mcpServers",
@@ -30,7 +30,7 @@ export function findServers(
   config: Readonly<Record<string, unknown>>,
   given?: ConfigDialect,
 ): FoundServers | undefined {
-  // The settings of VS Code have them one level deeper.
+  // The settings file of VS Code stores its servers one level deeper, under `mcp`.
   const places = [["mcp_servers"], ["mcpServers"], ["servers"], ["mcp", "servers"]];
   const wanted = given === undefined ? undefined : DIALECTS[given];
   places.sort((a, b) => Number(b.at(-1) === wanted) - Number(a.at(-1) === wanted));

@@ -2,7 +2,7 @@ import { printableLine } from "../../encoding/printable.js";
 
 /** A part of a configuration that cannot be used. Its texts never contain a value of the configuration. */
 export interface ConfigProblem {
-  /** `error`: the server is disabled. `warning`: the field is ignored. */
+  /** `error`: the server, or the whole file, cannot be used. `warning`: only a field is ignored. */
   readonly severity: "error" | "warning";
   /** The name of the affected server; absent for problems of the whole file. */
   readonly server?: string | undefined;
@@ -10,11 +10,11 @@ export interface ConfigProblem {
   readonly path: string;
   /** The problem, in one sentence. */
   readonly message: string;
-  /** The change that solves it, in one sentence. */
+  /** The change that solves the problem, in one sentence. */
   readonly fix: string;
 }
 
-/** Maximum length of names of servers, variables and headers in messages. */
+/** Maximum length of names of servers, variables and headers in messages. Longer names are cut. */
 const MAX_SHOWN_NAME = 80;
 /** Maximum number of listed problems. Further ones are only counted. */
 const MAX_PROBLEMS = 1000;

@@ -11,7 +11,7 @@ export interface ConfigInput {
   readonly type?: string | undefined;
   /** The text that the user is shown. */
   readonly description?: string | undefined;
-  /** The value to suggest. It is not filled in by itself. */
+  /** The value to suggest to the user. It is never used by itself. */
   readonly default?: string | undefined;
   /** True if the value must be hidden while the user types it. */
   readonly password?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface ValueSources {
   readonly input?: ((id: string, declared: ConfigInput | undefined) => string | undefined) | undefined;
 }
 
-/** Reports a problem with a string. Never called with a value. */
+/** Reports a problem with a string. Its texts never contain a value. */
 export type Report = (severity: "error" | "warning", message: string, fix: string) => void;
 
 /** Maximum length of a string after its references are filled in, in characters. */
@@ -60,7 +60,8 @@ export class TextExpander {
   }
 
   /**
-   * Returns the string with its values. Undefined if a value is missing; `report` has been called with the problem.
+   * Returns the string with its values. Returns undefined if the string is invalid, too long or lacks a value; `report`
+   * has then been called with the problem.
    */
   expand(text: string, report: Report): string | undefined {
     let parts: TextPart[];
@@ -92,8 +93,8 @@ export class TextExpander {
   }
 
   /**
-   * Returns the content of a file. Undefined if it cannot be read; `report` has been called. `shown` names the file in
-   * messages, without values.
+   * Returns the content of a file. Returns undefined if the file cannot be read; `report` has then been called with the
+   * problem. `shown` names the file in messages, without values.
    */
   file(path: string, shown: string, report: Report): string | undefined {
     const { readFile, files } = this.#sources;
@@ -153,7 +154,7 @@ export class TextExpander {
     try {
       value = this.#sources.input?.(id, this.#inputs.get(id));
     } catch {
-      // The error may quote the user's input.
+      // The message omits the error, which may quote the user's input.
       report(
         "error",
         `the \`input\` function threw an error for "${shown}"`,

@@ -148,7 +148,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** Fields that other applications use with other types. */
+/** Fields of ours that other applications use with other types, and how their values translate to ours. */
 const SHARED_NAMES: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly rule: Rule }>> = {
   trust: {
     when: (value) => typeof value === "boolean",
@@ -168,9 +168,12 @@ const IGNORED = new Set(
   ).split(" "),
 );
 
-/** Returns the rule for a field that another application defines: `ignore` if it has no meaning here. */
+/**
+ * Returns the rule for a field of another application, or `ignore` if the field has no meaning here. Returns undefined
+ * for other fields.
+ */
 export function foreignRule(name: string, value: unknown, dialect: ConfigDialect): Rule | "ignore" | undefined {
-  // In Codex files `tools` holds approvals of single tools. Ours lists the tools to offer.
+  // In Codex files `tools` holds approvals of single tools. In our form it lists the tools to offer.
   if (dialect === "codex" && name === "tools") return "ignore";
   const shared = Object.hasOwn(SHARED_NAMES, name) ? SHARED_NAMES[name] : undefined;
   if (shared?.when(value) === true) return shared.rule;

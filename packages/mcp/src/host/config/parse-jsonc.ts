@@ -1,6 +1,9 @@
 import { McpError } from "../../protocol/error.js";
 
-/** Maximum length of the text, in characters. Applications may store much else in the same file. */
+/**
+ * Maximum length of the text, in characters. The limit is high, because applications may store much else in the same
+ * file.
+ */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 /** Maximum nesting of arrays and objects. */
 const MAX_DEPTH = 64;

@@ -41,9 +41,9 @@ export interface ReadServers {
   readonly dialect: ConfigDialect;
 }
 
-/** Maximum number of servers in one configuration. */
+/** Maximum number of servers, and of inputs, in one configuration. Further ones are ignored. */
 const MAX_SERVERS = 1000;
-/** Maximum length of a server's name. */
+/** Maximum length of a server's name. A server with a longer name is left out. */
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -167,7 +167,7 @@ class ServersReader {
     return new FieldReader((text, reportFlaw) => this.#text(text, fills, reportFlaw), report, this.#expander, fills);
   }
 
-  /** Expands a string. Codex has no references in strings; every other form has. */
+  /** Expands a string. Strings in Codex files have no references; those in every other form have. */
   #text(text: string, fills: boolean, report: Report): string | undefined {
     const { dialect } = this.#found;
     if (dialect === "codex") return fills ? text : asTemplate(text);
@@ -209,12 +209,15 @@ class ServersReader {
       return;
     }
     const found = read.read(field, value, [name]);
-    // Safe: the table gives each field the kind that matches its type.
+    // Safe: `SERVER_FIELDS` gives each field the kind that matches its type.
     if (found !== undefined) Object.assign(draft, { [name]: found });
   }
 }
 
-/** Checks that a server has exactly one of `command` and `url`, and a transport that matches. */
+/**
+ * Checks that a server has exactly one of `command` and `url`, that this value is valid, and that the transport matches
+ * it.
+ */
 function checkReach(draft: ServerDraft, read: FieldReader): void {
   const { command, url, transport } = draft;
   if (command === undefined && url === undefined) {

@@ -73,7 +73,7 @@ export function fieldOf(name: string): Field | undefined {
 /** Reports a problem at a path below a server. */
 export type ReportAt = (path: readonly string[], ...problem: Parameters<Report>) => void;
 
-/** Maximum number of arguments, variables, headers or tools of one server. */
+/** Maximum number of arguments, variables, headers or tools of one server. More are an error. */
 const MAX_ITEMS = 1000;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
 
@@ -126,7 +126,8 @@ export class FieldReader {
   text(value: unknown, path: readonly string[]): string | undefined {
     if (typeof value !== "string") return this.#wrong(path, "a string");
     const text = this.#text(value, (...problem) => this.#report(path, ...problem));
-    // Starting a program or sending a request would fail, and the runtime's error would quote the value.
+    // With a NUL character, starting the program or sending the request would fail, and the runtime's error would quote
+    // the value.
     if (text?.includes("\0") !== true) return text;
     return this.problem(path, "error", "the string contains a NUL character", "Remove the character.");
   }
@@ -138,7 +139,7 @@ export class FieldReader {
     return found.every((item) => item !== undefined) ? found : undefined;
   }
 
-  /** Reads variables or headers by name. Variables may also be numbers, or null for none. */
+  /** Reads variables or headers by name. A variable may also be a number, or null, which leaves it out. */
   textMap(
     value: unknown,
     path: readonly string[],

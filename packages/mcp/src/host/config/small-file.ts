@@ -13,7 +13,7 @@ interface ReadFailure {
   readonly why: string;
 }
 
-/** Returns the content of a file as text. */
+/** Returns the content of a file as text, or the reason why it cannot be read. */
 export function readSmallFile(
   path: string,
   reader: ((path: string) => string) | Files | undefined,
@@ -31,7 +31,7 @@ export function readSmallFile(
   }
 }
 
-/** Returns the code of a system error. Other messages may quote the file. */
+/** Describes an error by its code or, for a `Refusal`, by its message. Other messages may quote the file. */
 function reason(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (typeof code === "string" && /^E[A-Z0-9]{2,20}$/.test(code)) return code;
@@ -41,7 +41,7 @@ function reason(error: unknown): string {
 class Refusal extends Error {}
 
 function readWith(files: Files, path: string): string {
-  // Opening a pipe would block the process until a writer appears.
+  // Non-blocking, because opening a named pipe would otherwise block the process until a writer appears.
   const descriptor = files.openSync(path, files.constants.O_RDONLY | (files.constants.O_NONBLOCK ?? 0));
   try {
     if (!files.fstatSync(descriptor).isFile()) throw new Refusal("it is not a regular file");
@@ -64,7 +64,8 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
  * Reads lines of the form `NAME=value`, with `#` comments, `export`, and single or double quotes. Double-quoted values
- * support `\n`, `\r` and `\t`. Ignores other lines, as other readers do. References inside of values are not filled in.
+ * support `\n`, `\r` and `\t`. Ignores other lines, as other programs do. References inside of values are not filled
+ * in.
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const found: [string, string][] = [];

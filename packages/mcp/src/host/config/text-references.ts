@@ -4,7 +4,10 @@ import type { ConfigDialect } from "./config-dialect.js";
 /** A part of a configuration string: literal text, or a reference to fill in. */
 export type TextPart = string | Reference;
 
-/** Names without a prefix that are not environment variables. */
+/**
+ * Names of folders and of the path separator, as in `${userHome}`. Other names without a prefix are environment
+ * variables.
+ */
 export const PLACES = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"] as const;
 
 /** A reference to fill in. */
@@ -99,12 +102,12 @@ function referenceIn(inner: string, bare: boolean, depth: number): Reference {
 }
 
 /**
- * The string of a template in the notation of a dialect. Throws a `ReferenceFlaw` for references that the dialect does
- * not support.
+ * Returns the parts as one string in the notation of a dialect. Throws a `ReferenceFlaw` for references that the
+ * dialect does not support.
  */
 export function renderReferences(parts: readonly TextPart[], dialect: ConfigDialect): string {
   const texts = parts.map((part) => (typeof part === "string" ? literal(part, dialect) : reference(part, dialect)));
-  // A `$` followed by `${` would form the escape `$${`.
+  // A literal `$` before `${` would form the escape `$${`.
   const dollar = parts.some((part, at) => typeof part === "string" && part.endsWith("$") && at < parts.length - 1);
   if (dollar && dialect === "parley") throw new ReferenceFlaw("has a `$` directly before a reference");
   return texts.join("");

@@ -27,8 +27,9 @@ const DEFAULTS: Readonly<HostServer> = {
 
 /**
  * Writes servers in the form of an application, so that a program can add them to that application's file. References
- * such as `${TOKEN}` are written in the notation of the application; read them with `readServers` and `expand: false`.
- * Everything that the form cannot express is listed in `problems`. A problem never contains a value.
+ * such as `${TOKEN}` are written in the notation of the application. To preserve references when reading the servers,
+ * call `readServers` with `expand: false`. Everything that the form cannot express is listed in `problems`. A problem
+ * never contains a value.
  */
 export function writeServers(servers: Readonly<Record<string, HostServer>>, dialect: ConfigDialect): WrittenServers {
   if (!Object.hasOwn(DIALECTS, dialect)) {
@@ -66,7 +67,7 @@ class ServerWriter {
     this.#inputs = inputs;
   }
 
-  /** The entry; undefined if it would not be the same server. */
+  /** The entry; undefined if the dialect cannot express the same server. */
   entry(): Entry | undefined {
     const entry: Entry = {};
     for (const name of Object.keys(SERVER_FIELDS) as (keyof HostServer)[]) {
@@ -80,7 +81,7 @@ class ServerWriter {
     return this.#failed ? undefined : entry;
   }
 
-  /** Writes one field. False if the form has no field for it. */
+  /** Writes one field. Returns false if the dialect has no such field. */
   #write(name: keyof HostServer, entry: Entry): boolean {
     const { [name]: value, transport, url } = this.#server;
     const dialect = this.#dialect;
@@ -88,7 +89,7 @@ class ServerWriter {
       entry[name] = this.#rendered(value, name);
     } else if (name === "url") {
       entry[dialect === "gemini" && transport === "http" ? "httpUrl" : "url"] = this.#rendered(value, name);
-      // Claude treats an entry without a type as a program.
+      // The type is needed, because Claude treats an entry without a type as a program.
       if (dialect === "claude" || dialect === "vscode") entry.type = transport ?? "http";
     } else if (name === "transport") {
       return this.#transport(entry, url !== undefined);
@@ -198,7 +199,9 @@ class ServerWriter {
   }
 }
 
-/** Writes a header whose value is an environment variable. False if the value is something else. */
+/**
+ * Writes a header whose value is an environment variable, or `Bearer` and a variable. Returns false for other values.
+ */
 function addCodexVariableHeader(name: string, parts: readonly TextPart[], entry: Entry): boolean {
   const [first, second] = parts;
   if (parts.length === 1 && isPlainVariable(first)) {

@@ -9,11 +9,11 @@ import { checkNumber } from "./check-number.js";
 interface RateOptions {
   /** Average number of calls per second. Fractions are allowed: 0.1 is one call in ten seconds. */
   perSecond: number;
-  /** Number of calls that may start at once after a pause. Default: `perSecond`, rounded down, at least 1. */
+  /** Maximum number of calls that may start at once after a pause. Default: `perSecond`, rounded down, at least 1. */
   burst?: number | undefined;
 }
 
-/** Limits of the calls of one server, and of the queue in front of it. */
+/** Limits of the calls to one server, and of the queue of waiting calls. */
 export interface CallLimits {
   /** Maximum number of calls that run at once. Default: no limit. */
   concurrency?: number | undefined;
@@ -23,7 +23,7 @@ export interface CallLimits {
   rate?: RateOptions | undefined;
 }
 
-/** Numbers of calls of one server, for a status page. */
+/** Numbers of calls to one server, for a status page. */
 export interface CallCounts {
   /** Calls that run now. */
   readonly running: number;
@@ -33,7 +33,7 @@ export interface CallCounts {
   readonly refused: number;
 }
 
-/** Runtime and name of the server of a gate. */
+/** The runtime of a gate, and the name of its server. */
 export interface CallGateConfig {
   readonly platform: Pick<Platform, "monotonic" | "timer">;
   /** The server's name, for errors. */
@@ -52,7 +52,7 @@ const DEFAULT_QUEUE = 1_000;
 /** The advised wait while the duration of calls is unknown. */
 const DEFAULT_HINT_MS = 1_000;
 const MAX_HINT_MS = 60_000;
-/** The weight of the newest interval between two ends in the moving average. */
+/** The weight of the newest interval between the ends of two calls in the moving average. */
 const SMOOTHING = 0.2;
 
 /**
@@ -99,8 +99,8 @@ export class CallGate {
   }
 
   /**
-   * Returns undefined if the call may start now, or else a promise of its turn. The promise rejects at once when
-   * `signal` aborts. Throws if the call is rejected. `key` identifies the caller.
+   * Returns undefined if the call may start now, otherwise a promise that resolves when it may start. The promise
+   * rejects at once when `signal` aborts. Throws if the call is rejected. `key` identifies the caller.
    */
   enter(signal?: AbortSignal, key?: unknown): undefined | Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
@@ -198,7 +198,7 @@ export class CallGate {
 
   /**
    * Frees a place in the queue by rejecting the newest call of the caller with the most waiting calls. Throws if no
-   * other caller has more.
+   * other caller has more waiting calls than this caller, including its new call.
    */
   #makeRoom(key: unknown): void {
     this.#refused++;
@@ -221,7 +221,10 @@ export class CallGate {
     });
   }
 
-  /** A place in the queue becomes free with the next end of a call, or with the next token. */
+  /**
+   * The estimated time until a place in the queue is free: until the next call ends, or until the rate allows the next
+   * call.
+   */
   #retryAfterMs(met: MetLimit): number {
     const ms = met === "rate" ? (this.#bucket?.waitMs ?? 0) : (this.#betweenEndsMs ?? DEFAULT_HINT_MS);
     return Math.min(Math.max(1, Math.ceil(ms)), MAX_HINT_MS);

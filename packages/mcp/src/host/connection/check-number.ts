@@ -9,7 +9,7 @@ interface NumberRange {
 }
 
 /**
- * Throws `invalid_definition` if an option is not a number of this range. `of` names the owner of the option in the
+ * Throws `invalid_definition` if an option is not a number in this range. `of` names the owner of the option in the
  * error.
  */
 export function checkNumber(option: string, value: number, range: NumberRange, of = ""): void {

@@ -81,7 +81,7 @@ const DEFAULTS = { failures: 5, failureRate: 0.5, window: 10, openMs: 60_000, tr
 export type CircuitPass = number;
 
 /**
- * Rejects the calls of a failing server, so that callers fail fast and the server can recover. Each `admit` must be
+ * Rejects calls to a failing server, so that callers fail fast and the server can recover. Each `admit` must be
  * followed by exactly one of `succeeded`, `failed` and `abandoned`, with the value that `admit` returned.
  *
  * The breaker has no timer: an open circuit becomes half open when its state is read.
@@ -116,8 +116,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Milliseconds until a call may pass; 0 if one may pass now. `openMs` while trial calls are running, because their
-   * end is unknown.
+   * Milliseconds until a call may pass; 0 if a call may pass now. While all allowed trial calls are running, this is
+   * `openMs`, because their end is unknown.
    */
   get retryAfterMs(): number {
     const { state } = this;
@@ -143,7 +143,7 @@ export class CircuitBreaker {
     this.#on(this.#successes >= this.#limits.successes ? "last_success" : "success");
   }
 
-  /** Records a call that failed by `isServerFailure`. */
+  /** Records a call whose error is a failure of the server, according to `isServerFailure`. */
   failed(admission: CircuitPass): void {
     if (!this.#endCall(admission)) return;
     this.#failuresInARow++;
@@ -161,7 +161,7 @@ export class CircuitBreaker {
     this.#enter("closed");
   }
 
-  /** Ends the trial of a call if it was one. Returns true if the outcome of the call counts. */
+  /** Ends a call, and frees its place if it was a trial. Returns true if the outcome of the call counts. */
   #endCall(admission: CircuitPass): boolean {
     if (admission !== this.#admission || this.#state === "open") return false;
     if (this.#state === "half_open") this.#trials--;

@@ -3,10 +3,10 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { RemoteConnection } from "./remote-connection.js";
 
-/** Maximum number of calls that wait for a connection of one server. */
+/** Maximum number of calls that wait for a connection to one server. Further calls are rejected. */
 const MAX_WAITING = 10_000;
 
-/** The calls of one server that wait until it has a connection. */
+/** The calls to one server that wait until it has a connection. */
 export class ConnectionQueue {
   readonly #server: { readonly name: string; readonly platform: Platform; readonly waitMs: number };
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
@@ -45,7 +45,7 @@ export class ConnectionQueue {
     for (const settle of this.#waiting) settle(connection);
   }
 
-  /** Rejects waiting calls, and new ones at once, until `opened` or `admit`. */
+  /** Rejects the waiting calls, and every new call until `opened` or `admit` is called. */
   refuse(cause: McpError): void {
     this.#refusedFor = cause;
     for (const settle of this.#waiting) settle(unavailable(this.#server.name, cause));

@@ -41,8 +41,8 @@ function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
 }
 
 /**
- * Pings a server that has not answered anything for a while, and reports a server that stays silent. Traffic replaces
- * pings. Nothing is left running after `stop`.
+ * Pings a server that has not answered anything for a while, and reports a server that stays silent. An answered call
+ * makes a ping unnecessary. Nothing is left running after `stop`.
  */
 export class HealthCheck {
   readonly #config: HealthCheckConfig;
@@ -124,7 +124,8 @@ export class HealthCheck {
   }
 
   /**
-   * Resolves with the reason why a ping got no answer in time; undefined if it got one, or if the ping was cancelled.
+   * Resolves with the reason why a ping got no answer in time. Resolves with undefined if the ping was answered or
+   * cancelled.
    */
   #failureOf(signal: AbortSignal): Promise<{ error: unknown } | undefined> {
     const { deadlineMs } = this.#limits;
@@ -139,8 +140,8 @@ export class HealthCheck {
   }
 
   /**
-   * Schedules the next ping, or reports the server as unhealthy after the last tolerated failure. No ping follows until
-   * `start`.
+   * Schedules the next ping. After the last tolerated failure, reports the server as unhealthy instead, and sends no
+   * ping until `start` is called.
    */
   #failed(error: unknown): void {
     this.#failures++;
@@ -155,7 +156,8 @@ export class HealthCheck {
 }
 
 /**
- * Health checks for each connection of one server, so that a silent connection cannot hide behind others that answer.
+ * Health checks for each connection of one server, so that a silent connection is noticed even if other connections
+ * answer.
  */
 export class ConnectionHealth {
   readonly #server: string;

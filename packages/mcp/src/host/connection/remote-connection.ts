@@ -34,7 +34,7 @@ export interface CallerChannel {
 
 /** Forwards the events of a server's task to a caller. */
 export interface TaskChannel {
-  /** Called when the server has created the task. The receiver calls `over` when it stops following it. */
+  /** Called when the server has created the task. The receiver calls `over` when it stops following the task. */
   started(task: FollowedTask, over: () => void): void;
   /** Forwards a question of the task to the caller. */
   ask(question: Question, signal: AbortSignal | undefined): Promise<object>;
@@ -108,7 +108,7 @@ export class RemoteConnection {
     core.router.on("notifications/message", (message, about) => this.#log(message as unknown as Params, about));
   }
 
-  /** Opens a connection without automatic reconnection, because its owner decides about that. */
+  /** Opens a connection without automatic reconnection, because the owner decides when to reconnect. */
   static async open({ name, target, options, lock, ...asked }: RemoteTarget): Promise<RemoteConnection> {
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
     const { capabilities: can } = asked;
@@ -130,7 +130,8 @@ export class RemoteConnection {
     if (forwarded.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(forwarded.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       const own: CallExtras = { forwarded, onSent };
-      // Tool calls may have to repeat arguments in headers, which only the tool list defines.
+      // Tool calls are sent separately: they may have to repeat arguments in headers, and only the tool list defines
+      // which.
       if (method !== "tools/call") return this.#core.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
       let starting = options;

@@ -96,8 +96,8 @@ export function defineConfig(config: AppConfig): AppConfig {
  * Combines the configuration of an application from its sources: defaults, the file, environment variables
  * (`PARLEY_HTTP_PORT` sets `http.port`) and overrides. Later sources win, setting by setting. Strings in the file may
  * have references such as `${TOKEN}`. Throws one `invalid_definition` that lists every unknown key or variable, with
- * the nearest known name, and every value of the wrong type. It never contains a value. Also throws if a server with
- * `required` cannot be used.
+ * the nearest known name, and every value of the wrong type. The error never contains a value. It also lists the errors
+ * of servers with `required`.
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   checkOptions<LoadConfigOptions, typeof OPTIONS>("loadConfig", options, OPTIONS);
@@ -197,7 +197,8 @@ class ConfigLayers {
     const expected = expectedValue(setting, value);
     const path = keys.join(".");
     if (expected === undefined) {
-      // A group is either turned off or has members, so the later one removes the earlier.
+      // A group is either turned off or has members. Setting one of these removes what an earlier source set for the
+      // other.
       for (const one of this.#setValues.keys()) {
         if (one.startsWith(`${path}.`) || path.startsWith(`${one}.`)) this.#setValues.delete(one);
       }
@@ -255,12 +256,12 @@ class ConfigLayers {
       let at: Record<string, unknown> = sections;
       for (const key of keys.slice(0, -1)) {
         at[key] ??= {};
-        // Safe: every object on the way was created in this loop.
+        // Safe: every object on the path was created in this function.
         at = at[key] as Record<string, unknown>;
       }
       at[keys.at(-1) ?? ""] = value;
     }
-    // Safe: every value was checked against the table, which matches the types.
+    // Safe: every value was checked against `SETTINGS`, which matches the types.
     return sections as unknown as Pick<LoadedConfig, keyof typeof SETTINGS>;
   }
 

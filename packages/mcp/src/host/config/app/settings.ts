@@ -32,7 +32,7 @@ type DataKeys<T> = {
 /** The options of `T` that a file or a variable can set. */
 export type Settings<T> = { [K in DataKeys<T>]?: T[K] | undefined };
 
-/** The kind of a setting that matches the type of its option. The compiler rejects others. */
+/** The kind of setting that matches the type of an option. The compiler rejects tables with another kind. */
 type SettingFor<V> = [V] extends [boolean]
   ? "flag"
   : [V] extends [boolean | "auto"]
@@ -307,7 +307,10 @@ export function isSwitch(setting: Setting): setting is readonly [false, SettingG
   return Array.isArray(setting) && setting[0] === false;
 }
 
-/** Parses the value of an environment variable. Undefined, or the string itself, if it does not fit the setting. */
+/**
+ * Parses the value of an environment variable. Returns undefined, or the text itself, if the text does not fit the
+ * setting.
+ */
 export function parseVariable(setting: Setting, text: string): unknown {
   if (setting === "flag or auto" && text.trim() === "auto") return "auto";
   if (setting === "flag" || setting === "flag or auto") return FLAGS[text.trim().toLowerCase()];
@@ -376,7 +379,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The error message would quote the text.
+    // The error is dropped, because its message would quote the text.
     return undefined;
   }
 }
