@@ -92,7 +92,9 @@ export async function loginByCode(
 /** Time limit for a login that sets no limit of its own. */
 const MAX_LOGIN_MS = 3_600_000;
 
-/** Rejects when the user takes too long or the login is aborted. `work` itself may not react to the abort. */
+/**
+ * Rejects when the user exceeds the time limit or the login is aborted, because `work` itself may ignore the abort.
+ */
 function withTimeout<T>(ms: number, work: () => Promise<T>, { platform, steps, signal }: LoginContext): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () =>
@@ -171,8 +173,8 @@ async function authorizationUrl(
 }
 
 /**
- * Accepts deviations from RFC 9126, 2.2: some providers answer 200 instead of 201, and some omit the lifetime, which is
- * not used.
+ * Accepts deviations from RFC 9126, 2.2: some providers answer 200 instead of 201, and some omit the lifetime, which
+ * this client does not use.
  */
 async function withStatusCreated(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
@@ -199,7 +201,7 @@ function checkedCode(
   steps: Steps,
 ): string {
   try {
-    // An empty issuer is present, so it must not count as missing.
+    // `oauth4webapi` treats an empty issuer as missing. Here an empty issuer is a wrong issuer.
     if (answer.has("iss") && answer.get("iss") === "") throw new Error("the issuer in the response is empty");
     const valid = oauth.validateAuthResponse(server, { client_id: client.clientId }, answer, state);
     const code = valid.get("code");

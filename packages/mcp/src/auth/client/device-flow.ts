@@ -22,13 +22,13 @@ type DeviceLogin = Extract<Login, { kind: "device" }>;
 
 const DEFAULT_INTERVAL_S = 5;
 const SLOW_DOWN_S = 5;
-/** Bounds of the polling interval that a server asks for. */
+/** Bounds for the polling interval that a server sets. */
 const MIN_INTERVAL_S = 1;
 const MAX_INTERVAL_S = 60;
 const MAX_LIFETIME_S = 3_600;
-/** Consecutive polls that may fail without an OAuth response. */
+/** Number of consecutive polls with a temporary failure after which the login fails. */
 const MAX_FAILED_POLLS = 5;
-/** RFC 8628, 6.1, recommends eight characters. A user cannot type many more. */
+/** Longer codes are refused. RFC 8628, 6.1, recommends eight characters, and a user cannot type many more. */
 const MAX_CODE_CHARACTERS = 100;
 
 /** Logs the user in on another device (RFC 8628). Polls until the code is used, denied or expired. */
@@ -89,8 +89,7 @@ async function requestCode(
 }
 
 /**
- * Polls the token endpoint until the user has decided. Doubles the interval after a failure that may pass (RFC 8628,
- * 3.5).
+ * Polls the token endpoint until the user has decided. Doubles the interval after a temporary failure (RFC 8628, 3.5).
  */
 async function poll(
   device: oauth.DeviceAuthorizationResponse,

@@ -51,7 +51,7 @@ export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions)
     client,
     grantType: JWT_BEARER,
     parameters: async () => ({
-      // Kubernetes may end the file with a line break.
+      // Remove the line break at the end of a token file, as in Kubernetes.
       assertion: (typeof assertion === "string" ? assertion : await hookResult("assertion", assertion)).trim(),
     }),
   };
@@ -74,7 +74,7 @@ const NOT_APPLICABLE = "n_a";
 
 /**
  * Returns the grant of a company that manages access through its identity provider. It exchanges the user's identity
- * token for an assertion (ID-JAG) for the server's authorization server.
+ * token for an assertion (ID-JAG) that the authorization server of the MCP server accepts.
  */
 export function enterpriseManaged({ client, identityProvider, idToken }: EnterpriseManagedOptions): Grant {
   return {

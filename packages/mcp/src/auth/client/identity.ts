@@ -8,15 +8,17 @@ import { locked, type TokenStore } from "./token-store.js";
 
 /**
  * Restricts each client to one issuer: to its `issuer` option, or else, if it has a secret, to the issuer that it was
- * first used with. The token store records that issuer. A changed secret keeps the binding. A changed `issuer` option
- * moves it.
+ * first used with. The token store records that issuer. The binding remains if the secret changes, and it follows a
+ * changed `issuer` option.
  *
  * Spec: Authorization, "Authorization Server Binding",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/client-registration#authorization-server-binding
  */
 export class IssuerBindings {
   readonly #store: TokenStore;
-  /** Runs changes one after the other, so that two servers cannot both be the first to bind a client. */
+  /**
+   * The last change. Changes run one after the other, so that two servers cannot both be the first to bind a client.
+   */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: TokenStore) {
@@ -82,7 +84,7 @@ export interface IdentityOptions {
   readonly clientMetadataUrl: string | undefined;
   /** Further metadata for dynamic registration. `false` disables registration. */
   readonly registration: Readonly<Record<string, unknown>> | false;
-  /** Asks a person for a client if every other way has failed. */
+  /** Asks the user for a registered client if every other way to obtain one has failed. */
   readonly chooseClient: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
 }
 
@@ -105,8 +107,8 @@ export interface IdentitySearch {
 const STEP = "client identity";
 
 /**
- * Finds the client to use: a configured one, a client ID metadata document, dynamic registration, or a person's choice,
- * in this order. Credentials are stored by issuer and never sent to another one.
+ * Finds the client to use: a configured one, a client ID metadata document, dynamic registration, or the user's choice,
+ * in this order. Credentials are stored by issuer and never sent to another issuer.
  *
  * Spec: Authorization, "Client Registration Approaches",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-registration-approaches
@@ -131,8 +133,8 @@ export class Identities {
       this.#rejectOtherIssuer(issuer, steps) ??
       this.#documentClient(need.server, steps);
     const registered = named === undefined ? await this.#registeredClient(need, search) : undefined;
-    // Skip the binding check: the issuer chose this id, and it may equal the id of a client at another issuer. Binding
-    // it would move that client.
+    // Skip the binding check: the issuer chose this id, which may equal the id of a client at another issuer. Binding
+    // this id would change the binding of that client.
     if (registered !== undefined) return registered;
     const found = named ?? (await this.#chooseClient(issuer, search));
     if (found !== undefined) {
@@ -146,8 +148,8 @@ export class Identities {
   }
 
   /**
-   * Finds the client that a token was issued to, without registering one or asking a person. Undefined if it is no
-   * longer known.
+   * Finds the client that a token was issued to, without registering one or asking the user. Undefined if the client is
+   * no longer known.
    */
   async holder(
     { clientId, issuer }: { clientId: string; issuer: string },
@@ -170,7 +172,7 @@ export class Identities {
     return bound === issuer ? found : undefined;
   }
 
-  /** Finds the client that was registered beforehand with this issuer, or the one that names no issuer. */
+  /** Finds the client that was registered beforehand with this issuer, or else one that names no issuer. */
   #configuredClient(issuer: string): OAuthClient | undefined {
     const { clients } = this.#options;
     return clients.find((client) => client.issuer === issuer) ?? clients.find((client) => client.issuer === undefined);
@@ -188,7 +190,7 @@ export class Identities {
     );
   }
 
-  /** Asks a person once for each issuer and stores the answer in memory. */
+  /** Asks the user once for each issuer and stores the answer in memory. */
   async #chooseClient(issuer: string, { whileAsking }: IdentitySearch): Promise<OAuthClient | undefined> {
     const known = this.#chosenClients.get(issuer);
     if (known !== undefined) return known;
@@ -199,7 +201,7 @@ export class Identities {
     return client;
   }
 
-  /** Deletes a registration that the server no longer knows. */
+  /** Deletes the registered or chosen client of an issuer that no longer accepts it. */
   async forget(issuer: string): Promise<void> {
     this.#chosenClients.delete(issuer);
     await this.#store.delete(registrationKey(issuer));

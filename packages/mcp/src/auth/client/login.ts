@@ -9,8 +9,9 @@ export interface LoginAttempt {
    */
   readonly redirectUri: string;
   /**
-   * Sends the user to `url` and resolves with all parameters of the redirect. Do not read or remove any: the caller
-   * validates them. `state` is the value that the redirect must carry. `url` may lack it. Rejects if the user cancels.
+   * Sends the user to `url` and resolves with all parameters of the redirect. Must not remove any parameter, because
+   * the caller validates them. `state` is the value that the redirect must carry. `url` does not contain it if the
+   * authorization request was pushed. Rejects if the user cancels.
    */
   visit(url: URL, state?: string): Promise<URLSearchParams>;
   /** Called once when the attempt ends, whatever the outcome. */

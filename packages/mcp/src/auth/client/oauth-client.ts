@@ -8,9 +8,9 @@ export interface OAuthClient {
   /** The client's secret. Default: none, for a public client or one with a `privateKey`. */
   readonly clientSecret?: string | undefined;
   /**
-   * The issuer that the client is registered with. The client is never sent to another one. Default: the issuer that
-   * the MCP server names. A client with a secret is bound to the first issuer that it is sent to, and the token store
-   * records it.
+   * The issuer that the client is registered with. The client is never used with another issuer. Default: the issuer
+   * that the MCP server names. A client with a secret is then bound to the first issuer that it is used with, which the
+   * token store records.
    */
   readonly issuer?: string | undefined;
   /** How the client authenticates at the token endpoint. Default: the strongest method that both sides support. */
@@ -29,8 +29,8 @@ function possibleMethods({ clientSecret, privateKey }: OAuthClient): ClientAuthM
 }
 
 /**
- * Selects the method: the configured one, else the first that both sides support. If the server lists no methods, RFC
- * 8414 means Basic for a client with a secret.
+ * Selects the method: the configured one, else the first that both sides support, else the first that the client has
+ * credentials for. If the server lists no methods, RFC 8414 means Basic for a client with a secret.
  */
 function authMethodOf(client: OAuthClient, server: oauth.AuthorizationServer): ClientAuthMethod {
   const [first = "none", ...others] = possibleMethods(client);

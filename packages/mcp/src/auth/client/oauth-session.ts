@@ -22,7 +22,7 @@ import {
 } from "./token-request.js";
 import { StoredTokens, type TokenRecord } from "./token-store.js";
 
-/** A refused request, or one whose token must be replaced before it is sent. */
+/** A refused request, or a request whose token must be replaced before the request is sent. */
 export interface RefusedRequest {
   readonly status: 401 | 403;
   readonly challenge: Challenge | undefined;
@@ -48,7 +48,7 @@ export class OAuthSession {
   readonly #identities: Identities;
   readonly #load = once(async () => this.#adopt(await this.#tokens.load()));
   #record: TokenRecord | undefined;
-  /** True if the store could not save the record, so that the stored one is older. */
+  /** True if the store could not save the record. The stored record is then older than the one in memory. */
   #isUnsaved = false;
   /** The token of the last login or grant. If the server refuses it, another login would not help. */
   #obtained: string | undefined;
@@ -74,8 +74,8 @@ export class OAuthSession {
   }
 
   /**
-   * Returns the authorization headers of a request. Loads or renews the token first if necessary. Empty if there is no
-   * token yet.
+   * Returns the authorization headers of a request. Loads or renews the token first if necessary. The headers are empty
+   * if there is no token yet.
    */
   async headersFor(
     method: string,
@@ -89,7 +89,8 @@ export class OAuthSession {
     if (old !== undefined && this.#mayBeEarly(old)) {
       const refused = { status: 401, challenge: undefined, used: old.accessToken, isEarly: true } as const;
       await this.renew(refused, waiter).catch((error: unknown) => {
-        // Keep the token if the issuer is unreachable. Errors of the program's functions propagate.
+        // Use the old token if the early renewal failed, for example because the issuer is unreachable. Errors of the
+        // program's functions propagate.
         if (!McpError.is(error) || error.kind !== "authorization_failed" || isHookFailure(error)) throw error;
         this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
       });
@@ -103,7 +104,10 @@ export class OAuthSession {
     return { headers, token: record.accessToken };
   }
 
-  /** Stores the nonce that a server requires in proofs. False if tokens are not bound to a key. */
+  /**
+   * Stores the nonce that a server requires in proofs. Returns false if tokens are not bound to a key, so that a nonce
+   * is useless.
+   */
   rememberNonce(url: string, nonce: string): boolean {
     this.#dpop?.setNonce(new URL(url).origin, nonce);
     return this.#dpop !== undefined;
@@ -127,8 +131,8 @@ export class OAuthSession {
   }
 
   /**
-   * Gets another token than the refused one. All waiting requests share one attempt. It is aborted when the last of
-   * them leaves.
+   * Gets another token than the refused one. All waiting requests share one attempt, which is aborted when the last
+   * waiting request leaves.
    */
   async renew(refused: RefusedRequest, waiter: TokenWaiter): Promise<void> {
     // An aborted attempt may still be using the refresh token.
@@ -216,8 +220,8 @@ export class OAuthSession {
   }
 
   /**
-   * Refreshes the token. False if that is not possible. Throws, and retains the tokens, if the failure may be
-   * temporary.
+   * Refreshes the token. Returns false if that is not possible, or if the user logged out meanwhile. Throws, and
+   * retains the tokens, if the failure may be temporary.
    */
   async #refresh(held: TokenRecord, found: DiscoveryResult, steps: Steps, renewal: Renewal): Promise<boolean> {
     const { refreshToken } = held;

@@ -35,7 +35,7 @@ export interface OAuthOptions {
    * Further metadata for dynamic registration, such as `client_name`. `false` disables registration. Default: `{}`.
    */
   registration?: Readonly<Record<string, unknown>> | false | undefined;
-  /** Asks a person for a client if every other way has failed. */
+  /** Asks the user for a registered client if every other way to obtain one has failed. */
   chooseClient?: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
   /**
    * Chooses among the authorization servers that a server lists. Default: the first one with a client in these options
@@ -48,7 +48,7 @@ export interface OAuthOptions {
   scopes?: readonly string[] | undefined;
   /**
    * Scopes that every token is requested with, in addition to those that the server names. A stored token that lacks
-   * one is replaced before the first request. Default: none.
+   * one of them is replaced before the first request. Default: none.
    */
   requiredScopes?: readonly string[] | undefined;
   /**
@@ -78,7 +78,8 @@ export interface OAuth extends RequestAuthorization {
  * Authorizes requests by OAuth 2.1 as the specification describes it: discovery, registration, login or grant, refresh
  * and step-up, each when the server requires it.
  *
- * Requests with an expired token wait for one shared renewal and are sent again. An error of kind `authorization_failed` lists every step that was tried.
+ * If a token is about to expire or is refused, all requests wait for one shared renewal. Refused requests are then sent
+ * again. An error of kind `authorization_failed` lists every step that was tried.
  */
 export function oauth(options: OAuthOptions = {}): OAuth {
   const settings = settingsOf(options);
@@ -176,8 +177,8 @@ function checkDocumentUrl(url: string): void {
 }
 
 /**
- * Number of 401 responses, of 403 responses for missing scopes, and of nonce challenges that one request may get before
- * the response is returned to the caller.
+ * How often one request is retried after a 401, after a 403 for missing scopes, and after a nonce challenge. After
+ * that, the caller gets the response.
  */
 const MAX_RENEWALS = 2;
 const MAX_STEP_UPS = 2;
@@ -249,7 +250,7 @@ class AuthorizedRequest implements TokenWaiter {
   cancel(reason: Error): void {
     if (this.#cancelled) return;
     this.#cancelled = true;
-    // If no other request waits for the token, this aborts the login.
+    // If no other request waits for the token, `leave` aborts the login.
     this.#session.leave(this, reason);
     if (this.#cancelSend === undefined) this.#onError(reason);
     else this.#cancelSend(reason);

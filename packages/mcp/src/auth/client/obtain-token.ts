@@ -18,7 +18,7 @@ export interface OAuthSettings {
   readonly grant: Grant | undefined;
   readonly identity: IdentityOptions;
   readonly store: TokenStore;
-  /** Shared by all servers, so that a secret is bound once. */
+  /** Shared by the sessions of all servers, so that a secret is bound to one issuer only. */
   readonly bindings: IssuerBindings;
   readonly scopes: readonly string[] | undefined;
   readonly requiredScopes: readonly string[];
@@ -59,7 +59,8 @@ export function lacksRequired({ scopes }: TokenRecord, { requiredScopes }: OAuth
 }
 
 /**
- * Creates the error for a client without `login` and `grant`: it has no token, or `held` lacks some of these scopes.
+ * Creates the error for a client without `login` and `grant`. The client has no token, or `held` lacks some of
+ * `scopes`.
  */
 function loginNeeded(url: string, scopes: readonly string[], held: TokenRecord | undefined, steps: Steps): McpError {
   const fix = "Pass `login` or `grant` to `oauth`.";
@@ -82,7 +83,7 @@ interface ObtainTokenContext extends LoginContext {
 
 /**
  * Gets a new token: by the grant if there is one, else by the user's login. Rejects with `authorization_failed`, which
- * lists every step that was tried.
+ * lists every step that was tried. Without grant and login, rejects with `insufficient_scope` if `held` lacks a scope.
  */
 export async function obtainToken(
   settings: OAuthSettings,
@@ -141,7 +142,8 @@ async function withSteps(
   const failure = tokenFailure(error);
   // If the registration was deleted on the server, the next attempt must register again.
   if (failure?.code === "invalid_client") await identities.forget(server.issuer);
-  // Any other failure happened on the way to the token endpoint. It must not look like a failure of the MCP server.
+  // Any other failure happened on the way to the token endpoint. The error names this endpoint, so that it does not
+  // look like a failure of the MCP server.
   steps.note("token request", failure?.text ?? peerText(errorMessage(error)), server.token_endpoint);
   const fix =
     failure === undefined

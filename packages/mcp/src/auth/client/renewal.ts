@@ -12,14 +12,20 @@ export interface TokenWaiter {
 /** Longest pause of deadlines for one user action, equal to the longest lifetime of a device code. */
 const MAX_HOLD_MS = 3_600_000;
 /**
- * Time that a request spending a code or a refresh token may outlive the last waiter. If it were cancelled, its
- * response would be lost.
+ * Time for which a request that spends a code or a refresh token may continue after the last waiter has left. If it
+ * were cancelled, its response would be lost.
  */
 const GRACE_MS = 2_000;
 
-/** One attempt to get a token. All waiting requests share it. It is aborted when the last of them leaves. */
+/**
+ * One attempt to get a token, shared by all requests that wait for one. It is aborted when the last waiting request
+ * leaves.
+ */
 export class Renewal {
-  /** Settles with the work. After an abort it rejects with the reason of the last waiter. */
+  /**
+   * Settles like `work`. After an abort, `work` normally rejects with the reason that the last waiter passed to
+   * `leave`.
+   */
   readonly done: Promise<void>;
   readonly #platform: Platform;
   /** The waiting requests, each with the function that resumes its deadlines. */
@@ -45,7 +51,7 @@ export class Renewal {
     return this.#spent.signal;
   }
 
-  /** Waits for the token. A request that is cancelled calls `leave`. */
+  /** Waits for the token. If the request is cancelled, the caller must call `leave`. */
   join(waiter: TokenWaiter): Promise<void> {
     this.#waiters.set(waiter, this.#asking > 0 ? waiter.holdDeadlines() : undefined);
     return this.done.finally(() => this.#drop(waiter));
@@ -59,8 +65,8 @@ export class Renewal {
   }
 
   /**
-   * Runs `work` while a user acts, with the deadlines of the waiting requests paused. Rejects when the last of them
-   * leaves.
+   * Runs `work` while a user acts, with the deadlines of the waiting requests paused. Rejects when the last waiting
+   * request leaves.
    */
   async whileAsking<T>(work: () => Promise<T>): Promise<T> {
     this.#asking++;

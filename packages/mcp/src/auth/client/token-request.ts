@@ -30,7 +30,10 @@ export interface GrantedToken {
   readonly expiresAt: number | undefined;
 }
 
-/** Creates options that make `oauth4webapi` send through `fetch`, whose address policy is stricter than its own. */
+/**
+ * Creates options that make `oauth4webapi` send through `fetch`. The address policy of `fetch` is stricter than the
+ * check of the library, which is therefore disabled.
+ */
 export function requestOptions(fetch: BoundedFetch) {
   return {
     [oauth.allowInsecureRequests]: true,
@@ -75,7 +78,7 @@ export async function postTokenRequest(
   });
 }
 
-/** Sends a request again if the server requires its nonce in the DPoP proof. */
+/** Calls `send`, and once more if the server requires its nonce in the DPoP proof. */
 export function retryWithNonce<T>(dpop: DpopKey | undefined, send: () => Promise<T>): Promise<T> {
   return send().catch((error: unknown) => {
     if (dpop !== undefined && oauth.isDPoPNonceError(error)) return send();
@@ -90,7 +93,7 @@ export async function requestToken(
   parameters: Readonly<Record<string, string>>,
 ): Promise<GrantedToken> {
   const granted = await postTokenRequest(context, grantType, parameters);
-  // The token becomes part of a header.
+  // The token becomes part of a header, so other characters are refused.
   if (!HEADER_TOKEN.test(granted.access_token)) {
     throw new oauth.OperationProcessingError("the access token contains invalid characters");
   }
@@ -123,7 +126,7 @@ async function withoutMembers(response: Response, ignored: readonly string[] = [
   return new Response(JSON.stringify(Object.fromEntries(Object.entries(body).filter(isKept))), { status, headers });
 }
 
-/** Shorter values would match ordinary words. */
+/** Shorter values are not removed, because they would match ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 /**
@@ -146,7 +149,7 @@ export function withoutSecrets(error: unknown, sent: readonly string[]): unknown
 const HEADER_TOKEN = /^[\x21-\x7e]+$/;
 const MAX_LIFETIME_S = 10 * 365 * 86_400;
 
-/** Limits the lifetime: JSON would store a number beyond the range of the clock as null. */
+/** Limits the lifetime, because JSON would store an infinite expiry as null. */
 function expiryOf(seconds: number, platform: Platform): number {
   return platform.now() + Math.min(seconds, MAX_LIFETIME_S) * 1_000;
 }
@@ -172,7 +175,7 @@ export async function revokeToken(
 const ALGORITHM = "ES256";
 const MAX_NONCES = 32;
 
-/** A key that tokens are bound to (RFC 9449). Without it, a stolen token is useless. */
+/** A key that tokens are bound to (RFC 9449). A stolen token is useless without the key. */
 export class DpopKey {
   readonly #private: CryptoKey;
   readonly #public: CryptoKey;
@@ -193,7 +196,7 @@ export class DpopKey {
 
   static async from(stored: JsonWebKey): Promise<DpopKey> {
     const { d: _private, key_ops: _uses, ...publicJwk } = stored;
-    // `importJWK` returns bytes only for symmetric keys. These are key pairs from `create`.
+    // Safe: `importJWK` returns bytes only for symmetric keys, and these are key pairs from `create`.
     const read = async (jwk: JsonWebKey) =>
       (await importJWK(jwk as never, ALGORITHM, { extractable: true })) as CryptoKey;
     return new DpopKey(await read(stored), await read(publicJwk), publicJwk);
@@ -235,7 +238,7 @@ export class DpopKey {
 
 /**
  * True if the next token must be bound to a key: the program, the server's metadata or its challenge asks for it, and
- * the authorization server supports ES256.
+ * the authorization server supports ES256 or does not list its algorithms.
  */
 export function wantsDpop(
   setting: boolean | "auto",
@@ -306,7 +309,7 @@ export function isRetryableFailure(error: unknown): boolean {
     : error instanceof Error;
 }
 
-/** Makes text of a peer safe to include in an error. */
+/** Shortens text of a peer and makes it safe to include in an error. */
 export function peerText(text: string): string {
   return printableLine(text.slice(0, 300));
 }

@@ -19,7 +19,7 @@ export interface TokenStore {
   delete(key: string): MaybePromise<void>;
   /**
    * Runs `work` under a lock for the key, exclusive among all processes that use this store, so that a refresh token is
-   * used only once. Locks of different keys must not block each other: one can be acquired while another is held. When
+   * used only once. Locks of different keys must not block each other: `work` may acquire the lock of another key. When
    * `signal` aborts, the lock is no longer needed and waiting for it may stop. Default: no lock between processes.
    */
   lock?<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
@@ -45,12 +45,12 @@ export function namedStore(store: TokenStore): TokenStore {
   };
 }
 
-/** Runs `work` under the lock of the store. Without a lock in the store, just runs it. */
+/** Runs `work` under the lock of the store, or without a lock if the store has none. */
 export function locked<T>(store: TokenStore, key: string, work: () => Promise<T>): Promise<T> {
   return store.lock === undefined ? work() : store.lock(key, work);
 }
 
-/** Runs `work` under a lock. Passes its errors on unchanged, because they are not failures of the store. */
+/** Runs `work` under a lock. Passes the errors of `work` on unchanged, because they are not failures of the store. */
 function runLocked<T>(
   store: TokenStore,
   key: string,
@@ -120,8 +120,8 @@ export class StoredTokens {
   }
 
   /**
-   * Runs `work` under the lock for this server's tokens. With `fromUser`, deadlines are paused while waiting for the
-   * lock.
+   * Runs `work` under the lock for this server's tokens. If `fromUser` is true (tokens come from a user's login, not
+   * from a grant), deadlines are paused while waiting for the lock.
    */
   exclusively(work: () => Promise<void>, renewal: Renewal, fromUser: boolean): Promise<void> {
     if (this.#store.lock === undefined) return work();
@@ -160,7 +160,7 @@ function readRecord(text: string): TokenRecord | undefined {
       ["string", "undefined"].includes(typeof refreshToken) &&
       ["number", "undefined"].includes(typeof expiresAt);
     if (!isRead || (scheme !== "Bearer" && scheme !== "DPoP") || !Array.isArray(scopes)) return undefined;
-    // Safe: every member was checked except the key, which is checked when it is imported.
+    // Safe: every member was checked except the elements of `scopes` and the key, which is checked on import.
     return value as TokenRecord;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@
 export interface Challenge {
   /** Scheme in lower case: `bearer`, `dpop`. */
   readonly scheme: string;
-  /** Parameters by their names in lower case. The first one counts if a name is repeated. */
+  /** Parameters by their names in lower case. If a name is repeated, the first value counts. */
   readonly params: ReadonlyMap<string, string>;
 }
 
@@ -68,18 +68,18 @@ function readParams(text: Reader, params: Map<string, string>): void {
 }
 
 /**
- * Returns the challenge that OAuth can answer, DPoP before Bearer because it is stronger. Adds parameters that only the
- * other challenges have, such as the address of the metadata (RFC 9728, 5.1).
+ * Returns the first DPoP challenge, or else the first Bearer challenge, because DPoP is stronger. Adds parameters that
+ * only the other DPoP and Bearer challenges have, such as the address of the metadata (RFC 9728, 5.1).
  */
 export function oauthChallenge(header: string | undefined): Challenge | undefined {
   const all = header === undefined ? [] : parseChallenges(header);
   const offers = ["dpop", "bearer"].flatMap((wanted) => all.filter(({ scheme }) => scheme === wanted));
   const [first] = offers;
-  // The last entry of a repeated name wins, so the strongest challenge comes last.
+  // In a `Map`, the last entry of a repeated name wins, so the strongest challenge comes last.
   return first && { scheme: first.scheme, params: new Map(offers.reverse().flatMap(({ params }) => [...params])) };
 }
 
-/** The characters of a scope (RFC 6749, 3.3). Others could end the quoted string. */
+/** The characters of a scope (RFC 6749, 3.3). Scopes with other characters are omitted from challenges. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /** Writes a `WWW-Authenticate` challenge. Escapes every value, so that no value can end its quoted string. */
@@ -95,8 +95,8 @@ function quoted(value: string): string {
 }
 
 /**
- * Joins scopes as in a challenge. Omits `offline_access` and scopes with characters that are not allowed. Undefined if
- * none remains.
+ * Joins scopes for the `scope` parameter of a challenge. Omits `offline_access` and scopes with characters that are not
+ * allowed. Undefined if no scope remains.
  */
 export function scopeText(scopes: readonly string[]): string | undefined {
   const listed = scopes.filter((scope) => SCOPE.test(scope) && scope !== "offline_access");

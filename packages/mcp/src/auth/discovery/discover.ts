@@ -25,15 +25,18 @@ interface DiscoveryOptions {
   readonly policy: UrlPolicy;
   readonly steps: Steps;
   /**
-   * Chooses among several authorization servers. Default: the first `known` one, else the first whose metadata can be
-   * read.
+   * Chooses among several authorization servers. Default: `known` ones are tried first, and the first server whose
+   * metadata can be read is used.
    */
   readonly chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
-  /** Issuers with a client or a token, best first. */
+  /** Issuers for which there is a configured client or a stored token, best first. */
   readonly known?: readonly string[] | undefined;
 }
 
-/** Authorization servers of one list that are tried. Each may take several requests. */
+/**
+ * Maximum number of authorization servers that are tried, because each may need several requests. Further ones in the
+ * list are ignored.
+ */
 const MAX_SERVERS = 5;
 
 /** Finds the authorization server to request a token from, and the resource and scopes to request it for. */
@@ -79,7 +82,7 @@ async function candidates(options: DiscoveryOptions, listed: readonly string[]):
         : `\`chooseServer\` chose none of the authorization servers of ${url}`,
       chooseServer === undefined
         ? "List one in `authorization_servers` of the server's metadata."
-        : "Return one of the issuers that it gets from `chooseServer`.",
+        : "Return one of the issuers that were passed to `chooseServer`.",
       "no_authorization_server",
     );
   }
@@ -93,7 +96,7 @@ async function serverOf({ url, fetch, policy, steps }: DiscoveryOptions, issuer:
     steps.note("authorization server", problem, issuer);
     throw steps.failure(
       `the authorization server of ${url} must not be contacted: its address ${problem}`,
-      "Use an https address on the public internet, or set `allowPrivateNetwork` where both are inside your network.",
+      "Use an https address on the public internet, or set `allowPrivateNetwork` if it is inside your network.",
       "refused_address",
     );
   }
@@ -106,7 +109,10 @@ async function serverOf({ url, fetch, policy, steps }: DiscoveryOptions, issuer:
   );
 }
 
-/** Returns the server itself as its authorization server, as in revision 2025-03-26, with or without metadata. */
+/**
+ * Returns the origin of the MCP server as the authorization server, as in revision 2025-03-26. If the origin publishes
+ * no metadata, the default paths are used.
+ */
 async function serverWithoutMetadata({ url, fetch, policy, steps }: DiscoveryOptions): Promise<AuthorizationServer> {
   const { origin } = new URL(url);
   // The issuer was derived from the address, so its spelling is not known: it may end with a slash.
@@ -194,8 +200,8 @@ function isResourceOf(resource: string, server: string): boolean {
 }
 
 /**
- * Returns the resource of a server without metadata: its address in lower case, without a fragment and without the
- * slash of an empty path.
+ * Returns the resource of a server without metadata: its address with scheme and host in lower case, without a fragment
+ * and without the slash of an empty path.
  *
  * Spec: Authorization, "Canonical Server URI",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#canonical-server-uri

@@ -47,7 +47,7 @@ export async function findServerMetadata(
     const document = await readMetadata(fetch, url, STEP, steps);
     if (document === undefined) continue;
     const named = textMember(document, "issuer");
-    // Nothing from a document of another issuer is used: it may be a mix-up attack.
+    // A document of another issuer may be a mix-up attack, so none of its members is used.
     if (named === undefined || !spellings.includes(named)) {
       throw steps.failure(
         `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,
@@ -71,7 +71,8 @@ export function metadataUrls(issuer: string): string[] {
 }
 
 /**
- * Copies the members that the flow uses, each checked for its type: providers send null, and attackers send anything.
+ * Copies the members that the flow uses. Checks the type of each, because providers send null and attackers send
+ * anything. Omits endpoints whose address is not allowed.
  */
 function readServer(
   document: Record<string, unknown>,

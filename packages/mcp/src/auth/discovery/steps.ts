@@ -12,7 +12,7 @@ export interface AuthorizationStep {
   readonly outcome: string;
 }
 
-/** The broken link in the chain to a token, if the client knows it: `data.reason` of `authorization_failed`. */
+/** The cause of a failed authorization, if the client knows it: `data.reason` of `authorization_failed`. */
 type BrokenAuthorization =
   | "wrong_resource"
   | "no_authorization_server"
@@ -23,7 +23,8 @@ type BrokenAuthorization =
   | "login_needed";
 
 /**
- * Records the steps that were tried, so that an error can list them. It never contains a token, a code or a secret.
+ * Records the steps that were tried, so that an error can list them. The steps never contain a token, a code or a
+ * secret.
  */
 export class Steps {
   readonly #steps: AuthorizationStep[] = [];
@@ -98,7 +99,7 @@ function carriesResponse(error: unknown): boolean {
 
 /**
  * Returns a function that runs `work` once and shares its result among all calls. After a failure, the next call runs
- * it again.
+ * `work` again.
  */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;

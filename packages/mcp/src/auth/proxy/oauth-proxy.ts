@@ -77,11 +77,11 @@ export interface OAuthProxyOptions {
   platform?: Partial<Platform> | undefined;
 }
 
-/** Protects a server with the logins of a provider that has one registered application. */
+/** Protects a server by logins at a provider where only one application is registered. */
 export interface OAuthProxy extends ServerAuthorization {
   /**
-   * Returns the provider's access token of a caller, for calls to the provider. Renews it if it has expired. Undefined
-   * if the login has ended.
+   * Returns the provider's access token of a caller, for calls to the provider. Renews the token if it has expired.
+   * Undefined if the login has ended or the token could not be renewed.
    */
   upstreamToken(caller: Principal): Promise<string | undefined>;
 }
@@ -138,8 +138,8 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   const grants = new ProxyGrants(storage, sealed, platform, grantMs);
   const redirects = new RedirectRules(options, platform);
   const documents = clientDocumentsOf(options, platform, senderOf);
-  // Not bound to this resource: one registration is valid at several proxies. Each login decides what the client may
-  // do.
+  // Registrations are not bound to this resource, so they are valid at all proxies with the same secret. Each login
+  // decides what the client may do.
   const clients = new ProxyClients({ sealed: new SealedJson(secrets, platform), redirects, documents });
   const upstream = new Upstream({
     options: options.upstream,
@@ -195,7 +195,10 @@ function clientDocumentsOf(
 
 const WARN_MS = 60_000;
 
-/** Creates the response for a failure of the storage. Warns once a minute, because every request fails then. */
+/**
+ * Creates the response for an endpoint that failed, for example because of the storage. Warns at most once a minute,
+ * because every request fails while the storage does.
+ */
 function unavailableReply(platform: Platform): (path: string, error: unknown) => ServedDocument {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (path, error) => {

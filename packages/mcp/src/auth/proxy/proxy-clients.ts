@@ -40,22 +40,32 @@ interface CachedClient {
 const MAX_ID_LENGTH = 512;
 const MAX_DOCUMENT_LENGTH = 16 * 1024;
 const MAX_DOCUMENT_URIS = 50;
-/** Cached documents, about 16 MiB at most. */
+/**
+ * Maximum number of cached documents, about 16 MiB in total. Beyond that, the least recently used document is evicted,
+ * except documents of clients that users have logged in with.
+ */
 const MAX_ENTRIES = 1_000;
 /**
- * Ids of clients that users have logged in with. Fewer than cached documents, so that there is always one to evict.
+ * Maximum number of stored ids of clients that users have logged in with. It is less than `MAX_ENTRIES`, so that there
+ * is always a document to evict.
  */
 const MAX_TRUSTED = 900;
-/** Concurrent reads, in total and per host. Strangers choose the addresses, and slow ones must not pile up. */
+/**
+ * Maximum number of concurrent reads for strangers, in total and per host. Further reads are rejected, because
+ * strangers choose the addresses and slow hosts would occupy this server.
+ */
 const [MAX_READS, MAX_READS_PER_HOST] = [64, 4];
-/** Concurrent reads for clients that users have logged in with, in addition to those of strangers. */
+/**
+ * Maximum number of concurrent reads for clients that users have logged in with, in addition to the reads for
+ * strangers.
+ */
 const MAX_TRUSTED_READS = 16;
 const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /**
- * Time for which an expired document is used if it cannot be read, so that neither an outage nor a flood locks out its
- * users at once.
+ * Time for which an expired document is used if it cannot be read again, so that neither an outage nor a flood locks
+ * out its users at once.
  */
 const STALE_MS = 24 * 60 * MINUTE;
 const UNREADABLE = "The document that describes the application cannot be read.";
@@ -64,10 +74,11 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 /**
  * Reads the metadata documents by which clients describe themselves, in place of a registration. Reads them without
  * redirects and within limits of size and time. Caches them as long as their server allows, between a minute and a day.
- * An unreadable or invalid document is not cached. If an earlier version was valid, it is used for another day, unless
- * its server withdraws it.
+ * If a document temporarily cannot be read, its last valid version is used for another day. A missing or invalid
+ * document counts as withdrawn.
  *
- * Strangers choose the addresses. They cannot cause the documents of clients that users have logged in with to be evicted, and they cannot block reading them.
+ * Strangers choose the addresses. They cannot cause the documents of clients that users have logged in with to be
+ * evicted, and they cannot prevent these documents from being read.
  *
  * Spec: Authorization, "Client ID Metadata Documents",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
@@ -132,10 +143,10 @@ export class ClientDocuments {
       response = await fetch(clientId, { headers: { accept: "application/json" }, followRedirects: false });
       text = await response.text();
     } catch {
-      // The reason could reveal this server's network to a stranger.
+      // The reason could reveal this server's network to a stranger, so the message does not contain it.
       return usable ?? UNREADABLE;
     }
-    // The document's server has a failure or limits requests.
+    // A temporary failure: the document's server has an error or limits requests.
     if (response.status === 429 || response.status >= 500) return usable ?? UNREADABLE;
     // A missing or invalid document counts as withdrawn.
     this.#entries.delete(clientId);
@@ -210,7 +221,7 @@ const PURPOSE = "client";
 const YEAR_MS = 365 * 24 * 3_600_000;
 const MAX_BODY_LENGTH = 16 * 1024;
 const MAX_URIS = 10;
-/** The id contains the whole description and must fit into an address. */
+/** Maximum length of a client's description, because the id contains the description and must fit into an address. */
 const MAX_CLIENT_LENGTH = 4_096;
 
 /**

@@ -13,8 +13,8 @@ export class SealedJson {
   readonly #audience: string;
 
   /**
-   * `audience` binds everything sealed here: a proxy for another resource cannot open it, even with the same secret
-   * (RFC 8707).
+   * `audience` becomes part of every seal: a proxy for another resource cannot open the values, even with the same
+   * secret (RFC 8707).
    */
   constructor(secrets: Secrets, platform: Platform, audience = "") {
     this.#secrets = secrets;
@@ -27,8 +27,8 @@ export class SealedJson {
   }
 
   /**
-   * Opens a text that was sealed for this purpose. Undefined if it was not, or has expired. `T` is the type that was
-   * passed to `seal`.
+   * Opens a text that was sealed for this purpose and audience. Undefined if the text is anything else or has expired.
+   * `T` is the type that was passed to `seal`.
    */
   async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
     const opened = await this.#secrets.open(this.#use(purpose), sealed);
@@ -142,9 +142,9 @@ export interface ProxyGrant {
   readonly claims: Readonly<Record<string, unknown>>;
   readonly scopes: readonly string[];
   readonly upstream: UpstreamTokens;
-  /** Number of the valid refresh token of this grant. */
+  /** Sequence number of the refresh token that is valid now. */
   readonly turn: number;
-  /** Time when the last refresh token was replaced, in milliseconds since the epoch. */
+  /** Time of the last refresh, in milliseconds since the epoch. */
   readonly turnedAt?: number | undefined;
 }
 
@@ -158,12 +158,15 @@ interface ProxyCode {
 }
 
 const CODE_MS = 60_000;
-/** The client and calls to the provider change a grant, rarely at the same time. */
+/**
+ * Maximum number of attempts to change a grant. Conflicts are rare, because only refreshes by the client and calls to
+ * the provider change a grant.
+ */
 const MAX_TRIES = 10;
 
 /**
  * Stores grants and codes for all nodes. Values are sealed, so that a copy of the storage gives no access. Keys are
- * digests of texts that only clients have.
+ * digests of ids and codes, which only clients have.
  */
 export class ProxyGrants {
   readonly #kv: KeyValue;
@@ -190,8 +193,8 @@ export class ProxyGrants {
   }
 
   /**
-   * Returns a short key of a client: the address of its metadata document, or a digest of an id that contains a whole
-   * description.
+   * Returns a short key of a client: the address of its metadata document, or else a digest of its id, which contains
+   * the whole description of the client.
    */
   clientKey(clientId: string): string {
     return isDocumentId(clientId) ? clientId : this.digest(clientId);
@@ -211,8 +214,8 @@ export class ProxyGrants {
   }
 
   /**
-   * Updates a grant. Retries if another node has changed it meanwhile. Undefined if the grant does not exist or
-   * `update` returns undefined.
+   * Updates a grant. Retries if another request has changed it meanwhile. Undefined if the grant does not exist,
+   * `update` returns undefined, or every attempt met a conflict.
    */
   async change(id: string, update: (grant: ProxyGrant) => ProxyGrant | undefined): Promise<ProxyGrant | undefined> {
     const key = this.key("grant", id);
@@ -235,7 +238,10 @@ export class ProxyGrants {
     await this.#revocations.publish(key);
   }
 
-  /** Calls `act` once when the grant is revoked on any node. Returns a function that stops watching. */
+  /**
+   * Calls `act` once when the grant is revoked on any node, or if it no longer exists. Returns a function that stops
+   * watching.
+   */
   onRevoked(id: string, act: () => void): () => void {
     return this.#revocations.watch(this.key("grant", id), act);
   }
@@ -247,7 +253,7 @@ export class ProxyGrants {
   }
 
   /**
-   * Returns the code on its first use. A second use revokes the grant, because one of the two users has stolen the
+   * Returns the code on its first use. A second use revokes the grant, because one of the two senders has stolen the
    * code.
    */
   async useCode(text: string): Promise<ProxyCode | undefined> {
@@ -264,28 +270,34 @@ export class ProxyGrants {
     return (await this.#kv.set(this.key("used code", code), "", { ttlMs: CODE_MS, ifVersion: 0 })) !== undefined;
   }
 
-  /** Returns the storage key for a text that only its holder knows. */
+  /** Returns the storage key for a secret text. The key contains only a digest of the text. */
   key(purpose: string, text: string): string {
     return `oauth ${purpose} ${this.digest(text)}`;
   }
 }
 
-/** Marks in one list. */
+/** Maximum number of marks in one list. Beyond that, the oldest mark is dropped. */
 const MAX_MARKS = 64;
 /**
- * Lists in the storage. With `MAX_MARKS` they hold 16,384 marks in less than 1 MiB, however many logins strangers
- * start.
+ * Number of lists in the storage. Together they hold at most 16,384 marks in less than 1 MiB, however many logins
+ * strangers start.
  */
 const LISTS = 256;
-/** Two requests rarely write the same list at once, and more hardly ever. */
+/**
+ * Maximum number of attempts to write a list. Two requests rarely write the same list at once. After the last attempt,
+ * the text counts as used.
+ */
 const MAX_MARK_TRIES = 20;
-/** 132 bits of a digest. */
+/** Length of a mark: 132 bits of a digest. */
 const MARK_LENGTH = 22;
 
 /** The digest of a used text, and the time when the mark expires. */
 type Mark = readonly [digest: string, until: number];
 
-/** Resolves to true for the first call with a digest on any node within `ttlMs`. */
+/**
+ * Resolves with true for the first call with a digest within `ttlMs`, counted over all nodes. Resolves with false for a
+ * later call, or if conflicts prevent the mark from being stored.
+ */
 export type FirstUse = (digest: string, ttlMs: number) => Promise<boolean>;
 
 /**
@@ -300,7 +312,7 @@ export function usedMarks(kv: KeyValue, now: () => number): FirstUse {
     for (let tries = 0; tries < MAX_MARK_TRIES; tries++) {
       const stored = await kv.get(key);
       const time = now();
-      // Only this function writes these keys.
+      // Safe: only this function writes these keys.
       const known = stored === undefined ? [] : (JSON.parse(stored.value) as Mark[]);
       const marks = known.filter(([, until]) => until > time);
       if (marks.some(([one]) => one === mark)) return false;

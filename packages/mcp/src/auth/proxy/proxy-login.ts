@@ -8,7 +8,7 @@ import { consentPage, errorPage, hasRepeatedParameter, pageReply, redirectReply 
 import { isDocumentId, type RedirectRules } from "./redirect-rules.js";
 import type { Upstream, UpstreamLogin } from "./upstream.js";
 
-/** The user of a login at the provider, as the application determines it. */
+/** The user of a login at the provider, as `identify` determines it. */
 export interface ProxyIdentity {
   /** A stable identifier of the user: the same text for the same user. */
   readonly subject: string;
@@ -37,20 +37,23 @@ interface ProxyLoginOptions {
 
 /** A login in progress, from the consent page to the provider's redirect. */
 interface PendingLogin {
-  /** The client's key from `clientKey`. Its id could be too long for the provider's address. */
+  /**
+   * The client's key from `clientKey`. The client's id could be too long for the address of the provider's login page,
+   * whose `state` contains this login.
+   */
   readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
   readonly state: string;
   readonly scopes: readonly string[];
-  /** Digest of the cookie. Ensures that the browser of the consent is the one that returns. */
+  /** Digest of the cookie. Ensures that the provider redirects to the browser in which the user consented. */
   readonly browser: string;
 }
 
 const PENDING_MS = 600_000;
 const CHALLENGE = /^[A-Za-z0-9\-_]{43}$/;
 const MAX_STATE_LENGTH = 2_048;
-/** 132 bits. */
+/** Length of the cookie's value: 132 bits. */
 const COOKIE_LENGTH = 22;
 
 /**
@@ -172,8 +175,8 @@ export class ProxyLogin {
   }
 
   /**
-   * Responds to an invalid request. Redirects only to the user's own machine. A client can register any other address,
-   * and this server would redirect users there without a click.
+   * Responds to an invalid request. Redirects only to the user's own machine. Any other address may belong to an
+   * attacker who registered a client, and this server would redirect users there without a click.
    */
   #invalidRequest(redirectUri: string, error: string, state: string): ServedDocument {
     return redirectUri.startsWith("http:")
@@ -182,7 +185,7 @@ export class ProxyLogin {
   }
 
   #warn(error: unknown): void {
-    // Errors of other libraries carry what the provider sent, so print only their name.
+    // Errors of other libraries may carry responses of the provider, so print only their name.
     const reason = McpError.is(error) ? error.message : error instanceof Error ? error.name : typeof error;
     this.#options.platform.warn(`a login at the provider failed: ${reason}`);
   }
@@ -204,8 +207,8 @@ export class ProxyLogin {
   }
 
   /**
-   * Returns the name of a login's cookie. Each login has its own, so that two tabs do not interfere. Browsers limit the
-   * number of cookies.
+   * Returns the name of a login's cookie. Each login has its own cookie, so that two tabs do not interfere. The number
+   * of cookies needs no limit here, because browsers limit it.
    */
   #cookieOf(browser: string): string {
     return `${this.#cookieName}-${browser.slice(0, 8)}`;
@@ -220,7 +223,7 @@ export class ProxyLogin {
     const name = `${this.#cookieOf(browser)}=`;
     const pairs = (request.header("cookie") ?? "").split(";").map((pair) => pair.trim());
     const own = pairs.filter((pair) => pair.startsWith(name));
-    // A second cookie of this name was set by another party, on another path or a parent domain.
+    // If there are two cookies of this name, another party has set one of them, on another path or a parent domain.
     return own.length === 1 && this.#options.grants.digest(own[0]?.slice(name.length) ?? "") === browser;
   }
 }

@@ -27,7 +27,9 @@ export function errorReply(
 /**
  * Creates a page of escaped text. Nothing in it can run or load.
  *
- * The policy has no `form-action`: browsers apply it to the redirects after a form, too, and these go to the provider and the client. The referrer policy is `same-origin`, because without a referrer browsers send `Origin: null` with the form.
+ * The policy has no `form-action`: browsers also apply it to the redirects after a form, which go to the provider and
+ * the client. The referrer policy is `same-origin`, because without a referrer browsers send `Origin: null` with the
+ * form, which the consent endpoint refuses.
  */
 export function pageReply(status: number, html: string, extra: Readonly<Record<string, string>> = {}): ServedDocument {
   const headers = {
@@ -68,13 +70,13 @@ interface ConsentRequest {
 
 /**
  * Creates the page on which the user allows or denies a client. It shows the redirect target, which a client cannot
- * choose freely.
+ * choose freely, unlike its name.
  */
 export function consentPage(asked: ConsentRequest): string {
   const { service, clientName, document, redirectUri, scopes, action, request } = asked;
   const list = scopes.map((scope) => `<li>${escapeHtml(scope)}</li>`).join("");
   const { host, protocol } = new URL(redirectUri);
-  // The scheme of an application may have no host.
+  // An address with the scheme of an application may have no host.
   const target = /^https?:$/.test(protocol) ? host : protocol;
   const name = clientName === "" ? "An application without a name" : clientName;
   return `<!doctype html>
@@ -93,7 +95,7 @@ ${scopes.length === 0 ? "" : `<p>It asks for:</p><ul>${list}</ul>`}
 `;
 }
 
-/** Creates the page for a request that must not be redirected. */
+/** Creates a page that shows a problem to the user. */
 export function errorPage(message: string): string {
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>This did not work</title>

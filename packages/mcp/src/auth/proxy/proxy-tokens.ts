@@ -112,7 +112,7 @@ export class ProxyTokens {
       this.#clientOf(form) === code.client &&
       form.get("redirect_uri") === code.redirectUri;
     if (!isOwn) {
-      // Revoke the grant: a code with a wrong verifier was stolen and must not be tried again.
+      // Revoke the grant: a code that comes with a wrong verifier, client or redirect address is probably stolen.
       if (code !== undefined) await grants.revoke(code.grantId);
       return errorReply(400, "invalid_grant", "the code is not valid, or was used before");
     }
@@ -137,7 +137,7 @@ export class ProxyTokens {
     if (current === undefined) return refused;
     const isReplaced = current.turn === token.turn + 1 && now - (current.turnedAt ?? 0) < GRACE_MS;
     if (next !== undefined || isReplaced) return this.#issue(token.grantId, current);
-    // Reuse of a token that was replaced long ago means that it leaked.
+    // Reuse of a replaced token that is no longer accepted means that the token leaked.
     if (current.turn !== token.turn) await grants.revoke(token.grantId);
     return refused;
   }

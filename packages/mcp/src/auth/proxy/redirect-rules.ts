@@ -44,9 +44,9 @@ export class RedirectRules {
   }
 
   /**
-   * True if a client with these registered addresses may use this one. It must be listed exactly. Only the port of a
-   * loopback address may differ (RFC 8252, 7.3). Also applies `allowRedirect` to the address, because the operator may
-   * have changed it since the registration.
+   * True if a client with these registered addresses may use `uri`. It must be registered exactly, except that the port
+   * of a loopback address may differ (RFC 8252, 7.3). Also applies `allowRedirect` to `uri`, because the operator may
+   * have changed that option since the registration.
    */
   fits(registered: readonly string[], uri: string): boolean {
     return this.allows(uri) && (registered.includes(uri) || registered.some((known) => differsInPort(known, uri)));

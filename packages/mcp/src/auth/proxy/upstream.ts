@@ -15,7 +15,7 @@ import type { ProxyGrants, UpstreamTokens } from "./proxy-grants.js";
 
 /** The provider behind the proxy, and the one application that is registered there. */
 export interface UpstreamOptions {
-  /** The issuer of the provider. Its metadata is read from there, unless `endpoints` is set. */
+  /** The issuer of the provider. Unless `endpoints` is set, the proxy reads the metadata that the issuer publishes. */
   issuer: string;
   /**
    * The application that you registered with the provider by hand. Its redirect address is `/oauth/callback` on this
@@ -28,8 +28,8 @@ export interface UpstreamOptions {
   endpoints?: { authorization: string; token: string } | undefined;
   /**
    * Accepted signature algorithms of the provider's identity tokens, such as `["ES256"]`. Default: those that its
-   * metadata lists, else all asymmetric ones. The tokens come directly from the token endpoint, so the connection
-   * authenticates them.
+   * metadata lists, else all asymmetric ones. Any of them is safe, because the tokens come directly from the token
+   * endpoint and the connection authenticates them.
    */
   idTokenAlgorithms?: readonly string[] | undefined;
   /** Additional parameters for the provider's login page. Default: none. */
@@ -53,7 +53,7 @@ interface UpstreamConfig {
   readonly platform: Platform;
 }
 
-/** The client side of the provider. */
+/** Logs users in at the provider and refreshes its tokens, as a client of the provider. */
 export class Upstream {
   readonly #config: UpstreamConfig;
   readonly #metadata = once(() => this.#find());
@@ -109,7 +109,10 @@ export class Upstream {
     };
   }
 
-  /** Refreshes the provider's tokens. Rejects if the provider has ended the login. */
+  /**
+   * Refreshes the provider's tokens. Rejects if the request fails, for example because the provider has ended the
+   * login.
+   */
   async refresh({ refreshToken = "" }: UpstreamTokens): Promise<UpstreamTokens> {
     const { options, fetch, platform } = this.#config;
     const server = await this.#metadata();
@@ -163,13 +166,17 @@ interface UpstreamAccessOptions {
 }
 
 /**
- * Lifetime of the renewal lease. It is the time that other nodes wait after a crash. A running node extends its lease.
+ * Lifetime of the renewal lease. If the node that holds the lease crashes, other nodes wait this long. A running node
+ * extends its lease.
  */
 const LEASE_MS = 5_000;
 const EXTEND_MS = 1_500;
-/** Interval at which a node checks if another one has finished. */
+/** Interval at which a waiting node checks if another node has finished the renewal. */
 const POLL_MS = 100;
-/** One minute in total, longer than the timeout of a request to the provider. */
+/**
+ * Maximum number of checks. They last one minute in total, longer than the timeout of a request to the provider. After
+ * that, the renewal counts as failed.
+ */
 const MAX_POLLS = 600;
 /** Time for which waiting nodes see that the renewal failed, so that they do not all ask the provider again. */
 const FAILED_MS = 1_000;
@@ -185,7 +192,10 @@ export class UpstreamAccess {
     this.#options = options;
   }
 
-  /** Returns the token of a caller, renewed if it has expired. Undefined if the login has ended. */
+  /**
+   * Returns the token of a caller, renewed if it has expired. Undefined if the caller has no grant, the login has ended
+   * or the renewal failed.
+   */
   async token(caller: Principal): Promise<string | undefined> {
     const id = caller.claims?.["grant"];
     if (typeof id !== "string") return undefined;
@@ -208,7 +218,7 @@ export class UpstreamAccess {
     const key = grants.key("renewal", id);
     for (let polls = 0; polls < MAX_POLLS; polls++) {
       const lease = await kv.get(key);
-      // Read after the lease, so that the result of a renewal that has just ended is in the grant.
+      // Read the grant after the lease: if a renewal has just released the lease, its result is already in the grant.
       const grant = await grants.find(id);
       if (grant === undefined) return undefined;
       if (grant.upstream.accessToken !== old) return grant.upstream.accessToken;
@@ -254,7 +264,7 @@ export class UpstreamAccess {
       try {
         await kv.touch(key, LEASE_MS);
       } catch {
-        // Without the storage the lease expires, as intended.
+        // If the storage fails, the lease expires, so that another node can acquire it.
       }
     }
     return () => timer.cancel();

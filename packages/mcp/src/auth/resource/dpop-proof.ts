@@ -18,7 +18,7 @@ export const PROOF_ALGORITHMS: readonly string[] = ["ES256", "ES384", "ES512", "
 const WINDOW_MS = 300_000;
 const MAX_PROOF_LENGTH = 8 * 1024;
 
-/** Error for a valid proof without a current nonce. The response carries the nonce. */
+/** Error for a valid proof without a current nonce. The response to the client carries the current nonce. */
 export class NonceNeeded extends Error {}
 
 /** Verifies DPoP proofs (RFC 9449). Each proof is valid for one request. */
@@ -55,7 +55,7 @@ export class DpopProofs {
     if (Math.abs(now - madeAt) > WINDOW_MS) throw invalid("the proof is too old", String(now / 1_000), iat);
     if (typeof jti !== "string" || jti === "" || jti.length > 256) throw invalid("the proof has no id");
     if (this.#nonces?.accepts(payload["nonce"]) === false) throw new NonceNeeded("the proof lacks the nonce");
-    // One second longer than the proof is accepted.
+    // Store the proof for one second longer than it would be accepted.
     await this.#seen.use(expected, jti, madeAt + WINDOW_MS - now + 1_000);
   }
 
@@ -110,7 +110,7 @@ function withoutQuery(url: string): string {
   return `${origin}${pathname}`;
 }
 
-/** Time for which a nonce is issued. It is accepted for the next period, too. */
+/** Period in which the same nonce is issued. A nonce is accepted in its own period and in the next one. */
 const PERIOD_MS = 300_000;
 const PURPOSE = "dpop nonce";
 
@@ -157,9 +157,12 @@ interface KeyProofs {
   lastEnd: number;
 }
 
-/** Stored proofs of all keys together. A digest with its entry takes about 130 bytes. */
+/**
+ * Maximum number of stored proofs of all keys together, unless the limit per key requires more. A digest with its entry
+ * needs about 130 bytes.
+ */
 const MAX_PROOFS = 100_000;
-/** Number of proofs of a key that are never evicted before they expire. */
+/** Number of proofs of each key that are never evicted before they expire. */
 const MIN_SHARE = 100;
 /** Minimum interval between searches for expired proofs, while no proof can be evicted. */
 const SWEEP_MS = 1_000;
@@ -177,7 +180,12 @@ export class TooManyProofs extends Error {
 /**
  * Stores used proofs until they expire, so that none is accepted twice.
  *
- * A key at its own limit has to wait. If all keys together reach their limit, the key with the most proofs has to wait, and its oldest proof is evicted for others while it has more than `MIN_SHARE`. If no key has more, new proofs are refused until others expire. An attacker needs very many keys, each with a token, to make a key with few proofs wait, and can never replay its proofs.
+ * A key at its own limit has to wait. If all keys together reach their limit, the key with the most proofs has to wait.
+ * Its oldest proof is evicted for the proof of another key, as long as it has more than `MIN_SHARE` proofs. If no key
+ * has more than `MIN_SHARE`, new proofs are refused until stored ones expire.
+ *
+ * To make a key with few proofs wait, an attacker needs very many keys, each with a token. The proofs of a key with few
+ * proofs are never evicted, so an attacker cannot replay them.
  */
 export class SeenProofs {
   readonly #platform: Platform;
@@ -185,13 +193,13 @@ export class SeenProofs {
   readonly #shared: KeyValue | undefined;
   /** The least recently used key comes first. */
   readonly #keys = new Map<string, KeyProofs>();
-  /** The keys by their number of proofs. */
+  /** The keys by their number of proofs, which is the index. */
   readonly #bySize: (Set<KeyProofs> | undefined)[] = [];
   #largest = 0;
   #count = 0;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `shared` is a store for all nodes. */
+  /** `shared` is a store for the used proofs of all nodes. Default: each process stores its own. */
   constructor(platform: Platform, maxPerKey: number, shared?: KeyValue, total = Math.max(MAX_PROOFS, 2 * maxPerKey)) {
     this.#platform = platform;
     this.#limits = { perKey: maxPerKey, total };
@@ -240,7 +248,7 @@ export class SeenProofs {
     }
   }
 
-  /** Removes the oldest proofs of a key that have expired. */
+  /** Removes expired proofs of a key, in the order of use, up to the first proof that has not expired. */
   #trim(proofs: KeyProofs, now: number): void {
     const before = proofs.ends.size;
     for (const [id, end] of proofs.ends) {
@@ -260,7 +268,7 @@ export class SeenProofs {
     for (const proofs of [...this.#keys.values()]) this.#trim(proofs, now);
   }
 
-  /** Makes room for a proof. Throws if no key has more than `MIN_SHARE`. */
+  /** Evicts the oldest proof of the key with the most proofs. Throws if no key has more than `MIN_SHARE` proofs. */
   #evict(now: number): void {
     if (this.#largest <= MIN_SHARE) {
       const [oldest] = this.#keys.values();

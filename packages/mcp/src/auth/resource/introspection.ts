@@ -35,13 +35,13 @@ const MAX_REFUSED_TOKENS = 10_000;
 export function introspectionVerifier(rules: IntrospectionRules): (token: string) => Promise<VerifiedToken> {
   const { platform } = rules;
   const pending = new Map<string, Promise<VerifiedToken>>();
-  /** Refused tokens by their digest: until when, and with which error. */
+  /** Refused tokens by their digest, each with its error and the time when it may be introspected again. */
   const refused = new BoundedMap<string, { until: number; error: InvalidToken }>(MAX_REFUSED_TOKENS);
   const verify = async (token: string, digest: string) => {
     try {
       return await introspect(rules, token);
     } catch (error) {
-      // A token that is not yet valid may become valid sooner.
+      // Not stored for a token that is not yet valid, because it may become valid before `REFUSED_MS` ends.
       if (error instanceof InvalidToken && error.reason !== "not_yet_valid") {
         refused.set(digest, { until: platform.monotonic() + REFUSED_MS, error });
       }
@@ -77,7 +77,10 @@ async function introspect(rules: IntrospectionRules, token: string): Promise<Ver
   return readClaims(objectOf(await response.text()), rules);
 }
 
-/** Parses the response. The error of the JSON parser would repeat part of it, which reveals claims of a token. */
+/**
+ * Parses the response. Replaces the error of the JSON parser, which would repeat part of the response and so reveal
+ * claims of a token.
+ */
 function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

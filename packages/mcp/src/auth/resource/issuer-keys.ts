@@ -27,17 +27,20 @@ const FRESH_MS = 10 * MINUTE;
 const MIN_FRESH_MS = MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /**
- * Time for which expired keys are used if they cannot be fetched, so that an outage of the issuer does not lock out its
- * users at once.
+ * Time for which expired keys are used if new ones cannot be fetched, so that an outage of the issuer does not lock out
+ * its users at once.
  */
 const STALE_MS = 60 * MINUTE;
-/** Pause after a failed fetch without usable keys. It is short, because every caller is refused meanwhile. */
+/**
+ * Minimum pause between fetches while there are no usable keys. It is short, because every caller is refused meanwhile.
+ */
 const RETRY_MS = 5_000;
-/** Pause between fetches while the old keys are usable. */
+/** Minimum pause between fetches while expired keys are still usable. */
 const COOL_DOWN_MS = 30_000;
 /**
- * A token with an unknown key triggers a fetch at once, so that a new key is found quickly. The limit protects the
- * issuer from a flood of such tokens.
+ * Maximum number of fetches in a row that tokens with an unknown key cause, so that a flood of such tokens does not
+ * reach the issuer. Beyond that, one fetch per `SEARCH_INTERVAL_MS` is allowed, and other tokens with an unknown key
+ * are refused.
  */
 const MAX_SEARCHES = 3;
 const SEARCH_INTERVAL_MS = 10_000;
@@ -67,7 +70,7 @@ export class IssuerKeys {
     try {
       return await this.#find(header, token);
     } catch (error) {
-      // The issuer may have changed its keys just now, and another token may already have triggered the fetch.
+      // The issuer may have changed its keys just now. If another token has already caused a fetch, use its result.
       if (this.#fetching === undefined && this.#lastFetch === before && !this.#maySearch(error)) throw error;
       if (this.#fetching !== undefined || this.#lastFetch === before) await this.#fetch();
       return this.#find(header, token);
@@ -90,7 +93,7 @@ export class IssuerKeys {
 
   /** True if an unknown key may trigger a fetch. Each call that returns true uses up one of the allowed fetches. */
   #maySearch(error: unknown): boolean {
-    // Without any keys, only `RETRY_MS` allows the next fetch.
+    // If there are no keys at all, the error is not an `InvalidToken`, and the next fetch has to wait for `RETRY_MS`.
     return error instanceof InvalidToken && this.#searches.acquire() === 0;
   }
 
@@ -129,7 +132,7 @@ export class IssuerKeys {
     const uri = this.#options.jwksUri ?? (await this.#publishedJwksUri());
     const response = await fetch(uri, { headers: { accept: "application/json" } });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
-    // The error of the JSON parser would repeat part of the document.
+    // Not `JSON.parse`, because its error would repeat part of the document.
     const keys = parseObject(await response.text())?.["keys"];
     if (!Array.isArray(keys) || keys.length > MAX_KEYS)
       throw new Error(`the document is not a set of up to ${MAX_KEYS} keys`);

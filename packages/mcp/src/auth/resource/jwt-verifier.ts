@@ -104,7 +104,7 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
       };
     } catch (error) {
       if (error instanceof errors.JOSEError) throw invalidToken(error, token, rules);
-      // The runtime cannot import the key, or the key is too short.
+      // A `TypeError` means that the runtime cannot import the key, or that the key is too short.
       throw error instanceof TypeError ? new InvalidToken("the key cannot be used", { reason: "unknown_key" }) : error;
     }
   };
@@ -124,7 +124,8 @@ const CLAIMS: Readonly<Record<string, TokenRefusalReason>> = {
 function invalidToken(error: errors.JOSEError, token: string, { audience, algorithms }: JwtRules): InvalidToken {
   if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
     const { claim, payload } = error;
-    // A missing claim, or one of a wrong type, does not mean that the token has expired.
+    // A missing claim, or one of a wrong type, does not mean that the token has expired or is not valid yet. A missing
+    // `aud` counts as a wrong audience.
     const isMalformed = error.reason === "invalid" || (error.reason === "missing" && claim !== "aud");
     const reason = isMalformed ? "wrong_claim" : (CLAIMS[claim] ?? "wrong_claim");
     const expected = claim === "aud" ? audience : undefined;

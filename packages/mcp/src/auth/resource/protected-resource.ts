@@ -104,8 +104,8 @@ export class ProtectedResource implements ServerAuthorization {
   }
 
   /**
-   * Authenticates a request. Never throws because of a request: an invalid token is refused, and one that cannot be
-   * verified at the moment gets 503.
+   * Authenticates a request. Never throws because of a request: an invalid token is refused, and a request whose token
+   * cannot be verified at the moment gets 503.
    */
   authenticate(
     request: AuthenticationRequest,
@@ -132,7 +132,8 @@ export class ProtectedResource implements ServerAuthorization {
 
   /**
    * Returns the headers for a caller that lacks scopes. The challenge names all scopes of the operation and those that
-   * every request needs. `caller` determines the scheme, which is that of its token.
+   * every request needs. Its scheme is DPoP if the token of `caller` is bound to a key or `requireDpop` is set, else
+   * Bearer.
    */
   challenge(scopes: readonly string[], caller?: Principal): Readonly<Record<string, string>> {
     const isBound = caller?.claims !== undefined && jktOf({ claims: caller.claims }) !== undefined;
@@ -181,7 +182,7 @@ export class ProtectedResource implements ServerAuthorization {
       const cause = { reason: "missing_scope", message: LACKS_SCOPE, expected: missing, got: [...scopes] } as const;
       return { status: 403, message: LACKS_SCOPE, headers: this.#lacking([], scheme), cause };
     }
-    // Every request with this token gets the same object.
+    // Frozen, because every request with this token gets the same object.
     return Object.freeze({
       key: JSON.stringify([issuer, subject ?? null, clientId ?? null]),
       subject,
@@ -248,7 +249,10 @@ export class ProtectedResource implements ServerAuthorization {
     return "cause" in answer ? this.#refuse(request, answer, presentedToken(header)?.token) : answer;
   }
 
-  /** Reports a refusal to the operator. The returned refusal lacks the cause, so that it is not sent. */
+  /**
+   * Reports a refusal to the operator. The returned refusal contains only the reason, because the rest of the cause
+   * must not be sent.
+   */
   #refuse(
     request: AuthenticationRequest,
     { cause, ...refusal }: ExplainedRefusal,
@@ -320,8 +324,8 @@ const SUPPORTED = /^(?:bearer|dpop)(?: |$)/i;
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
- * Returns the problem if the token is in a wrong place. RFC 6750, 2: a request carries its token in one way only.
- * Addresses appear in logs.
+ * Returns the problem if the token is in the address, which appears in logs, or if the request has more than one
+ * `Authorization` header. RFC 6750, 2: a request carries its token in one way only.
  */
 function placementProblem(request: AuthenticationRequest): string | undefined {
   const { path = "" } = request;
@@ -341,9 +345,12 @@ function presentedToken(credentials: string): PresentedToken | undefined {
 }
 
 const MAX_TOKENS = 10_000;
-/** The newest entries are found without a digest, which costs as much as a short call. */
+/**
+ * Maximum number of the newest entries that are also stored by their credentials. A digest costs as much as a short
+ * call, and these entries are found without one.
+ */
 const MAX_RECENT = 256;
-/** A token that its issuer revokes is refused at the latest after this time. */
+/** Maximum age of an entry, and so the longest time for which a revoked token is still accepted. */
 const MAX_AGE_MS = 60_000;
 
 /** A verified token, and the answer for every request that carries it. */
@@ -356,7 +363,7 @@ interface CacheEntry extends KnownToken {
   readonly until: number;
 }
 
-/** Caches verified credentials for a short time, by their digest. Only the newest ones are also stored as they are. */
+/** Caches verified credentials for a short time, by their digest. The newest ones are also stored in plain text. */
 class TokenCache {
   readonly #platform: Platform;
   readonly #entries = new BoundedMap<string, CacheEntry>(MAX_TOKENS);
@@ -382,7 +389,7 @@ class TokenCache {
   }
 
   #byDigest(credentials: string): CacheEntry | undefined {
-    // While the cache is empty, unverified text is not hashed.
+    // While the cache is empty, a digest of unverified text would be wasted work.
     const entry = this.#entries.size === 0 ? undefined : this.#entries.get(this.#key(credentials));
     if (entry !== undefined) this.#recent.set(credentials, entry);
     return entry;

@@ -29,8 +29,9 @@ export interface ResourceServerOptions {
    */
   verify?: TokenVerifier | undefined;
   /**
-   * Verifies tokens by asking the authorization server, for issuers whose tokens are not JWTs. If it does not answer
-   * within `timeoutMs`, the caller gets 503. Default of `timeoutMs`: 5 s, because calls wait for it.
+   * Verifies tokens by asking the authorization server, for an issuer whose tokens are not JWTs. Only tokens of the
+   * first `issuer` are then accepted. If the authorization server does not answer within `timeoutMs`, the caller gets
+   * 503. Default of `timeoutMs`: 5 s, because calls wait for the answer.
    */
   introspection?: { endpoint: string; client: OAuthClient; timeoutMs?: number | undefined } | undefined;
   /** Accepted audiences of tokens. Default: `resource`. */
@@ -44,7 +45,7 @@ export interface ResourceServerOptions {
    * `write`. Default: none.
    */
   impliedScopes?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Accepted signature algorithms. Default: the asymmetric ones. */
+  /** Accepted signature algorithms. Default: all supported ones, which are asymmetric. */
   algorithms?: readonly string[] | undefined;
   /** Tolerated difference between this machine's clock and the issuer's, in milliseconds. Default: 60 s. */
   clockSkewMs?: number | undefined;
@@ -60,12 +61,12 @@ export interface ResourceServerOptions {
   requireDpop?: boolean | undefined;
   /**
    * Requires a nonce of this server in DPoP proofs, so that proofs cannot be made in advance. Several nodes need the
-   * same `secret`. Default: false, which accepts a proof once within 5 minutes.
+   * same `secret`. Default: false. Each proof is then accepted once, at most 5 minutes before or after its issue time.
    */
   dpopNonce?: boolean | { secret: string | readonly string[] } | undefined;
   /**
-   * Number of used DPoP proofs that are stored for one key, each for 5 minutes. Further requests with this key get 429.
-   * Default: 50,000, which allows 166 requests per second.
+   * Maximum number of used DPoP proofs that are stored for one key, each for about 5 minutes. Further requests with
+   * this key get 429. Default: 50,000, which allows 166 requests per second.
    */
   maxProofsPerKey?: number | undefined;
   /**
@@ -74,8 +75,8 @@ export interface ResourceServerOptions {
    */
   storage?: Storage | undefined;
   /**
-   * Called for each refused request, with the reason, which the caller does not get. Errors that it throws are logged.
-   * Default: refusals of callers on this machine are printed, at most 10 per minute.
+   * Called for each refused request, with the reason, which the caller does not get. Errors that the function throws
+   * are logged. Default: refusals of callers on this machine are printed, at most 10 per minute.
    */
   onRefused?: ((refusal: TokenRefusal) => unknown) | undefined;
   /**
@@ -95,7 +96,7 @@ export interface ResourceServerOptions {
 
 const CLOCK_SKEW_MS = 60_000;
 const MAX_SKEW_MS = 600_000;
-/** Calls wait for the response, and their callers give up after a minute. */
+/** Short, because calls wait for the response, and their callers give up after a minute. */
 const INTROSPECTION_TIMEOUT_MS = 5_000;
 const DEFAULT_PROOFS_PER_KEY = 50_000;
 const MAX_PROOFS_PER_KEY = 1_000_000;
@@ -104,7 +105,9 @@ const MAX_PROOFS_PER_KEY = 1_000_000;
  * Protects a server by access tokens: the `auth` option of `serveHttp`, `nodeHandler`, `fetchHandler` and
  * `serveWebSocket`.
  *
- * Each request must carry a token that one of the issuers issued for this resource. The server also publishes the metadata by which clients find the issuer. `ctx.auth` has the claims but not the token itself, unless `exposeToken` is set. Throws for options that would accept too much.
+ * Each request must carry a token that one of the issuers issued for this resource. The server also publishes the
+ * metadata by which clients find the issuer. `ctx.auth` has the claims but not the token itself, unless `exposeToken`
+ * is set. Throws for options that would accept too much, or nothing at all.
  */
 export function resourceServer(options: ResourceServerOptions): ProtectedResource {
   // Programs without types may omit the options.
@@ -193,12 +196,15 @@ function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): vo
   for (const option of ["algorithms", "scopes", "scopesSupported"] as const) checkTexts(option, options[option] ?? []);
   const weak = algorithms.filter((algorithm) => !DEFAULT_ALGORITHMS.includes(algorithm));
   if (weak.length > 0 || algorithms.length === 0) {
-    const fix = `Accept some of ${DEFAULT_ALGORITHMS.join(", ")}.`;
+    const fix = `Use only these algorithms: ${DEFAULT_ALGORITHMS.join(", ")}.`;
     throw invalidOption(`\`algorithms\` ${weak.length > 0 ? `contains ${weak.join(", ")}` : "is empty"}`, fix);
   }
   const audience = audienceOf(options);
   if (audience.length === 0 || !audience.every((one) => typeof one === "string" && one !== "")) {
-    throw invalidOption("`audience` is empty", "Omit it, or list the audiences that tokens must be issued for.");
+    throw invalidOption(
+      "`audience` is empty or contains an entry that is not a non-empty string",
+      "Omit it, or list the audiences that tokens must be issued for.",
+    );
   }
   if (verify !== undefined && introspection !== undefined) {
     throw invalidOption("both `verify` and `introspection` are set", "Set only one of them.");
@@ -210,7 +216,7 @@ function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): vo
   checkNumber("maxProofsPerKey", maxProofsPerKey, 1, MAX_PROOFS_PER_KEY);
 }
 
-/** Rejects a string in place of a list: it has the same methods and would count as a list of characters. */
+/** Rejects a string in place of a list, because it would count as a list of characters. */
 function checkTexts(option: string, value: unknown): void {
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return;
   throw invalidOption(`\`${option}\` is not a list of strings`, `Write \`${option}: ["…"]\`.`);

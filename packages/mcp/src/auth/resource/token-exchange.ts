@@ -19,7 +19,7 @@ import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 export interface TokenExchangeOptions {
   /** The issuer of tokens for the other service. */
   issuer: string;
-  /** Token endpoint of an issuer without metadata. Default: the one in its metadata. */
+  /** Token endpoint of an issuer without metadata. Default: the token endpoint in the issuer's metadata. */
   tokenEndpoint?: string | undefined;
   /** This server's client at the issuer. */
   client: OAuthClient;
@@ -30,12 +30,12 @@ export interface TokenExchangeOptions {
   /** Scopes of the new token. Default: the issuer decides. */
   scopes?: readonly string[] | undefined;
   /**
-   * Returns the token of a caller to exchange. If it throws, the error is printed. Callers of a tool do not get its
-   * message, unless it is an `McpError`. Default: the caller's own token, which `exposeToken` of `resourceServer` puts
-   * into `claims.token`.
+   * Returns the token of a caller to exchange. If this function throws an `McpError`, callers of a tool get its
+   * message. The message of any other error is only printed. Default: the caller's own token, which `exposeToken` of
+   * `resourceServer` puts into `claims.token`.
    */
   subjectToken?: ((caller: Principal) => string | undefined | Promise<string | undefined>) | undefined;
-  /** The type of that token, as a URN of RFC 8693. Default: an access token. */
+  /** The type of the token to exchange, as a URN of RFC 8693. Default: an access token. */
   subjectTokenType?: string | undefined;
   /**
    * Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own.
@@ -45,7 +45,7 @@ export interface TokenExchangeOptions {
 
 /**
  * Returns an access token for another service on behalf of a caller. Rejects with `authorization_failed` if the issuer
- * refuses.
+ * refuses or the caller has no token to exchange.
  */
 export type TokenExchange = (caller: Principal | undefined) => Promise<string>;
 
@@ -53,7 +53,10 @@ const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const ISSUED: ReadonlySet<unknown> = new Set([ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"]);
 const MAX_TOKENS = 1_000;
-/** A token is not returned shortly before it expires, because the call that uses it takes a moment. */
+/**
+ * A cached token is used only until this long before its expiry, so that it does not expire during the call that uses
+ * it.
+ */
 const MARGIN_MS = 30_000;
 const HEADER_TOKEN = /^[\x21-\x7e]+$/;
 const ERROR_CODE = /^[a-z_]{1,50}$/;
@@ -64,10 +67,11 @@ interface CachedToken {
 }
 
 /**
- * Exchanges the token of a caller for a token of another service (RFC 8693). Use it in a tool: `await
- * exchange(ctx.auth)`.
+ * Creates a function that exchanges the token of a caller for a token for another service (RFC 8693). Use it in a tool:
+ * `await exchange(ctx.auth)`.
  *
- * Concurrent calls share one exchange. The token is cached for its caller until it expires. Throws for options that cannot work.
+ * Concurrent calls for one caller share one exchange. The new token is cached for its caller until shortly before it
+ * expires. Throws for options that cannot work.
  */
 export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
   checkOptions(
@@ -117,7 +121,8 @@ async function subjectOf(
     return await hookResult("subjectToken", () => subjectToken(caller));
   } catch (error) {
     if (!McpError.is(error) || !isHookFailure(error)) throw error;
-    // A tool passes errors of the exchange on to its caller, and the message of the function may contain secrets.
+    // A tool passes errors of the exchange on to its caller. The message of the function may contain secrets, so it is
+    // only printed.
     platform.warn(error.message);
     const { cause, fix } = error;
     throw new McpError("authorization_failed", "`subjectToken` of tokenExchange failed", { cause, fix });
@@ -143,7 +148,8 @@ async function requestExchange(
   const options = requestOptions(fetch);
   const response = await oauth
     .genericTokenEndpointRequest(server, me, authentication, GRANT_TYPE, parameters, options)
-    // Messages of the sender name addresses, and errors of the library may contain sent values.
+    // Errors of the sender contain addresses, and errors of the library may contain sent values. The caller gets
+    // neither.
     .catch(() => Promise.reject(failure(issuer, "it did not answer")));
   return readToken(issuer, response.status, parseObject(await response.text()));
 }
@@ -166,8 +172,8 @@ function exposedToken({ claims }: Principal): string | undefined {
 }
 
 /**
- * Reads the token from the issuer's response. Its errors contain nothing else of the response, which may repeat sent
- * values.
+ * Reads the token from the issuer's response. Errors contain only the error code or status of the response, because the
+ * rest may repeat sent values.
  */
 function readToken(issuer: string, status: number, body: Record<string, unknown> = {}) {
   if (status !== 200) {

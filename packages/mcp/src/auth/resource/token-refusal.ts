@@ -8,8 +8,8 @@ import type { InvalidTokenDetails, TokenRefusalReason } from "./verified-token.j
 
 /**
  * The reason why a request was refused, for the operator. The caller gets none of it. Never contains the token. `iss`,
- * `aud`, `kid` and `alg` are unverified claims of the token and may be forged. Texts are cut after 200 characters,
- * lists after 10 entries.
+ * `aud`, `kid` and `alg` are unverified claims of the token and may be forged. Values from the token are cut after 200
+ * characters, lists after 10 entries.
  */
 export interface TokenRefusal {
   /** The reason as a fixed value. */
@@ -47,7 +47,7 @@ const MAX_LIST_LENGTH = 10;
 const PERIOD_MS = 60_000;
 const MAX_LINES_PER_PERIOD = 10;
 
-/** Refusals that are part of every login, or that are reported elsewhere. */
+/** Refusals that are not printed: the first two are part of every login, and `unverifiable` is reported elsewhere. */
 const NOT_PRINTED: ReadonlySet<TokenRefusalReason> = new Set(["missing_token", "dpop_nonce", "unverifiable"]);
 
 const FIXES: Partial<Record<TokenRefusalReason, string>> = {
@@ -61,7 +61,7 @@ const FIXES: Partial<Record<TokenRefusalReason, string>> = {
   missing_scope: "Configure the issuer to grant the scopes, or change `scopes`.",
 };
 
-/** Reports refused requests to the operator: to `onRefused`, or else as log lines for callers on this machine. */
+/** Reports refused requests to the operator: to `onRefused`, or else, for callers on this machine, as log lines. */
 export class RefusalReports {
   readonly #platform: Platform;
   readonly #isLocal: boolean;

@@ -30,7 +30,7 @@ export interface VerifiedToken {
 
 /**
  * Verifies an access token. Rejects with `InvalidToken` if the token must not be accepted, and with any other error if
- * that could not be determined.
+ * the token could not be verified.
  */
 export type TokenVerifier = (token: string) => VerifiedToken | Promise<VerifiedToken>;
 

@@ -11,8 +11,8 @@ import type { UrlPolicy } from "./url-policy.js";
 export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Response>;
 
 /** A request of the authorization flow. */
-/** `GET` or `POST`. Default: `GET`. */
 export interface BoundedRequest {
+  /** `GET` or `POST`. Default: `GET`. */
   method?: string | undefined;
   /** Headers by name, in any case. Default: none. */
   headers?: Readonly<Record<string, string>> | undefined;

@@ -1,18 +1,21 @@
 /** Rules for addresses that a client learns from the network. */
 export interface UrlPolicy {
-  /** The reason why a URL must not be used, as the end of a sentence. Undefined if it is allowed. */
+  /** Returns the reason why a URL must not be used, as the end of a sentence. Undefined if the URL is allowed. */
   problemOf(url: string): string | undefined;
-  /** True if a URL is on the origin of the MCP server, whose network the program has chosen. */
+  /**
+   * True if a URL is on the origin of the MCP server. Its IP addresses are not checked, because the program chose this
+   * server.
+   */
   isServer(url: string): boolean;
-  /** True if a connection to this IP address, which a name resolved to, is allowed. */
+  /** True if a connection to an IP address is allowed. Called with each address that a host name resolves to. */
   admits(address: string): boolean;
 }
 
 /** Options for `urlPolicy`. */
 interface UrlPolicyOptions {
   /**
-   * The address of the MCP server. Addresses on the public internet are allowed, and those of the server's own network
-   * if its address reveals it.
+   * The address of the MCP server. If its host is an IP address or `localhost`, addresses of the same class are allowed
+   * in addition to public ones.
    */
   server: string;
   /** Also allows private, link-local and loopback addresses, for servers inside a company. Default: false. */
@@ -24,8 +27,8 @@ const MAX_URL_LENGTH = 2_048;
 const UNESCAPED = /[^\x21-\x7e]/;
 
 /**
- * Allows `https` everywhere and `http` only on this machine. Rejects addresses that are not on the public internet,
- * unless the MCP server has an address of the same kind.
+ * Creates a policy that allows `https` everywhere and `http` only on this machine. It rejects addresses that are not on
+ * the public internet, unless the MCP server has an address of the same class or `allowPrivateNetwork` is set.
  */
 export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOptions): UrlPolicy {
   const own = URL.canParse(server) ? addressClass(new URL(server).hostname) : undefined;
@@ -47,7 +50,10 @@ export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOpti
   };
 }
 
-/** Returns the problem of a URL itself, without regard to its network. Undefined if there is none. */
+/**
+ * Returns the problem with a URL itself, such as its scheme or length, regardless of its network. Undefined if there is
+ * none.
+ */
 export function formProblem(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `is longer than ${MAX_URL_LENGTH} characters`;
   if (UNESCAPED.test(text)) return "contains spaces, control characters or unescaped characters";
@@ -100,7 +106,9 @@ const IPV6: readonly Network[] = [
   ["fec0::", 10, "private"],
 ];
 
-/** IPv6 networks whose addresses contain an IPv4 address, and the group where that address begins. */
+/**
+ * IPv6 networks whose addresses contain an IPv4 address, and the index of the 16-bit group where that address begins.
+ */
 const EMBEDDING: readonly (readonly [first: string, bits: number, at: number])[] = [
   ["::ffff:0:0", 96, 6], // IPv4-mapped
   ["::", 96, 6], // IPv4-compatible
@@ -110,9 +118,11 @@ const EMBEDDING: readonly (readonly [first: string, bits: number, at: number])[]
 ];
 
 /**
- * Classifies the host of a URL, as `URL` spells it, or an address that a name resolved to. Undefined for names.
+ * Classifies the host of a URL, as `URL` spells it, or an address that a name resolved to. Undefined for names other
+ * than `localhost`.
  *
- * Only the runtime's URL parser reads addresses. This way no spelling (octal, hexadecimal, short) is read differently here and where the connection is made.
+ * Only the runtime's URL parser reads addresses, so that no spelling (octal, hexadecimal, short) is interpreted
+ * differently here than where the connection is made.
  */
 export function addressClass(host: string): AddressClass | undefined {
   const plain = host.startsWith("[") ? host.slice(1, -1) : host;
