@@ -32,7 +32,7 @@ export function followAddress(): void {
     const connection = chosenConnection.value;
     const hash = `#${currentView.value}${connection === undefined ? "" : `/${encodeURIComponent(connection)}`}`;
     if (location.hash === hash) return;
-    // Replaces the first address of a visit, so that the back button leaves the page.
+    // An address without a hash is the first of a visit. It is replaced, so that the back button leaves the page.
     if (location.hash === "") history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   });

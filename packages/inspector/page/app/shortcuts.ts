@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { currentView } from "../backend/page-state.js";
 import { VIEW_LIST } from "./view-list.js";
 
-/** Time within which the key of a view must follow `g`. */
+/** Maximum time between `g` and the key of a view. */
 const SEQUENCE_MS = 1_500;
 
 /** True while the dialog with the shortcuts is open. */
@@ -12,12 +12,13 @@ let goSince = Number.NEGATIVE_INFINITY;
 
 const FIELDS = "input, textarea, select, [contenteditable]";
 
-/** True if the focused element takes text input. */
+/** True if the event comes from a form field, in which keys without Alt are not shortcuts. */
 const isTyping = (target: EventTarget | null) => target instanceof Element && target.closest(FIELDS) !== null;
 
 /**
- * Runs the shortcut of a key, wherever the focus is. Fields and open dialogs receive their keys unchanged. Must be
- * registered in the capture phase: lists handle `k` too.
+ * Runs the shortcut of a key, wherever the focus is. In a form field only Alt with a digit is a shortcut. An open
+ * dialog receives every key unchanged. Must be registered in the capture phase, so that it runs before lists handle
+ * `k`.
  */
 export function onShortcut(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey) return;

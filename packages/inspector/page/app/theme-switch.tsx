@@ -17,7 +17,10 @@ function apply(chosen: Theme): void {
   else document.documentElement.dataset["theme"] = chosen;
 }
 
-/** Storage may be unavailable: in a page that was saved as a file, or by a browser setting. */
+/**
+ * Returns the stored theme, or null if the storage is unavailable: in a page that was saved as a file, or because of a
+ * browser setting.
+ */
 function stored(): string | null {
   try {
     return localStorage.getItem(STORED);

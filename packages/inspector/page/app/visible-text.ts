@@ -2,12 +2,12 @@ import { printable } from "@parley/mcp/protocol";
 import { options } from "preact";
 
 /**
- * Characters without a glyph, which can hide text from the reader that a model still sees. Joiners and the common
+ * Characters without a glyph. They can hide text from a human reader that a model still sees. Joiners and the common
  * variation selectors are excluded, because scripts and emoji need them.
  */
 const UNSEEN = /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Escapes every character that is invisible or changes how others are drawn: `\u202e`, `\u{e0041}`. */
+/** Escapes every character that is invisible or changes how other characters are drawn: `\u202e`, `\u{e0041}`. */
 export function visibleText(text: string): string {
   return printable(text).replace(UNSEEN, (char) => {
     const code = (char.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
@@ -19,8 +19,8 @@ export function visibleText(text: string): string {
 const READ_ALOUD = ["title", "alt", "placeholder", "aria-label"] as const;
 
 /**
- * Passes every text of the page through `visibleText`, because most of it comes from servers. Leaves the values of
- * fields unchanged, because they are sent.
+ * Passes every text of the page through `visibleText`, because most texts come from servers. Leaves the values of form
+ * fields unchanged, because the page sends these values to servers.
  */
 export function showVisibleText(): void {
   const before = options.vnode;

@@ -18,8 +18,8 @@ export class ActionFailed extends Error {
 const TOKEN = "parley-inspector-token";
 
 /**
- * The token that authorizes every request. Moves it from the address to the session storage of the tab, so that a
- * reload still has it. Other ports of this machine share cookies with the page, but not this storage.
+ * Returns the token that authorizes every request. Moves the token from the address to the session storage of the tab,
+ * so that a reload still has it. A cookie would be shared with the other ports of this machine.
  */
 export function pageToken(): string {
   const given = new URLSearchParams(location.search).get("token");

@@ -1,6 +1,6 @@
-/** Key in the session storage of the tab. It holds selections per connection, never typed text. */
+/** Key in the session storage of the tab. The stored item has selections per connection, never typed text. */
 const STORED = "parley-inspector-choices";
-/** Stored choices. The oldest is evicted. */
+/** Maximum number of stored choices. Beyond it, the oldest choice is evicted. */
 const MAX_CHOICES = 100;
 /** Longer names are not stored. */
 const MAX_NAME_LENGTH = 1_000;
@@ -23,7 +23,7 @@ export function storeChoice(key: string, name: string): void {
   try {
     sessionStorage.setItem(STORED, JSON.stringify([...choices]));
   } catch {
-    // If the storage is full or forbidden, only a reload loses the choice.
+    // If the storage is full or forbidden, the choice is lost on reload.
   }
 }
 

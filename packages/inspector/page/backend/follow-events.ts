@@ -38,7 +38,7 @@ function applyEvent(line: string): void {
   if (event.type === "entries") addEntries(event.entries);
   else {
     const { first, next } = event.state.timeline;
-    // The process is another one or the timeline was cleared: the cached entries are stale.
+    // Another process has started or the timeline was cleared, so the cached entries are stale.
     if (entries.value.some(({ seq }) => seq >= next)) entries.value = [];
     else if ((entries.value[0]?.seq ?? first) < first) entries.value = entries.value.filter(({ seq }) => seq >= first);
     inspectorState.value = event.state;

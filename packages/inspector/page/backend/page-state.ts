@@ -10,14 +10,15 @@ export type ViewId = (typeof VIEWS)[number];
 /** The last state that the inspector sent. Undefined before the first one. */
 export const inspectorState = signal<InspectorState | undefined>(undefined);
 
-/** Cached timeline entries. The inspector has the same limit. */
+/** Maximum number of cached timeline entries. Beyond it, the oldest are dropped. The inspector has the same limit. */
 const MAX_ENTRIES = 20_000;
 
 /** The timeline, oldest first. */
 export const entries = signal<readonly EntrySummary[]>([]);
 
 /**
- * The state of the link to the inspector: `gone` after its process has ended, `refused` if this tab has no valid token.
+ * The state of the event stream from the inspector: `gone` after the stream has ended, usually because the process has
+ * ended; `refused` if this tab has no valid token.
  */
 export const inspectorStatus = signal<"waiting" | "open" | "gone" | "refused">("waiting");
 
@@ -28,7 +29,7 @@ let lastShown: string | undefined;
 
 /**
  * The connection on display: the selected one, else the one displayed before, else the first. A new connection is
- * selected before the state of the inspector contains it.
+ * selected before the state of the inspector contains it. Until then, the connection displayed before stays.
  */
 export const currentConnection = computed<ConnectionInfo | undefined>(() => {
   const all = inspectorState.value?.connections ?? [];
@@ -41,7 +42,7 @@ export const currentConnection = computed<ConnectionInfo | undefined>(() => {
 /** The view on display. */
 export const currentView = signal<ViewId>("use");
 
-/** The number of the timeline entry whose details are open. */
+/** The sequence number of the timeline entry whose details are open. */
 export const chosenEntry = signal<number | undefined>(undefined);
 
 /** Opens an entry in the timeline. */

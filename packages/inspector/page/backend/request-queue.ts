@@ -1,8 +1,11 @@
 /**
- * Browsers open six connections per host. One is the event stream, and one remains for actions that finish at once.
+ * Maximum number of concurrent slow requests. Browsers open at most six connections per host. One is the event stream,
+ * and one remains for actions that finish at once.
  */
 const MAX_CONCURRENT = 4;
-/** Requests per server, so that one silent server does not block the others. */
+/**
+ * Maximum number of concurrent requests per server, so that one silent server does not block requests to the others.
+ */
 const MAX_PER_SERVER = 2;
 
 interface QueuedRequest {
@@ -17,8 +20,8 @@ const queued: QueuedRequest[] = [];
 const running: string[] = [];
 
 /**
- * Sends a request that may wait long for a server, as soon as the limits allow it. A queued request with the same key
- * is shared instead of sent twice.
+ * Sends a request that may wait long for a server, as soon as the limits allow it. If a request with the same key is
+ * still queued, returns the result of that request instead of sending it twice.
  */
 export function queueRequest<T>(server: string, key: string, send: () => Promise<T>): Promise<T> {
   const same = queued.find((turn) => turn.key === key);

@@ -1,6 +1,8 @@
 import type { SharedSession } from "../../src/contract/inspector-state.js";
 
-/** The id of the element that holds the session in a shared file. The server side of this package writes it. */
+/**
+ * The id of the element that holds the session in a shared file. The server side of this package writes the element.
+ */
 const ELEMENT = "shared-session";
 
 let read: { readonly session: SharedSession | undefined } | undefined;
@@ -27,7 +29,10 @@ function readSession(): SharedSession | undefined {
   return { format: "parley-shared-session", ...empty };
 }
 
-/** Checks only the outline: the page renders all content as inert text, and the file has no access to anything. */
+/**
+ * Checks only the outline. Wrong content is harmless, because the page renders all content as inert text and a shared
+ * file has no access to anything.
+ */
 function isSession(value: unknown): value is SharedSession {
   if (typeof value !== "object" || value === null) return false;
   const { format, connections, entries } = value as Partial<Record<keyof SharedSession, unknown>>;

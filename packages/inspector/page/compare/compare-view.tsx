@@ -29,7 +29,7 @@ interface FinishedComparison {
 /** The last comparison. Kept outside of the component, because a comparison continues while another view is open. */
 const lastComparison = signal<FinishedComparison | undefined>(undefined);
 
-/** Runs the same call in both eras and shows the messages side by side. */
+/** Runs the same call in two revisions, by default the newest of each era, and shows the messages side by side. */
 export function CompareView({ connection }: { readonly connection: ConnectionInfo }) {
   const [draft, setDraft] = useState(EMPTY);
   const [left, setLeft] = useState(() => newestOf("stateful"));

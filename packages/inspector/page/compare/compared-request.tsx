@@ -4,12 +4,12 @@ import { inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** A tool call under edit, or an earlier request of another kind. */
+/** A tool call under edit, or an earlier request that cannot be edited. */
 export interface RequestDraft {
   readonly name: string;
   /** The arguments, as JSON. */
   readonly text: string;
-  /** A request of another kind, sent unchanged. */
+  /** An earlier request that is not a tool call, or a tool call that runs as a task. Sent unchanged. */
   readonly other?: CallRequest | undefined;
 }
 
@@ -27,7 +27,7 @@ export function requestOf({ name, text, other }: RequestDraft): { request?: Call
   }
 }
 
-/** Offered calls, newest first. */
+/** Maximum number of earlier calls in the menu, newest first. Older calls are omitted. */
 const MAX_CALLS = 20;
 
 interface ComparedRequestProps {

@@ -1,7 +1,7 @@
 import type { CallRequest } from "../../src/contract/calls.js";
 import { type EntryDetail, HANDSHAKE_METHODS } from "../../src/contract/timeline.js";
 
-/** The roles of the messages of a call, in order of their appearance. */
+/** The roles of the messages in a call, in display order. */
 export const ROLES = ["handshake", "request", "questions", "notifications", "answer", "other"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -27,7 +27,7 @@ export function messagesByRole(
     if (kind === "notification") return "notifications";
     if (entry === first) return "request";
     if (entry === last) return "answer";
-    // Further rounds of the same request carry questions and answers, as requests from the server do.
+    // Later rounds of the same request carry questions and answers. So do requests from the server and their responses.
     const ofServer = (kind === "request") === (direction === "received");
     return own.includes(entry) || ofServer ? "questions" : "other";
   };

@@ -1,4 +1,4 @@
-/** Displayed capabilities. Deeper members appear as JSON. */
+/** Maximum number of displayed capabilities. Further ones are omitted. */
 const MAX_ROWS = 100;
 
 /** The declared capabilities of a server, one per row. */
@@ -17,7 +17,10 @@ export function CapabilityRows({ capabilities }: { readonly capabilities: Readon
   );
 }
 
-/** Describes each capability, such as `tools`: `yes, listChanged`. Each extension gets its own row. */
+/**
+ * Describes each capability, such as `tools`: `yes, listChanged`. Deeper members appear as JSON. Each extension and
+ * each experimental capability gets its own row.
+ */
 export function describeCapabilities(
   capabilities: Readonly<Record<string, unknown>>,
 ): { name: string; words: string }[] {

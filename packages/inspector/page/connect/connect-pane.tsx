@@ -8,15 +8,16 @@ import { TargetList } from "./target-list.js";
 import { UrlForm } from "./url-form.js";
 
 /**
- * The connections and the targets to connect to. In a narrow window it collapses to the name of the current connection.
+ * The connections and the targets to connect to. In a narrow window the pane collapses to the name of the current
+ * connection.
  */
 export function ConnectPane() {
   const [adding, setAdding] = useState(false);
   const [unfolded, setUnfolded] = useState(false);
   const shown = currentConnection.value;
   const id = shown?.id;
-  // Collapses once a connection is selected. A layout effect, so that a pane that the user expands right then stays
-  // open.
+  // Collapses the pane when another connection is displayed. A layout effect runs before further user input, so it
+  // never collapses a pane that the user has just expanded.
   useLayoutEffect(() => {
     if (id !== undefined) setUnfolded(false);
   }, [id]);

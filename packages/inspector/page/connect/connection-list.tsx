@@ -33,7 +33,7 @@ function ConnectionButton({ connection, shown }: { readonly connection: Connecti
   );
 }
 
-/** The status of a connection as a colour. The status text always stands beside it. */
+/** The status of a connection as a colour. Callers always show the status text beside the dot. */
 export function StatusDot({ status }: Pick<ConnectionInfo, "status">) {
   return <span class={`connect-dot connect-dot-${status}`} aria-hidden="true" />;
 }

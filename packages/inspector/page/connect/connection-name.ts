@@ -1,6 +1,8 @@
 import type { ConnectionInfo, ConnectionStatus } from "../../src/contract/connections.js";
 
-/** Characters of a displayed name. Servers can send names of any length. */
+/**
+ * Maximum number of characters of a displayed name. The rest is cut off, because servers can send names of any length.
+ */
 const MAX_NAME_LENGTH = 120;
 
 /** The display name of a connection: the title or name of its server, else its target. */

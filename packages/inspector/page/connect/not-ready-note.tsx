@@ -19,7 +19,7 @@ interface NotReadyNoteProps {
   readonly connection: ConnectionInfo | undefined;
 }
 
-/** Explains why a view is unavailable and links to the view that can change it. */
+/** Explains why a view is unavailable and links to the server view, where the user can log in or reconnect. */
 export function NotReadyNote({ view, connection }: NotReadyNoteProps) {
   if (connection === undefined || connection.status === "ready" || !NEED_SERVER.includes(view)) return null;
   const { status, problem } = connection;

@@ -1,6 +1,6 @@
 import { REVISIONS, type Revision } from "@parley/mcp/protocol";
 
-/** Newest first, because it is chosen most often. */
+/** Newest first, because the newest revision is chosen most often. */
 const NEWEST_FIRST = [...REVISIONS].reverse();
 
 interface RevisionSelectProps {

@@ -5,7 +5,7 @@ import { announce } from "../parts/announcer.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** Roots that the editor accepts. */
+/** Maximum number of roots. At the limit, the button to add a root is disabled. */
 const MAX_ROOTS = 100;
 
 interface DraftRoot {
@@ -37,7 +37,7 @@ export function RootsEditor({ connection }: { readonly connection: ConnectionInf
       <p class="soft">Folders that the server may work in, as file: URIs.</p>
       {roots.map((root, index) => (
         <RootFields
-          // A root under edit is identified by its position.
+          // The key is the position, because the URI and the name change while the user types.
           key={`root ${index}`}
           root={root}
           number={index + 1}

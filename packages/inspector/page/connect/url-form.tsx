@@ -77,7 +77,7 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
 /** A valid name of an HTTP header. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Parses lines of `Name: value`. Throws with the first line that is not a header. */
+/** Parses lines of `Name: value`. Throws an error that quotes the first line that is not a header. */
 export function headerLines(text: string): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const line of text.split("\n").map((line) => line.trim())) {

@@ -4,10 +4,13 @@ import { type ControlProps, childPath, useForm } from "./form-context.js";
 import { newItem } from "./model/initial-value.js";
 import { withItem, withMoved, withoutItem } from "./model/json-members.js";
 
-/** Items displayed at first, and added with each step. */
+/** Number of items displayed at first, and added by each "Show more". */
 const ITEMS_SHOWN = 50;
 
-/** Returns keys that move with the items, so that half-typed input moves along. */
+/**
+ * Returns one key per item. The caller moves and removes keys together with the items, so that half-typed input stays
+ * with its item.
+ */
 function useItemKeys(length: number) {
   const keys = useRef<readonly number[]>([]);
   const next = useRef(0);

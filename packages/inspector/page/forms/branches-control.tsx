@@ -10,7 +10,7 @@ export function BranchesControl(control: ControlProps<"branches">) {
   const { Field, root } = useForm();
   const [picked, setPicked] = useState<{ readonly branch: number; readonly value: unknown }>();
   const kept = useRef(new Map<number, unknown>());
-  // A value that differs from the picked one was set elsewhere, so its branch is derived from it.
+  // A value that differs from the picked one was set outside of this control, so the branch is derived from the value.
   const isPicked = picked !== undefined && Object.is(picked.value, props.value);
   const branch = isPicked ? picked.branch : branchOfValue(field.branches, props.value, root);
   const chosen = branch === undefined ? undefined : field.branches[branch];

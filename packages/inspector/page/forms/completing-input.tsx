@@ -17,7 +17,7 @@ interface CompletingInputProps {
 /** Pause in typing after which suggestions are requested. */
 const QUIET_MS = 150;
 
-/** Loads suggestions while the user types. Drops late ones. */
+/** Loads suggestions while the user types. Ignores suggestions for text that has changed since. */
 function useSuggestions(name: string, complete: CompleteText) {
   const [suggestions, setSuggestions] = useState<readonly string[]>([]);
   const latest = useRef(0);
@@ -41,10 +41,10 @@ function useSuggestions(name: string, complete: CompleteText) {
   return { suggestions, ask, drop };
 }
 
-/** True if the only suggestion equals the typed text. The list would just cover the next field. */
+/** True if the only suggestion equals the typed text. Such a list is not shown: it would only cover the next field. */
 const isTyped = (values: readonly string[], typed: string) => values.length === 1 && values[0] === typed;
 
-/** A text field with suggestions of the server. */
+/** A text field with suggestions from the server. */
 export function CompletingInput(props: CompletingInputProps) {
   const { id, value = "", onChange } = props;
   const { suggestions, ask, drop } = useSuggestions(props.name, props.complete);
@@ -126,7 +126,7 @@ function Suggestions({ listId, name, suggestions, active, pick }: SuggestionsPro
           role="option"
           tabIndex={-1}
           aria-selected={index === active}
-          // Runs before the field would lose the focus, which closes the list.
+          // Prevents the field from losing the focus, which would close the list before the click.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => pick(suggestion)}
         >

@@ -20,9 +20,11 @@ import {
   TextControl,
 } from "./scalar-controls.js";
 
-/** Nesting levels shown as fields. Deeper values are edited as JSON. */
+/** Maximum number of nesting levels shown as fields. Deeper values are edited as JSON. */
 const MAX_FIELD_DEPTH = 24;
-/** Displayed characters of a description. Servers can send any number. */
+/**
+ * Maximum number of displayed characters of a description. The rest is cut off, because servers can send any length.
+ */
 const MAX_DESCRIPTION_LENGTH = 2_000;
 
 /** One field of a form with its name, description, hints and issues. */

@@ -22,7 +22,8 @@ function constantsOf(alternative: unknown, root: unknown): readonly ChoiceOption
   const { $ref, title, description } = alternative;
   if (typeof $ref === "string") {
     const found = localSchema($ref, root);
-    // Follows one reference only: enumerations are defined once, and a single step cannot loop.
+    // Follows a single reference, so that references cannot loop. Lists of constants are rarely behind several
+    // references.
     return "schema" in found && isJsonObject(found.schema) && found.schema["$ref"] === undefined
       ? constantsOf(found.schema, root)
       : undefined;

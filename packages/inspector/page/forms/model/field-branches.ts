@@ -4,7 +4,10 @@ import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import type { SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 
-/** Combines each alternative with the keywords common to all. */
+/**
+ * Combines each alternative with the keywords of `base`, which apply to all alternatives. Omits alternatives beyond
+ * `MAX_BRANCHES`.
+ */
 export function branchesOf(
   alternatives: readonly unknown[],
   base: SchemaObject,
@@ -32,7 +35,7 @@ function titleOf(alternative: unknown, root: unknown, index: number): string {
   return typeof type === "string" ? type : `shape ${index + 1}`;
 }
 
-/** The members that an alternative fixes to one value, which distinguish it from the others. */
+/** The members that an alternative fixes to one value. They distinguish the alternative from the others. */
 function constantsOf(schema: SchemaObject): (readonly [name: string, value: unknown])[] {
   const properties = schema["properties"];
   if (!isJsonObject(properties)) return [];
@@ -65,7 +68,7 @@ function similarityOf(schema: SchemaObject, value: unknown): number {
   return 1 + agreed.length * 1_000 + known.length;
 }
 
-/** True if a field can show a value. Otherwise the form shows JSON, so that nothing is lost. */
+/** True if a field can show a value. If not, the form shows the value as JSON, so that nothing is lost. */
 export function canShowValue(field: FormField, value: unknown): boolean {
   if (value === undefined || (value === null && field.nullable)) return true;
   switch (field.kind) {

@@ -1,10 +1,10 @@
 import type { SchemaObject } from "./merge-schemas.js";
 
-/** Displayed examples, and the length of each. */
+/** Maximum number of displayed examples, and of characters per example. */
 const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_LENGTH = 80;
 
-/** Formats that only describe the layout of a text, which the field already shows. */
+/** Formats that only ask for several lines. They need no hint, because the field then has several lines. */
 const LINES: readonly string[] = ["textarea", "multiline"];
 
 /** The constraints of a schema besides its type, each in a few words. */
@@ -43,7 +43,7 @@ function words(before: string, value: unknown): string[] {
   return typeof value === "string" || typeof value === "number" ? [`${before} ${value}`] : [];
 }
 
-/** Alternatives that only require members: `anyOf: [{ required: ["a"] }, { required: ["b"] }]`. */
+/** Describes alternatives that only require members: `anyOf: [{ required: ["a"] }, { required: ["b"] }]`. */
 function requiredSets(schema: SchemaObject): string[] {
   const either: unknown = schema["anyOf"] ?? schema["oneOf"];
   if (!Array.isArray(either) || !either.every(onlyRequiresMembers)) return [];

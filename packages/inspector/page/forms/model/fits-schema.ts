@@ -1,7 +1,7 @@
 import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 
-/** Schemas that one check visits. Beyond that, everything fits. */
+/** Maximum number of schemas that one check visits. Beyond it, every value counts as fitting. */
 const MAX_SCHEMAS = 2_000;
 
 interface FitCheck {
@@ -12,8 +12,7 @@ interface FitCheck {
 /**
  * True if a value fits a schema, as far as a form needs to know to choose a branch and to follow conditions.
  *
- * Ignores `pattern` and `format`: regular expressions of servers are never run, because they may never finish. The
- * server has the final say.
+ * Ignores `pattern` and `format`. Regular expressions from servers are never run, because they may never finish. The server validates the value anyway.
  */
 export function fitsSchema(schema: unknown, value: unknown, root: unknown): boolean {
   return fits(schema, value, { root, schemas: 0 });

@@ -14,7 +14,7 @@ export interface FieldMember {
   readonly required: boolean;
 }
 
-/** The schema of members that are not named. */
+/** A schema for members that the object's schema does not name. */
 export interface FieldExtras {
   /** The regular expression of `patternProperties`. It is shown, never run. */
   readonly pattern?: string | undefined;
@@ -71,7 +71,7 @@ export type FormField = FieldCommon &
 
 export type FieldKind = FormField["kind"];
 
-/** Members, options and branches of a form. The rest can be entered as JSON. */
+/** Maximum number of members, options and branches of one field. Values beyond these limits can be entered as JSON. */
 export const MAX_MEMBERS = 5_000;
 export const MAX_OPTIONS = 2_000;
 export const MAX_BRANCHES = 100;

@@ -6,7 +6,7 @@ import { isJsonObject, sameJson } from "./json-members.js";
 import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 
-/** Nesting depth of alternatives that one field resolves. */
+/** Maximum nesting depth of alternatives that one field resolves. Deeper alternatives are ignored. */
 const MAX_ALTERNATIVES_DEPTH = 8;
 
 /** Converts a schema to a field. References are resolved in `root`, and conditions are evaluated for `value`. */
@@ -36,7 +36,7 @@ function fieldOfResolved(schema: SchemaObject, root: unknown, value: unknown, de
   return fieldOfType(schema, common, root, value);
 }
 
-/** The alternatives of a schema, unless they only require members. */
+/** The alternatives of a schema, unless they only require members. In that case a hint describes them. */
 function alternativesOf(schema: SchemaObject): readonly unknown[] | undefined {
   const both: readonly unknown[] = [schema["oneOf"], schema["anyOf"]];
   return both.find(
@@ -100,7 +100,7 @@ function commonOf(schema: SchemaObject): FieldCommon {
   };
 }
 
-/** Texts with a larger maximum length get several lines. */
+/** A text field has several lines if the maximum length of its text is greater. */
 const LONG_TEXT = 200;
 
 function isMultiline(schema: SchemaObject): boolean {
@@ -117,7 +117,7 @@ function objectField(schema: SchemaObject, common: FieldCommon): FormField {
   const members: FieldMember[] = Object.entries(properties)
     .slice(0, MAX_MEMBERS)
     .map(([name, member]) => ({ name, schema: member, required: demanded.has(name) }));
-  // A member that is required but not described can be anything.
+  // A member that is required but not described can have any value.
   for (const name of required.slice(0, MAX_MEMBERS)) {
     if (typeof name === "string" && !Object.hasOwn(properties, name))
       members.push({ name, schema: true, required: true });
@@ -130,7 +130,8 @@ function extrasOf(schema: SchemaObject, isOpen: boolean): readonly FieldExtras[]
   const extras: FieldExtras[] = Object.entries(isJsonObject(patternProperties) ? patternProperties : {}).map(
     ([pattern, each]) => ({ pattern, schema: each }),
   );
-  // A schema that names some members and is silent about others rarely intends to allow others.
+  // A schema that names some members but has no `additionalProperties` rarely intends to allow others, so the form
+  // offers none.
   const others = additionalProperties ?? (isOpen && extras.length === 0);
   return others === false ? extras : [...extras, { schema: others }];
 }

@@ -1,7 +1,10 @@
 import type { FormField } from "./form-field.js";
 import { formFieldOf } from "./form-model.js";
 
-/** Depth and number of the values that are filled in automatically. */
+/**
+ * Maximum depth and number of the values that are filled in automatically, and of the items of one list. Values beyond
+ * these limits stay unset.
+ */
 const MAX_FILL_DEPTH = 8;
 const MAX_FILLED_VALUES = 2_000;
 const MAX_FIRST_ITEMS = 20;
@@ -12,8 +15,8 @@ interface FillState {
 }
 
 /**
- * The initial value of a form: defaults, constants, and required objects and lists. Leaves out values that the user
- * must choose.
+ * The initial value of a form: defaults, constants, and required objects, lists, booleans and nulls. Leaves out values
+ * that the user must choose.
  */
 export function initialValue(schema: unknown, root: unknown): unknown {
   return fillSchema(schema, { root, filled: 0 }, true, 0);
@@ -54,7 +57,7 @@ function itemsOf(field: FormField & { kind: "array" }, state: FillState, depth: 
   const count = Math.min(Math.max(field.minItems, 0), MAX_FIRST_ITEMS);
   return Array.from({ length: count }, (_, index) => {
     const schema = index < field.prefix.length ? field.prefix[index] : field.items;
-    // An item of a list cannot be left out.
+    // An item of a list cannot be left out, so an item without an initial value gets a placeholder.
     return fillSchema(schema, state, true, depth + 1) ?? firstValue(formFieldOf(schema, state.root, undefined));
   });
 }

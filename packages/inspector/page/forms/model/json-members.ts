@@ -8,7 +8,7 @@ export function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Returns the object with a member set, in its old position. An undefined value removes it. */
+/** Returns the object with a member set, in its old position. An undefined value removes the member. */
 export function withMember(value: unknown, name: string, member: unknown): Readonly<Record<string, unknown>> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const at = entries.findIndex(([known]) => known === name);
@@ -19,7 +19,10 @@ export function withMember(value: unknown, name: string, member: unknown): Reado
   return Object.fromEntries(entries);
 }
 
-/** Returns the object with a member renamed, in its old position. Unchanged if the new name exists. */
+/**
+ * Returns the object with a member renamed, in its old position. The object is unchanged if the new name exists
+ * already.
+ */
 export function withRenamed(value: unknown, from: string, to: string): Readonly<Record<string, unknown>> {
   const object = isJsonObject(value) ? value : {};
   if (Object.hasOwn(object, to)) return object;

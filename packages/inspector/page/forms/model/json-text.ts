@@ -25,11 +25,11 @@ function failureAt(text: string, failure: { readonly at: number; readonly messag
   return { ok: false, message: failure.message, line, column: failure.at - before.lastIndexOf("\n") };
 }
 
-/** Nesting depth. The parsers of browsers have similar limits. */
+/** Maximum nesting depth that the scanner follows. The parsers of browsers have similar limits. */
 const MAX_DEPTH = 5_000;
 
 /**
- * Finds the first syntax error, because browsers report the position in different ways or not at all.
+ * Finds the first syntax error, because browsers report its position in different ways or not at all.
  *
  * Works without recursion, because the text may be deeply nested.
  */
@@ -53,7 +53,7 @@ class JsonScanner {
     }
   }
 
-  /** Reads a scalar or the opening of a container, including the first name of an object. */
+  /** Reads a scalar, an empty container, or the opening of a container. Includes the first name of an object. */
   #valueOrOpening(open: ("{" | "[")[]): "scalar" | "opened" | { at: number; message: string } {
     this.#space();
     const char = this.#text[this.#at];
@@ -79,7 +79,7 @@ class JsonScanner {
     return "scalar";
   }
 
-  /** Reads the closings after a value, then a comma and, in an object, the next name. */
+  /** Reads the closing brackets after a value, then a comma and, in an object, the next name. */
   #afterValue(open: ("{" | "[")[]): { at: number; message: string } | undefined {
     for (;;) {
       this.#space();

@@ -1,9 +1,12 @@
 import { isJsonObject, memberOf } from "./json-members.js";
 
-/** Definitions searched for an anchor or an id. */
+/** Maximum number of definitions per keyword that are searched for an anchor or an id. Further ones are not found. */
 const MAX_SEARCHED = 1_000;
 
-/** Resolves a reference within the document, or returns the reason why it cannot. Never fetches anything. */
+/**
+ * Resolves a reference within `root`, or returns the reason why the reference cannot be resolved. Never fetches
+ * anything.
+ */
 export function localSchema(
   reference: string,
   root: unknown,
