@@ -3,12 +3,15 @@ import type { Principal } from "../http/authentication.js";
 import { callHook } from "../platform/call-hook.js";
 import type { Platform, Timer } from "../platform/platform.js";
 
-/** Longest single timer. After a sleep of the machine a timer is late by that time. */
+/**
+ * Maximum duration of one timer. Timers may pause while the machine sleeps, so an expiry is noticed at most this long
+ * after it wakes.
+ */
 const MAX_WAIT_MS = 60_000;
 
 /**
  * Calls `act` once when the credentials of a principal expire or are revoked, but never before this function has
- * returned. Returns undefined if they do neither.
+ * returned. Returns undefined if the credentials can neither expire nor be revoked.
  */
 export function atExpiry(platform: Platform, principal: Principal | undefined, act: () => void): Timer | undefined {
   const { expiresAt = Number.POSITIVE_INFINITY, onRevoked } = principal ?? {};
@@ -41,18 +44,18 @@ export function atExpiry(platform: Platform, principal: Principal | undefined, a
     if (hasEnded) return;
     hasEnded = true;
     timer?.cancel();
-    // Deferred: the caller may still be opening the connection that `act` closes.
+    // Deferred, because the caller may still be opening the connection that `act` closes.
     timer = platform.timer(0, end);
   };
   if (expiresAt !== Number.POSITIVE_INFINITY) arm(expiresAt - platform.now());
-  // The type forbids a promise, but programs without types may return one. Its value is then used when it resolves.
+  // The type forbids a promise, but programs without types may return one. Its value is then used once it resolves.
   const watch = () =>
     whenReady(principal?.onRevoked?.(revoked), (removal) => {
       unwatch = removal;
       if (isCancelled) cancel();
     });
   guarded(watch, (error) => {
-    // Fail closed: without a subscription, a revocation would go unnoticed.
+    // Fail closed: if the registration failed, a revocation would go unnoticed, so the credentials count as revoked.
     revoked();
     callHook(platform, "onRevoked", () => {
       throw error;

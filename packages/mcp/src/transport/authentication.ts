@@ -11,24 +11,25 @@ import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { Endpoint } from "./transport.js";
 
-/** Options that decide which senders are served. The same for HTTP, WebSockets and sockets. */
+/** Options that decide which senders are served. They are the same for HTTP, WebSockets and sockets. */
 export interface AuthenticationOptions {
   /**
-   * Identifies the sender of every HTTP request, or of every new connection, before anything else is read from it.
-   * Called concurrently. `native` is the object of the runtime: a `Request`, an `IncomingMessage` with data of other
-   * middleware, or a `Socket`. If it throws, the sender is refused with 500. Default: no authentication.
+   * Identifies the sender of every HTTP request before its body is read, or of every new connection before its first
+   * message is read. Called concurrently. `native` is the object of the runtime: a `Request`, an `IncomingMessage` with
+   * data of other middleware, or a `Socket`. If `authenticate` throws or rejects, the sender is refused with 500.
+   * Default: no authentication.
    */
   authenticate?:
     | ((request: AuthenticationRequest, native: unknown) => Authentication | Promise<Authentication>)
     | undefined;
   /**
-   * Time limit of `authenticate`, in milliseconds. The sender is then refused with 503. Default: 30 s, so that a
+   * Time limit of `authenticate`, in milliseconds. After it, the sender is refused with 503. Default: 30 s, so that a
    * hanging check does not block the server.
    */
   authenticateMs?: number | undefined;
   /**
-   * True to serve unauthenticated clients on an address beyond loopback. Without this and without `authenticate`, such
-   * a server does not start. Default: false.
+   * True to serve unauthenticated clients on an address beyond loopback. Otherwise, a server at such an address starts
+   * only with authentication. Default: false.
    */
   allowUnauthenticated?: boolean | undefined;
 }
@@ -43,8 +44,8 @@ export interface AuthorizationOptions extends AuthenticationOptions {
 }
 
 /**
- * Returns the function that decides which senders are served: the one of `auth` or `authenticate`, or undefined if
- * neither is set. Throws if both are set.
+ * Returns the function that decides which senders are served, from `auth` or `authenticate`. Returns undefined if
+ * neither is set, and throws if both are.
  */
 export function authenticationOf(
   options: AuthorizationOptions,
@@ -77,7 +78,7 @@ class SenderRequest implements AuthenticationRequest {
     return this.#request.method;
   }
 
-  // A getter, because some runtimes parse the whole address for it.
+  // A getter, because some runtimes parse the whole URL to return its path.
   get path(): string | undefined {
     return this.#request.path;
   }
@@ -86,7 +87,7 @@ class SenderRequest implements AuthenticationRequest {
     return this.#request.remoteAddress;
   }
 
-  // Bound on access, because most checks read only one of them.
+  // The methods are bound on access, because most checks use only one of them.
   get header(): AuthenticationRequest["header"] {
     return this.#request.header.bind(this.#request);
   }
@@ -100,7 +101,9 @@ class SenderRequest implements AuthenticationRequest {
   }
 }
 
-/** Bounds the wait for a decision, so that a pending one does not occupy a slot of the server without end. */
+/**
+ * Limits the wait for a decision, so that a decision that never comes does not occupy a slot of the server forever.
+ */
 function decidedWithin(ms: number, decision: PromiseLike<Authentication>, platform: Platform): Promise<Authentication> {
   return new Promise((resolve, reject) => {
     const timer = platform.timer(ms, () => {
@@ -117,9 +120,9 @@ const UNIDENTIFIED: AuthenticationRefusal = { status: 401, message: "the sender 
 const STATUSES: ReadonlySet<unknown> = new Set([400, 401, 403, 429, 503]);
 
 /**
- * Validates the result of `authenticate`. Programs without types may return anything. Throws for a value that is
- * neither a principal nor a refusal: it must neither admit a request nor become part of the answer. Reports a refusal
- * to the observers of `endpoint`.
+ * Validates the result of `authenticate`, because programs without types may return anything. Throws for a value that
+ * is neither a principal nor a refusal: such a value must neither admit a request nor become part of the answer.
+ * Reports a refusal to the observers of `endpoint`.
  */
 export function readAuthentication(returned: unknown, endpoint?: Endpoint): Principal | AuthenticationRefusal {
   const isAnonymous = returned === undefined || returned === null || returned === false;
@@ -134,7 +137,10 @@ export function readAuthentication(returned: unknown, endpoint?: Endpoint): Prin
   });
 }
 
-/** True for a value that identifies a sender. A missing or empty key would make all such senders the same one. */
+/**
+ * True for a value that identifies a sender. Its key must not be missing or empty, because all senders without a key
+ * would count as one.
+ */
 export function isPrincipal(identity: object): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal {

@@ -14,7 +14,7 @@ export function checkCommand({ command, args, env, cwd, inheritEnv, stderr }: Co
   if (args !== undefined && !Array.isArray(args)) {
     throw refusal("args", args, "a list", 'Pass the arguments one by one, for example `args: ["server.js"]`.');
   }
-  // Spread, because `forEach` skips the holes of an array.
+  // Copied into an array with `entries`, which visits holes. `forEach` would skip them.
   for (const [index, arg] of [...(args ?? [])].entries()) {
     if (typeof arg !== "string") throw refusal(`args[${index}]`, arg, "a string", "Pass every argument as a string.");
   }
@@ -28,12 +28,12 @@ export function checkCommand({ command, args, env, cwd, inheritEnv, stderr }: Co
   }
 }
 
-/** Accepts undefined values, which are left out: `process.env` has them for variables that are not set. */
+/** Accepts undefined values, such as `process.env.NAME` of an unset variable. They are left out of the environment. */
 function checkEnvironment(env: unknown): void {
   const fix = 'Pass variables as strings, for example `env: { PORT: "3000" }`.';
   if (typeof env !== "object" || env === null || Array.isArray(env)) throw refusal("env", env, "an object", fix);
   for (const [name, value] of Object.entries(env)) {
-    // The value may be a secret. Its type is enough to find the mistake.
+    // The message contains only the type, because the value may be a secret.
     if (value !== undefined && typeof value !== "string") {
       throw refused(`env.${name}`, value === null ? "null" : `of type ${typeof value}`, "a string", fix);
     }

@@ -3,15 +3,15 @@ import { INTERNAL_ERROR } from "../jsonrpc/error.js";
 import { errorText } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 
-/** The methods of every HTTP handler besides its requests. */
+/** The methods of every HTTP handler, apart from the one that serves requests. */
 interface Handler {
   drain(graceMs?: number): Promise<void>;
   close(): void | Promise<void>;
 }
 
 /**
- * A handler whose code is still being loaded. Earlier calls are queued in order; later calls run at once. If loading
- * fails, `failed` returns the handler to use instead.
+ * A handler whose code may still be loading. Until it is loaded, calls are queued in order; afterwards they run at
+ * once. If loading fails, `failed` returns the handler to use instead.
  */
 export class LateHandler<H extends Handler> {
   readonly #loading: Promise<H>;
@@ -24,7 +24,7 @@ export class LateHandler<H extends Handler> {
     });
   }
 
-  /** Calls `run` with the handler, after it is loaded. */
+  /** Calls `run` with the handler, once it is loaded. */
   use<R>(run: (handler: H) => R | Promise<R>): R | Promise<R> {
     return this.#loaded === undefined ? this.#loading.then(run) : run(this.#loaded);
   }
@@ -39,8 +39,7 @@ export class LateHandler<H extends Handler> {
 }
 
 /**
- * Reports that the code of a handler could not be loaded, and returns the status and body with which its requests are
- * answered.
+ * Reports that the code of a handler could not be loaded. Returns the status and body for the answers to its requests.
  */
 export function loadFailure(platform: Platform, error: unknown): { status: 500; body: string } {
   platform.warn(`the code that serves HTTP could not be loaded: ${thrownMessage(error)}`);

@@ -2,9 +2,9 @@ import { McpError } from "../protocol/error.js";
 import type { Transport } from "./transport.js";
 
 /**
- * A transport over a channel that `make` creates on `open`. Its code is loaded then, so a program that never connects
- * does not pay for it. `make` should stop when `signal` aborts. A transport that it returns after that is closed at
- * once.
+ * A transport over a channel that `make` creates on `open`. The code of the channel is loaded only then, so a program
+ * that never connects does not load it. `make` should stop when `signal` aborts. If it returns a transport after that,
+ * the transport is closed at once.
  */
 export function lateTransport(target: string, make: (signal: AbortSignal) => Promise<Transport>): Transport {
   const closing = new AbortController();
@@ -39,7 +39,7 @@ export function lateTransport(target: string, make: (signal: AbortSignal) => Pro
   };
 }
 
-/** The error of `open` if the transport was closed meanwhile. */
+/** Creates the error of `open` for a transport that was closed meanwhile. */
 export function closedWhileOpening(target: string): McpError {
   return new McpError("connection_closed", `the connection to ${target} was closed while it was being opened`);
 }

@@ -47,7 +47,7 @@ describe("the pace of reconnecting", () => {
     }
   });
 
-  it("begins anew after an event or after 30 s, and not after less", () => {
+  it("resets the count after an event or after 30 s, and not after less", () => {
     const time = virtualTime(1);
     const pacer = new ReconnectPacer(time.platform, 2);
     const stand = (ms: number) => {

@@ -14,20 +14,21 @@ export function clampRetry(ms: number): number {
 }
 
 /**
- * Decides when a stream may be reopened. The delay is exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or
- * the server's `retry`. It is at least 500 ms, with at most 8 attempts per minute. Only an event with data, or a
- * connection of 30 s, resets the count.
+ * Decides when a stream may be reopened. After a failure, the delay is an exponential back-off with jitter, whose upper
+ * bound is 1 s, 2 s, … 30 s. The server's `retry` raises the delay after a failure and replaces it after a clean end.
+ * The delay is at least 500 ms, and there are at most 8 attempts per minute. Only an event with data, or a connection
+ * of 30 s, resets the count of failures.
  */
 export class ReconnectPacer {
   readonly #platform: Platform;
   readonly #maxAttempts: number;
-  /** Start times of the attempts in the last minute. */
+  /** Start times of the latest attempts, at most as many as one minute allows. */
   #starts: number[] = [];
   #failures = 0;
   #openedAt: number | undefined;
   #retryMs: number | undefined;
 
-  /** `maxAttempts` limits consecutive attempts without success. */
+  /** `maxAttempts` is the maximum number of consecutive attempts without success. */
   constructor(platform: Platform, maxAttempts: number) {
     this.#platform = platform;
     this.#maxAttempts = maxAttempts;
@@ -44,7 +45,7 @@ export class ReconnectPacer {
     this.#openedAt = this.#platform.monotonic();
   }
 
-  /** Records an event with data, which resets the count. */
+  /** Records an event with data, which resets the count of failures. */
   progressed(): void {
     this.#failures = 0;
     this.#starts.length = 0;
@@ -57,7 +58,8 @@ export class ReconnectPacer {
 
   /**
    * Records the end or failure of a connection. Returns the delay before the next attempt, or undefined if there must
-   * be none. After a `clean` end the delay is the server's `retry`; after a failure, `retry` is its minimum.
+   * be no further attempt. After a `clean` end the delay is the server's `retry`, if it sent one. After a failure the
+   * delay is at least `retry`.
    */
   ended(clean: boolean): number | undefined {
     const now = this.#platform.monotonic();

@@ -8,15 +8,18 @@ export interface CommandTarget {
   command: string;
   /** The arguments, passed as they are. Default: none. */
   args?: readonly string[] | undefined;
-  /** Environment variables for the server, in addition to the few that every child gets. */
+  /** Environment variables for the server, in addition to the few that every child process gets. Default: none. */
   env?: Readonly<Record<string, string>> | undefined;
   /** The working directory of the server. Default: that of this process. */
   cwd?: string | undefined;
-  /** Names of further variables that the server inherits, or `true` for the whole environment. Default: none. */
+  /** Names of further variables of this process that the server inherits, or `true` for all of them. Default: none. */
   inheritEnv?: boolean | readonly string[] | undefined;
-  /** The destination of the server's stderr. The last lines are always stored for error messages. */
+  /**
+   * Handling of the server's stderr. `capture` stores the last lines for error messages. `inherit` also copies stderr
+   * to that of this process. A function also receives each line. Default: `capture`.
+   */
   stderr?: "capture" | "inherit" | ((line: string) => void) | undefined;
-  /** Longest message that is read, in bytes. Default: `maxMessageBytes` of `connect`, or 16 MiB. */
+  /** Maximum length of a message that is read, in bytes. Default: `maxMessageBytes` of `connect`, or 16 MiB. */
   maxMessageBytes?: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface ServeHandle extends AsyncDisposable {
 export interface ListeningHandle extends ServeHandle {
   /** The address for clients, with the actual port. */
   readonly url: string;
-  /** The port. If the option was 0, the one that the system chose. */
+  /** The port that the server listens on. If the option was 0, the system chose the port. */
   readonly port: number;
 }
 

@@ -28,8 +28,8 @@ export interface Endpoint {
    */
   readonly storage?: Storage | undefined;
   /**
-   * True if an object of the application must be terminated with its peer or with the server. A process then waits for
-   * that before it exits.
+   * True if objects of the application must be terminated when their peer ends or the server closes. A process then
+   * waits for their termination before it exits.
    */
   readonly endsObjects?: boolean | undefined;
   /**
@@ -39,9 +39,9 @@ export interface Endpoint {
   /** Returns true if no current tool, resource or prompt needs a session. Absent: unknown. */
   sessionless?(): boolean;
   /**
-   * Decides which era of the protocol serves a message, and reports what follows for the transport, such as whether the
-   * request opens a session. Call it once per message, before `request`. `http` is the HTTP request that contained the
-   * message.
+   * Decides which era of the protocol serves a message, and returns what the transport must know about it, such as
+   * whether the request opens a session. Call it once per message, before `request`. `http` is the HTTP request that
+   * contained the message.
    */
   accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpRequestInfo): Accepted<M>;
   /**
@@ -69,7 +69,9 @@ export interface Endpoint {
    * processes may have been lost since the change. Resolves when the change is effective in this process.
    */
   sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
-  /** Registers a function that the server calls once, when it is closed. Absent if the server does not report it. */
+  /**
+   * Registers a function that the server calls once, when it is closed. Absent if the server does not report its end.
+   */
   onClosed?(act: () => void): void;
   /** The limit on sessions, for all nodes that serve them. Absent: the server does not limit sessions. */
   readonly sessionPlaces?: SessionQuota | undefined;
@@ -129,21 +131,21 @@ export interface Exchange {
   /** The authenticated sender. Absent if the transport does not authenticate. */
   readonly principal?: Principal | undefined;
   /**
-   * True if the client may be untrusted and neither `http` nor `peer` shows it. The server then hides the text of
+   * True if the client may be untrusted and neither `http` nor `peer` shows that. The server then hides the text of
    * unexpected errors.
    */
   readonly remote?: boolean | undefined;
   /** True if the request arrived in a batch. */
   readonly batched?: boolean | undefined;
   /**
-   * Sends a notification that belongs to this request, as JSON text. Keeps the order of calls, and precedes the answer.
-   * Drops the text after the answer. Must not throw.
+   * Sends a notification that belongs to this request, as JSON text. Notifications are sent in the order of the calls,
+   * and before the answer. Drops the text after the answer. Must not throw.
    */
   send(text: string): void;
   /**
    * Sends a request of the server to the client on the stream of this exchange, and resolves with the client's result.
-   * Absent if the client cannot receive requests. When `signal` aborts, the transport rejects with its reason, releases
-   * what it stored for the answer, and drops a late one.
+   * Absent if the client cannot receive requests. When `signal` aborts, the promise rejects with its reason, and the
+   * transport drops an answer that arrives later.
    */
   ask?(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
   /**
@@ -178,11 +180,14 @@ export interface Peer {
   session?: Session | undefined;
   /** The authenticated client. Absent if the transport does not authenticate. */
   readonly principal?: Principal | undefined;
-  /** True if the client may be an untrusted program on another machine. Always assumed of a peer with a principal. */
+  /**
+   * True if the client may be an untrusted program on another machine. A peer with a principal always counts as
+   * untrusted.
+   */
   readonly remote?: boolean | undefined;
   /**
    * Stores the session. The server calls it after each change of `session` in place. Returns a promise of false if the
-   * transport cannot store it. Absent if there is nothing to store.
+   * transport cannot store the session. Absent if there is nothing to store.
    */
   sessionChanged?(): unknown;
   /** Aborts the request with this id, which then gets no answer. Returns false if no such request is in flight. */
@@ -198,8 +203,8 @@ export interface Peer {
    */
   ask(request: Outgoing): Promise<unknown>;
   /**
-   * Registers a function that the transport calls once, when the peer ends, or at once if it has ended. `act` neither
-   * throws nor rejects; closing waits for its promise.
+   * Registers a function that the transport calls once, when the peer ends, or at once if the peer has already ended.
+   * `act` neither throws nor rejects; closing waits for its promise.
    */
   onEnded?(act: (reason: EndReason) => void | Promise<void>): void;
   /** Ends the session or the connection. If `after` is set, waits until the request with that id is answered. */
@@ -214,7 +219,7 @@ export interface Answer {
   status?: number | undefined;
   /** Set if a handshake succeeded. The transport stores it as the session of the peer. */
   session?: Session | undefined;
-  /** Must be called once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
+  /** Called by the transport once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
   sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
   /** Time after which a refused caller may retry, in milliseconds. HTTP sends it as `Retry-After`. */
   retryAfterMs?: number | undefined;
@@ -260,7 +265,7 @@ export interface Transport {
    * reached.
    */
   open(receiver: Receiver): void | Promise<void>;
-  /** Sends a request and waits for its result. Settles as described above. */
+  /** Sends a request and waits for its result. Settles as described for `Transport`. */
   request(request: Outgoing & { id: Id }): Promise<unknown>;
   /** Sends a notification. Resolves when it is sent. */
   notify(notification: Outgoing): void | Promise<void>;
@@ -270,14 +275,14 @@ export interface Transport {
    */
   abandon(id: Id, reason: Error): void;
   /**
-   * Called after each handshake. `headers` are sent with every later request. `hasSessions` allows a session and a GET
-   * stream.
+   * Called after each handshake. `headers` are sent with every later request. If `hasSessions` is true, the transport
+   * may use a session and open a GET stream.
    */
   established?(handshake: { headers: Record<string, string>; hasSessions: boolean }): void;
-  /** Discards the session of the server before a new handshake. */
+  /** Discards the session that the server opened, before a new handshake. */
   reset?(): void;
   /**
-   * Converts the failure of a handshake to an error that includes what the transport observed, such as output on
+   * Converts the failure of a handshake to an error that includes observations of the transport, such as output on
    * stderr.
    */
   explain?(cause: unknown): Error;
@@ -288,14 +293,14 @@ export interface Transport {
 /** The interface of a client to its transport. The transport calls it. No method throws. */
 export interface Receiver {
   /**
-   * Handles a request of the server. Resolves with the response as JSON text, or with an empty text if none must be
-   * sent. Never rejects. `about` is the id of the request on whose stream the message arrived, if the transport knows
-   * it.
+   * Handles a request of the server. Resolves with the response as JSON text, or with an empty text if no response must
+   * be sent. Never rejects. `about` is the id of the request on whose stream the message arrived, if the transport
+   * knows it.
    */
   request(message: RequestMessage, about?: Id): Promise<string>;
   /**
-   * Handles a notification of the server. `about` is the id of the request on whose stream it arrived, if the transport
-   * knows it.
+   * Handles a notification of the server. `about` is the id of the request on whose stream the notification arrived, if
+   * the transport knows it.
    */
   notification(message: NotificationMessage, about?: Id): void;
   /** Reports a result that no request waits for: the request with this id was abandoned or never sent. */
@@ -307,9 +312,9 @@ export interface Receiver {
    */
   missed?(): void;
   /**
-   * Reports that a message waits for the user, for example for a login, before it can be sent. `about` is the id of the
-   * request; absent for other messages. The transport calls the returned function when the wait ends. Deadlines are
-   * paused in between.
+   * Reports that a message must wait for the user, for example for a login, before it can be sent. `about` is the id of
+   * the message if it is a request, otherwise absent. The transport calls the returned function when the wait ends.
+   * Deadlines are paused in between.
    */
   userWait?(about?: Id): () => void;
   /** Reports that the connection ended without `close`. Called at most once, and not after `close`. */

@@ -17,7 +17,7 @@ export interface WireMessage {
   readonly connection: object;
 }
 
-/** Passes every message of a transport to `watch`, which must not throw. Everything else passes through. */
+/** Passes every message of a transport to `watch`, which must not throw. The transport itself works unchanged. */
 export function watchedTransport(inner: Transport, watch: (message: WireMessage) => void): Transport {
   const connection = {};
   const sent = (text: string) =>
@@ -45,7 +45,7 @@ export function watchedTransport(inner: Transport, watch: (message: WireMessage)
         received({ ...envelope, result });
         return result;
       } catch (error) {
-        // Any other error is a failure of the transport, not a message.
+        // Any other error is a failure of the transport, so there is no message to report.
         if (error instanceof RpcError) received({ ...envelope, error: errorObject(error) });
         throw error;
       }

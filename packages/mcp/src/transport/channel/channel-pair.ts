@@ -4,15 +4,18 @@ import type { Platform } from "../../platform/platform.js";
 
 type Clock = Pick<Platform, "monotonic" | "defer">;
 
-/** Number of deliveries between two reads of the clock, which keeps a single delivery cheap. */
+/** The clock is read once per this many deliveries, because reading it for each delivery would be slow. */
 const CLOCK_EVERY = 16;
-/** Time that deliveries may take in one turn of the event loop before timers and I/O run. */
+/**
+ * Time that deliveries may take in one turn of the event loop, in milliseconds. Further deliveries wait for the next
+ * turn, so that timers and I/O run.
+ */
 const TURN_MS = 10;
 
 /**
  * Creates the two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec. Each
- * is delivered in a later microtask, never inside `send`. If deliveries alone take too long, the rest waits for the
- * next turn of the event loop: a program that calls without a pause would otherwise block its own timers and I/O.
+ * message is delivered in a later microtask, never inside `send`. If deliveries alone take too long, the rest waits for
+ * the next turn of the event loop: a program that calls without a pause would otherwise block its own timers and I/O.
  */
 export function channelPair(clock: Clock = runtimePlatform): [Channel, Channel] {
   const a = new PairEnd(clock);

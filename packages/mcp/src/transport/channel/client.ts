@@ -29,7 +29,7 @@ class ChannelTransport implements Transport {
       {
         request: (message, inbound) =>
           receiver.request(message).then((text) => {
-            // An aborted request gets no response.
+            // An empty text means that no response must be sent. An aborted request gets none.
             if (text === "") inbound.abort(undefined);
             return { text };
           }),
@@ -43,7 +43,8 @@ class ChannelTransport implements Transport {
         closed: (reason) => {
           if (!this.#closing) receiver.closed(reason);
         },
-        // After a handshake in the revision that has batches, a server may send one at any time.
+        // A server may send a batch at any time after a handshake in the revision that has batches. This transport does
+        // not know the revision, so it accepts every batch.
         acceptsBatch: () => true,
       },
       undefined,
@@ -68,8 +69,9 @@ class ChannelTransport implements Transport {
   }
 
   /**
-   * Ends the request whose response was too long, because it will not be sent again. If the frame does not show its id,
-   * ends all requests.
+   * Rejects the request whose response was too long, because the server will not send the response again. If the
+   * skipped frame does not show the id of the request, rejects all pending requests. Does nothing if the frame is
+   * itself a request or a notification.
    */
   #skipped({ message, data }: McpError): void {
     const head = isObject(data) && typeof data["head"] === "string" ? data["head"] : "";
@@ -79,7 +81,7 @@ class ChannelTransport implements Transport {
     });
     const id = ANSWER.exec(head)?.[1];
     if (id === undefined) this.#connection?.forgetAll(lost);
-    // Safe: the expression admits only numbers and simple strings.
+    // Safe: `ANSWER` captures only numbers and simple strings.
     else this.#connection?.forget(JSON.parse(id) as Id, lost);
   }
 
@@ -89,9 +91,10 @@ class ChannelTransport implements Transport {
   }
 }
 
-/** The members before the result of a response, as most servers write them. The group is the id. */
+/** The start of a response up to its result or error, as most servers write it. The group is the id. */
 const ANSWER =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,15}|"[\w -]*")\s*,\s*"(?:result|error)"\s*:/;
+/** The start of a request or a notification, as most servers write it. */
 const NOT_AN_ANSWER =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?(?:"id"\s*:\s*[^,]{1,64},\s*)?"(?:method|params)"\s*:/;
 

@@ -25,10 +25,17 @@ export interface MessagePortOptions extends QueueLimits {
   platform?: Pick<Platform, "defer" | "timer"> | undefined;
 }
 
-/** Number of messages that may be in transit before the peer acknowledges one, because ports have no back-pressure. */
+/**
+ * Maximum number of messages that the peer has not acknowledged. Further messages wait in the queue, because ports have
+ * no back-pressure.
+ */
 const WINDOW_MESSAGES = 1024;
+/** Total length of unacknowledged messages above which further messages wait in the queue, in UTF-16 units. */
 const WINDOW_LENGTH = 4 * 1024 * 1024;
-/** Time that a closing port waits for the peer to close. A peer in the same process answers within a turn. */
+/**
+ * Time that `close` waits for the end of the peer before it closes the port. A peer in the same process answers within
+ * a turn of the event loop.
+ */
 const CLOSE_MS = 1000;
 
 /**
@@ -88,7 +95,7 @@ class PortChannel implements Channel {
   close(): void {
     if (this.#closing || this.#closedCalled) return;
     this.#closing = true;
-    // The window no longer matters, because nothing more is queued.
+    // Sends the whole queue even beyond the window, because no further messages follow.
     for (const text of this.#outbox.takeAll()) this.#port.postMessage(text);
     this.#port.postMessage(null);
     this.#platform.defer(() => this.#notifyClosed());

@@ -1,10 +1,10 @@
 import { McpError } from "../../protocol/error.js";
 
-/** Limits on the queue for a peer that reads slowly. */
+/** Limits on the queue for a peer that reads slowly. Sending a message beyond a limit fails with `limit_exceeded`. */
 export interface QueueLimits {
-  /** Largest number of queued messages. Default: 65,536. */
+  /** Maximum number of queued messages. Default: 65,536. */
   maxQueuedMessages?: number | undefined;
-  /** Largest total length of queued messages, in UTF-16 units, which are bytes for ASCII. Default: 64 Mi. */
+  /** Maximum total length of queued messages, in UTF-16 units, which are bytes for ASCII. Default: 64 Mi. */
   maxQueuedBytes?: number | undefined;
 }
 

@@ -16,7 +16,7 @@ type Ender = (reason: EndReason) => void | Promise<void>;
 
 /** One peer that is served over one channel. */
 export interface ServedChannel extends ServeHandle {
-  /** Number of requests without an answer. */
+  /** Number of requests of the peer that have not been answered yet. */
   readonly inFlight: number;
   /** Resolves when every request so far is answered. */
   whenIdle(): Promise<void>;
@@ -24,24 +24,28 @@ export interface ServedChannel extends ServeHandle {
    * Ends the requests that last as long as the connection, such as subscriptions, so that the channel can become idle.
    */
   endEndless(): void;
-  /** Reports that the peer will send no more. Questions to it reject, and endless requests end. */
+  /** Reports that the peer will send no more. Pending requests to the peer reject, and endless requests end. */
   inputEnded(): void;
 }
 
 /** Options for serving one channel. */
 export interface ServeChannelOptions {
   /**
-   * The authenticated sender of all requests on this channel, until `expiresAt`. Default: none, because a channel
-   * carries no credentials.
+   * The authenticated sender of all requests on this channel. The channel closes when the principal expires or is
+   * revoked. Default: none, because a channel carries no credentials.
    */
   principal?: Principal | undefined;
   /**
-   * True if the peer may be untrusted. It then gets no text of unexpected errors. Default: false without a principal.
+   * True if the peer may be untrusted. The server then hides the text of unexpected errors from it. Default: false. A
+   * peer with a principal always counts as untrusted.
    */
   remote?: boolean | undefined;
   /** Network attributes of the channel, for observers of the server. Default: unknown. */
   network?: NetworkInfo | undefined;
-  /** Number of requests of this peer that may run at once. Default: 1,000, so that one peer cannot use all memory. */
+  /**
+   * Maximum number of requests of this peer that run at once. Further requests are refused. Default: 1,000, so that one
+   * peer cannot use all memory.
+   */
   maxInFlight?: number | undefined;
   /**
    * Number of consecutive invalid inputs after which the connection closes. Default: 100, so that garbage costs little.
@@ -53,16 +57,19 @@ export interface ServeChannelOptions {
   platform?: Platform | undefined;
 }
 
-/** Time that running requests may take after `drain`. */
+/** Time that running requests may take after `drain` before the channel closes, in milliseconds. */
 const DRAIN_MS = 2000;
 
-/** Serves one peer over a channel until the channel ends. `drain` of the handle waits at most 2 s by default. */
+/** Serves one peer over a channel until the channel ends. By default, `drain` of the handle waits at most 2 s. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
   checkOptions("serveChannel", options, "principal remote network maxInFlight maxFaults onFault platform");
   return startChannel(servable, channel, options);
 }
 
-/** Serves one peer. The options may have further members of the transport. */
+/**
+ * Like `serveChannel`, but does not check the names of the options, so that a transport can pass its own options
+ * object.
+ */
 export function startChannel(servable: Servable, channel: Channel, options: ServeChannelOptions): ServedChannel {
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;
@@ -146,7 +153,7 @@ class ChannelPeer implements Peer {
   readonly principal: Principal | undefined;
   readonly remote: boolean | undefined;
   readonly network: NetworkInfo | undefined;
-  /** The reason of the end, or of the coming end. Absent if the client closed the connection. */
+  /** The reason why the connection ended or is about to end. Undefined means that the client left. */
   reason: EndReason | undefined;
   inputEnded = false;
   readonly #endless = new Set<Id>();
@@ -172,7 +179,7 @@ class ChannelPeer implements Peer {
     else this.#whenEnded.push(act);
   }
 
-  /** Calls the functions that were registered for the end. Returns undefined if there are none. */
+  /** Calls the functions that `onEnded` registered. Returns undefined if there are none. */
   ended(): Promise<unknown> | undefined {
     this.#ended = true;
     const { reason = "left" } = this;

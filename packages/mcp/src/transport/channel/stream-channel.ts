@@ -9,22 +9,23 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /**
-   * Longest message that is read, in bytes. A longer one is skipped and reported, and the channel continues. Default:
-   * 16 MiB.
+   * Maximum length of a message that is read, in bytes. A longer message is skipped and reported, and the channel
+   * continues. Default: 16 MiB.
    */
   maxMessageBytes?: number | undefined;
   /**
-   * Pauses reading while the queue is longer than this, so that a peer that does not read its answers cannot send more
-   * requests. For servers only, where the default is 1 Mi: if both ends did so, they could deadlock.
+   * Pauses reading while the stream is congested and the output queue is longer than this, in UTF-16 units. A peer that
+   * does not read its answers then cannot send more requests. For servers only: if both ends paused, they could
+   * deadlock. Default: never. `serveStream` sets 1 Mi.
    */
   holdInputAbove?: number | undefined;
   /** Time that `close` waits for pending writes before it destroys the stream. Default: 2 s. */
   closeTimeoutMs?: number;
-  /** Called when the peer has ended its output. Default: the channel closes. */
+  /** Called when the peer has ended its output. If absent, the channel closes then. */
   onInputEnd?(): void;
   /** A faster strict UTF-8 decoder, if the runtime has one. */
   decode?: DecodeUtf8;
-  /** The framing of messages. Default: one line each. */
+  /** The framing of messages. Default: one line per message. */
   framing?: Framing;
 }
 
@@ -46,7 +47,10 @@ export const LINES: Framing = {
   decoder: (sink, options) => new LineDecoder(sink, options),
 };
 
-/** A queue of this length is written before the end of the turn, because larger batches only cost memory. */
+/**
+ * A queue of this length, in UTF-16 units, is written before the end of the turn, because larger batches only cost
+ * memory.
+ */
 const EARLY_WRITE = 64 * 1024;
 
 /**
@@ -64,9 +68,9 @@ export class StreamChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #decoder: FrameDecoder | undefined;
   #scheduled = false;
-  /** True between a `write` that returned false and `drained`. */
+  /** True after a `write` that returned false, until `drained`. */
   #congested = false;
-  /** True while reading is paused because the queue is too long. */
+  /** True while reading is paused because the output queue is too long. */
   #held = false;
   /** True after `close`: no text is accepted, and the stream ends when the queue is empty. */
   #closing = false;
@@ -165,7 +169,7 @@ export class StreamChannel implements Channel {
     const { message, fix } = error;
     if (head !== undefined)
       return this.#receiver?.fault(new McpError("oversized_frame", message, { fix, data: { head } }));
-    // One error per cause, so that a flood of bad frames does not cost a stack trace each.
+    // One error object is reused per cause, so that a flood of bad frames does not cost a stack trace each.
     let fault = this.#faults.get(error.code);
     if (fault === undefined) {
       const kind = error.code === "oversized_frame" ? "oversized_frame" : "decode_error";
@@ -219,10 +223,10 @@ export interface ByteStream {
 export interface ByteStreamEvents {
   /** Delivers bytes. The callee must not use them after it returns. */
   data(chunk: Uint8Array): void;
-  /** Reports that the peer has ended its output. The own output may still be open. At most once. */
+  /** Reports that the peer has ended its output. The output of this side may still be open. Called at most once. */
   inputEnded(): void;
   /** Reports that writing may continue after a `write` that returned false. */
   drained(): void;
-  /** Reports that both directions have ended. Exactly once, and last. */
+  /** Reports that both directions have ended. Called exactly once, and last. */
   closed(reason?: Error): void;
 }

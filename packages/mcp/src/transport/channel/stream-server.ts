@@ -12,13 +12,16 @@ export interface ServeStreamOptions
       "maxMessageBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
     > {
   platform: Platform;
-  /** Time that running requests may take after the peer has ended its output. Default: 2 s. */
+  /** Time that running requests may take after the peer has ended its output, in milliseconds. Default: 2 s. */
   drainMs?: number | undefined;
 }
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
-/** Serves one byte stream until it ends. After the peer ends its output, its running requests are still answered. */
+/**
+ * Serves one byte stream until it ends. After the peer ends its output, its running requests are still answered within
+ * `drainMs`.
+ */
 export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServeHandle {
   const { drainMs = 2000 } = options;
   const channel = new StreamChannel(stream, {

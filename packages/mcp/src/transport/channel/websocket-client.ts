@@ -18,8 +18,8 @@ export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions,
 }
 
 /**
- * Creates a client transport over a WebSocket. `open` resolves when the socket is open, and rejects if it cannot be
- * opened.
+ * Creates a client transport over a WebSocket. `open` resolves when the socket is open, and rejects if the socket
+ * cannot be opened.
  */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
   checkOptions(

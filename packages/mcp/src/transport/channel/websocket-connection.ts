@@ -5,7 +5,7 @@ import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
 import type { WebSocketTransportOptions } from "./websocket-client.js";
 
-/** Opens a WebSocket. In a separate module, so that `webSocketTransport` loads it on demand. */
+/** Opens a WebSocket. In a separate module that `webSocketTransport` loads on demand. */
 export async function startWebSocket(
   url: string,
   target: string,
@@ -19,7 +19,7 @@ export async function startWebSocket(
     network: networkOf(url, "websocket"),
     async open(receiver) {
       const ready = whenOpen(socket, target);
-      // Before the socket is open, so that no message arrives without a listener.
+      // The channel opens before the socket does, so that no message arrives without a listener.
       await inner.open(receiver);
       await ready;
     },

@@ -7,11 +7,11 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 /** The WebSocket subprotocol (RFC 6455, 1.9) that identifies MCP messages. */
 export const SUBPROTOCOL = "mcp";
 
-/** The part of a WebSocket that the library uses. Those of browsers and of `ws` fit. */
+/** The part of a WebSocket that the library uses. The WebSockets of browsers and of `ws` have it. */
 export interface WebSocketLike {
   /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
-  /** Bytes passed to `send` that are not sent yet. */
+  /** Number of bytes that were passed to `send` and are not sent yet. */
   readonly bufferedAmount: number;
   /** Sends one text frame. */
   send(text: string): void;
@@ -22,11 +22,11 @@ export interface WebSocketLike {
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
   addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
   addEventListener(type: "error", listener: (event: object) => void): void;
-  /** Destroys the connection. Only `ws` has it. */
+  /** Destroys the connection. Only sockets of `ws` have this method. */
   terminate?(): void;
-  /** Stops reading. Only `ws` has it. */
+  /** Stops reading. Only sockets of `ws` have this method. */
   pause?(): void;
-  /** Restarts reading. Only `ws` has it. */
+  /** Restarts reading. Only sockets of `ws` have this method. */
   resume?(): void;
 }
 
@@ -34,20 +34,28 @@ export interface WebSocketLike {
 export interface WebSocketChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /**
-   * Longest message that is read, in UTF-16 units. A longer one is rejected, and the channel continues. Default: 16 Mi.
+   * Maximum length of a message that is read, in UTF-16 units. A longer message is skipped and reported, and the
+   * channel continues. Default: 16 Mi.
    */
   maxMessageBytes?: number | undefined;
   /**
-   * Pauses reading while the queue is longer than this. For servers only; see `StreamChannelOptions`. Default: never.
+   * Pauses reading while the output queue is longer than this, in UTF-16 units. For servers only; see
+   * `StreamChannelOptions`. Default: never.
    */
   holdInputAbove?: number | undefined;
   /** Time that `close` waits for the close frame of the peer. Default: 2 s. */
   closeTimeoutMs?: number | undefined;
 }
 
-/** Texts are queued here while the socket's own, unbounded buffer is larger than this. */
+/**
+ * While the socket's own buffer, which is unbounded, has this many bytes or more, texts wait in the bounded queue of
+ * the channel.
+ */
 const HIGH_WATER = 1024 * 1024;
-/** Polling interval, because WebSockets have no event for an empty buffer. */
+/**
+ * Interval at which the socket's buffer is checked, in milliseconds, because WebSockets have no event for an empty
+ * buffer.
+ */
 const POLL_MS = 5;
 const CONNECTING = 0;
 const OPEN = 1;
@@ -79,7 +87,7 @@ class WebSocketChannel implements Channel {
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    // Messages that arrive without a listener would be lost.
+    // Reading is paused until `open`, because messages that arrive without a listener would be lost.
     socket.pause?.();
   }
 
@@ -89,7 +97,7 @@ class WebSocketChannel implements Channel {
     socket.addEventListener("open", () => this.#flush());
     socket.addEventListener("message", (event) => this.#message(event.data));
     socket.addEventListener("close", (event) => this.#closed(event));
-    // The close event that follows has the code. The error event has no further information.
+    // Ignored: the close event that follows has the code, and the error event has no further information.
     socket.addEventListener("error", () => {});
     socket.resume?.();
     if (socket.readyState > OPEN) this.#options.platform.defer(() => this.#closed({ code: 1006, reason: "" }));
@@ -119,7 +127,7 @@ class WebSocketChannel implements Channel {
       return this.#done;
     }
     this.#socket.resume?.();
-    // A connecting socket first sends its queue, if it has one.
+    // A connecting socket with queued texts stays open until it has sent them.
     if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
     platform.defer(() => this.#notifyClosed());
     this.#closeTimer = platform.timer(closeTimeoutMs, () => {

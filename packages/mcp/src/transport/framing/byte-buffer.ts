@@ -1,17 +1,19 @@
 import type { DecodeUtf8 } from "./frame-decoder.js";
 
 const MIN_BLOCK_BYTES = 1024;
-/** A single block up to this size is reused after `clear`. Larger ones are freed. */
+/** A single block up to this size is reused after `clear`. Larger blocks are freed. */
 const MAX_REUSED_BYTES = 64 * 1024;
-/** The largest block. A frame of 16 MiB then takes about twenty blocks, and the last one wastes at most 1 MiB. */
+/**
+ * Maximum size of a block. A frame of 16 MiB then takes about twenty blocks, and the last block wastes at most 1 MiB.
+ */
 const MAX_BLOCK_BYTES = 1024 * 1024;
 
 /**
  * An append-only sequence of bytes, in blocks that are joined once, when they are read.
  *
  * Bytes are copied, so that chunks can be freed at once: a list of one-byte chunks would need about 200 bytes of
- * bookkeeping for each byte. Full blocks are never copied to grow, so a message nine times as long touches nine
- * times the memory. A single doubling buffer would touch up to fifteen times as much.
+ * bookkeeping for each byte. Blocks above 64 KiB are not copied when the buffer grows, so the memory traffic is
+ * proportional to the length of the message. A single buffer that doubles would copy its content at each step.
  */
 export class ByteBuffer {
   /** The blocks before `#block`, all full. */
@@ -25,7 +27,7 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** All bytes in one array. Only the first `length` are valid, and only until the next call. */
+  /** All bytes in one array. Only the first `length` bytes are valid, and only until the next `append` or `clear`. */
   get bytes(): Uint8Array {
     if (this.#full.length > 0) this.#join();
     return this.#block;
@@ -81,7 +83,8 @@ export class ByteBuffer {
 
 /** Returns a strict decoder that uses the web-standard `TextDecoder`. */
 export function textDecoderUtf8(): DecodeUtf8 {
-  // `ignoreBOM` keeps the mark. Only the start of a stream may have one, and the line decoder removes it there.
+  // `ignoreBOM` keeps a byte order mark in the text. The line decoder removes the mark at the start of a stream, the
+  // only place where one is allowed.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return (bytes, start, end) => {
     try {
@@ -95,7 +98,7 @@ export function textDecoderUtf8(): DecodeUtf8 {
 /**
  * True if `bytes[start, end)` is valid UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
  *
- * For input that is probably invalid: a fatal `TextDecoder` creates an exception for every failure, so one megabyte
+ * Used for input that is probably invalid: a fatal `TextDecoder` creates an exception for every failure, so one megabyte
  * of two-byte garbage lines would take seconds.
  */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {

@@ -10,7 +10,9 @@ import {
   oversizedFrame,
 } from "./frame-decoder.js";
 
-/** Longest header block. Real ones have about 40 bytes. */
+/**
+ * Maximum length of a header block. Real header blocks have about 40 bytes. A longer block is a `bad_header` error.
+ */
 const MAX_HEADER_BYTES = 8 * 1024;
 const NEWLINE = 0x0a;
 const encoder = new TextEncoder();
@@ -22,9 +24,9 @@ const encoder = new TextEncoder();
  *   frames are skipped.
  * - A frame above `maxMessageBytes` is one `oversized_frame` error; exactly its bytes are skipped.
  * - A body that is not UTF-8 is one `invalid_utf8` error; the next frame is read as usual.
- * - An invalid header (no or two different lengths, a line without a colon, more than 8 KiB) is one `bad_header` error.
- *   The end of its body is unknown, so reading resumes at the next line that is a valid `Content-Length` header; the
- *   bytes between are lost.
+ * - An invalid header is one `bad_header` error: without a length, with a length that is not a number, with two different
+ *   lengths, with a line without a colon, or with more than 8 KiB. The end of its body is unknown, so reading resumes at
+ *   the next line that is a valid `Content-Length` header; the bytes between are lost.
  * - `end` within a frame is one `truncated` error.
  *
  * Time is linear in the bytes for any chunking; memory is at most twice `maxMessageBytes`.
@@ -35,7 +37,7 @@ export class ContentLengthDecoder implements FrameDecoder {
   readonly #decode: DecodeUtf8;
   /** The incomplete header line or body. */
   readonly #pending = new ByteBuffer();
-  /** `lost` searches for a line to resume at. `body` and `skip` count down `#left`. */
+  /** In `lost`, the decoder searches for a line to resume at. `body` and `skip` count down `#left`. */
   #state: "header" | "lost" | "body" | "skip" = "header";
   #left = 0;
   /** Bytes of the current header block, including its complete lines; 0 between frames. */
@@ -63,7 +65,7 @@ export class ContentLengthDecoder implements FrameDecoder {
     if (this.#ended) return;
     this.#ended = true;
     this.#pending.clear();
-    // In `lost` the error has already been reported.
+    // In `lost`, the error has already been reported.
     const isInside =
       this.#state === "body" || this.#state === "skip" || (this.#state === "header" && this.#headerBytes > 0);
     if (isInside) this.#sink.error(TRUNCATED);
@@ -85,7 +87,7 @@ export class ContentLengthDecoder implements FrameDecoder {
   }
 
   #header(line: string): void {
-    // Counting the newline bounds even a flood of empty lines.
+    // The newline counts too, so that the limit covers every byte of the header block.
     this.#headerBytes++;
     const length = contentLength(line);
     if (length === undefined) {
@@ -180,13 +182,13 @@ function badHeader(what: string): FramingError {
   };
 }
 
-/** The length that a line declares, if it is a valid Content-Length header. */
+/** Returns the length that a line declares, or undefined if the line is not a valid Content-Length header. */
 function contentLength(line: string): number | undefined {
   const digits = /^content-length[ \t]*:[ \t]*([0-9]{1,15})[ \t]*$/i.exec(line)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The line without its `\r`. Header lines are ASCII; any other byte makes them invalid. */
+/** Returns the line without its `\r`. Header lines are ASCII, so each byte becomes one character. */
 function asciiLine(buffer: ByteBuffer): string {
   let line = "";
   for (let at = 0; at < buffer.length; at++) line += String.fromCharCode(buffer.bytes[at] ?? 0);

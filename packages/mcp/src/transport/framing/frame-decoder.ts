@@ -21,7 +21,10 @@ export interface FramingError {
  */
 export interface FrameSink {
   message(text: string): void;
-  /** `head` is the start of a frame that was too long, if it is known. It may identify the message. */
+  /**
+   * Reports a rejected frame. `head` is the start of a frame that was too long, if the decoder has it. It may contain
+   * the id of the message.
+   */
   error(error: FramingError, head?: string): void;
 }
 
@@ -29,7 +32,7 @@ export interface FrameSink {
  * Splits chunks of bytes into messages.
  *
  * A decoder never throws, and retains no reference to a chunk after `feed` has returned. A rejected frame is
- * reported once and skipped, and the stream continues. After `end`, both methods do nothing.
+ * reported once and skipped, and the decoder continues with the next frame. After `end`, both methods do nothing.
  */
 export interface FrameDecoder {
   feed(chunk: Uint8Array): void;
@@ -39,8 +42,8 @@ export interface FrameDecoder {
 /** Options of every decoder. */
 export interface FramingOptions {
   /**
-   * Longest frame in bytes, without its delimiter or header. Default: 16 MiB, far above real messages and small enough
-   * to buffer.
+   * Maximum length of a frame in bytes, without its delimiter or header. A longer frame is skipped and reported.
+   * Default: 16 MiB, far above real messages and small enough to buffer.
    */
   readonly maxMessageBytes?: number;
   /** Strict UTF-8 decoder. A runtime may pass a faster function. Default: `TextDecoder`. */
@@ -48,8 +51,8 @@ export interface FramingOptions {
 }
 
 /**
- * Decodes `bytes[start, end)`. Returns undefined, never replacement characters, if they are not valid UTF-8. Retains a
- * leading BOM.
+ * Decodes `bytes[start, end)`. Returns undefined, never replacement characters, if the bytes are not valid UTF-8.
+ * Retains a leading byte order mark.
  */
 export type DecodeUtf8 = (bytes: Uint8Array, start: number, end: number) => string | undefined;
 
@@ -63,7 +66,9 @@ export function oversizedFrame(maxMessageBytes: number): FramingError {
   };
 }
 
-/** Enough bytes for the members before the result of a response. */
+/**
+ * Length of the reported start of an oversized frame, in bytes. Enough for the members before the result of a response.
+ */
 const HEAD_BYTES = 128;
 
 /** Returns the start of `bytes[start, end)` as text, one character per byte. */

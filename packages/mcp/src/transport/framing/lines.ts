@@ -72,7 +72,7 @@ export class LineDecoder implements FrameDecoder {
     this.#pending.clear();
   }
 
-  /** Buffers the start of a line, unless it is already too long. */
+  /** Buffers the start of a line. If the line is already too long, reports it and skips the rest. */
   #buffer(chunk: Uint8Array, start: number): void {
     if (this.#skipping) return;
     if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {
@@ -95,13 +95,15 @@ export class LineDecoder implements FrameDecoder {
     }
     this.#pending.append(chunk, 0, newline);
     const text = this.#textOf(this.#pending.bytes, length);
-    // Cleared before the callback, so that the buffer of a large message is free while it is handled.
+    // Cleared before the callback, so that the buffer of a large message is free while the message is handled.
     this.#pending.clear();
     if (text === undefined) this.#sink.error(INVALID_UTF8);
     else this.#emit(text, 0, text.length);
   }
 
-  /** Reports a line whose last bytes are `bytes[start, end)`. The bytes before them are pending. */
+  /**
+   * Reports a line that is too long. Its last bytes are `bytes[start, end)`, and the bytes before them are pending.
+   */
   #tooLong(bytes: Uint8Array, start: number, end: number): void {
     const { bytes: before, length } = this.#pending;
     const head = length > 0 ? headOf(before, 0, length) : headOf(bytes, start, end);
@@ -113,8 +115,8 @@ export class LineDecoder implements FrameDecoder {
   /**
    * Delivers the complete lines in `chunk[start, last)`.
    *
-   * Decodes all of them with one call and slices the string, because a decoding call costs more than a short line. That
-   * is exact: a newline byte is never part of a longer UTF-8 sequence.
+   * Decodes all lines with one call and slices the string, because a decoding call costs more than a short line. The
+   * result is exact, because a newline byte is never part of a longer UTF-8 sequence.
    */
   #lines(chunk: Uint8Array, start: number, last: number): void {
     const text = last - start <= this.#maxMessageBytes ? this.#decode(chunk, start, last) : undefined;

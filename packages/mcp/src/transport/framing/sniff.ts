@@ -11,12 +11,12 @@ const MARK = "content-";
  * Reads either framing. The first bytes other than white space decide for the whole stream.
  *
  * A stream that begins with `Content-` (in any case) has headers; any other has lines. This supports peers that
- * cannot be configured. `framing` tells the writer which form to use.
+ * cannot be configured. The writer should use the detected `framing` too.
  */
 export class SniffingDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #options: FramingOptions;
-  /** The bytes so far, while they may be the start of the mark. */
+  /** The bytes received so far, while they may be the start of `MARK`. */
   #buffered: number[] = [];
   #decoder: FrameDecoder | undefined;
   #framing: FramingName | undefined;

@@ -25,19 +25,22 @@ export interface SseDecoderOptions {
   readonly maxEventLength?: number;
 }
 
-/** The limit is checked after each piece, so an event can exceed it by at most one piece. */
+/**
+ * Chunks are parsed in pieces of at most this size. `maxEventLength` is checked after each piece, so an event can
+ * exceed it by at most one piece.
+ */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Lines that the standard says to ignore. They are removed before parsing, because the parser creates an exception for
- * each, and one hostile megabyte would take seconds. Lines at the edges of a piece remain, but they are too few to
- * matter.
+ * Matches lines that the standard says to ignore. They are removed before parsing, because the parser creates an
+ * exception for each, and one hostile megabyte would take seconds. Ignored lines at the edges of a piece remain, but
+ * they are too few to matter.
  */
 const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\n)/g;
 
 const COLON = 0x3a;
 /**
- * Whole comment lines. The second expression skips the first line, which may continue a line of the previous piece.
+ * Match whole comment lines. `LATER_COMMENTS` skips the first line, which may continue a line of the previous piece.
  */
 const COMMENTS = /(?<![^\n]):[^\n]*\n/g;
 const LATER_COMMENTS = /(?<=\n):[^\n]*\n/g;
@@ -53,8 +56,8 @@ const LATER_COMMENTS = /(?<=\n):[^\n]*\n/g;
 export class SseDecoder {
   readonly #sink: SseSink;
   readonly #maxEventLength: number;
-  // The mark at the start is removed here, because Node 24 also removes a second one if the first is split between
-  // chunks.
+  // Keeps the byte order mark, which `#withoutMark` removes: the decoder of Node 24 would also remove a second mark if
+  // the first one is split between chunks.
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #parser: ReturnType<typeof createParser>;
   /** True after a `\r`, so that a following `\n` does not end a second line. */
@@ -107,7 +110,10 @@ export class SseDecoder {
     this.#ended = true;
   }
 
-  /** Converts all line endings to `\n`, because the parser would search the whole piece for a `\n` after each `\r`. */
+  /**
+   * Prepares a piece for the parser. Converts all line endings to `\n`, because the parser would search the whole piece
+   * for a `\n` after each `\r`. Removes ignored lines, and comments if the sink does not want them.
+   */
   #prepare(text: string): string {
     if (text === "") return text;
     const rest = this.#afterReturn && text.startsWith("\n") ? text.slice(1) : text;

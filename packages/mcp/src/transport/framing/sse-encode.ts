@@ -1,4 +1,6 @@
-/** One server-sent event to write. Without `data` it only sets `id` or `retry`, and the reader dispatches no event. */
+/**
+ * One server-sent event to write. An event without `data` only sets `id` or `retry`, and the reader dispatches nothing.
+ */
 export interface SseEventInit {
   readonly id?: string | undefined;
   readonly event?: string;
@@ -11,7 +13,7 @@ export interface SseEventInit {
  * Writes one event.
  *
  * Line breaks in `data` become `\n`. Throws if `id` or `event` contains a line break or NUL, or if `retry` is not a whole
- * number, because the reader would see a different event.
+ * number of at least 0, because the reader would see a different event.
  */
 export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
   let text = "";
@@ -26,7 +28,7 @@ export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
   return `${text}\n`;
 }
 
-/** Writes a comment, which keeps a connection open and has no meaning. Write it only between events. */
+/** Writes a comment, which has no meaning but keeps a connection open. Write it only between events. */
 export function encodeComment(text: string): string {
   return `${lines("", text)}\n`;
 }
