@@ -9,10 +9,13 @@ import {
   type ResultMessage,
 } from "./message.js";
 
-/** An item of a batch. An item that is not a message comes with its error response. */
+/** An item of a batch. An item that is not a message is replaced by the error response to it. */
 export type BatchItem = Exclude<ClassifiedMessage, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
 
-/** Classifies the items of a batch, in order. Malformed notifications and responses are left out. */
+/**
+ * Classifies the items of a batch, in order. Malformed notifications and responses are left out, because they get no
+ * response.
+ */
 export function readBatch(items: readonly unknown[]): BatchItem[] {
   return items.flatMap((item): BatchItem[] => {
     const one = classify(item);
@@ -31,7 +34,7 @@ export interface SortedBatch {
   readonly requests: RequestMessage[];
   readonly notifications: NotificationMessage[];
   readonly answers: (ResultMessage | ErrorMessage)[];
-  /** The responses to items that are not messages. */
+  /** The error responses to items that are not messages. */
   readonly refused: string[];
 }
 

@@ -21,8 +21,8 @@ export interface Reply {
 }
 
 /**
- * The functions that a connection calls. If `request` throws or rejects, the connection answers with -32603. The others
- * must not throw.
+ * The functions that a connection calls. If `request` throws or rejects, the connection answers with the thrown
+ * `RpcError`, or with -32603. The other functions must not throw.
  */
 export interface ConnectionHandler<P> {
   /** Serves a request of the peer. */
@@ -32,8 +32,8 @@ export interface ConnectionHandler<P> {
   /** Called once, after all pending requests were rejected. */
   closed(reason: Error | undefined): void;
   /**
-   * Reports input that is not a message: garbage, an oversized frame, or an error response without an id. `asked` is
-   * the id of the own request if the input was its unreadable response.
+   * Reports input that is not a message: garbage, an oversized frame, or an error response without an id. If the input
+   * was an unreadable response to a request sent by this side, `asked` is the id of that request.
    */
   fault?(error: Error, asked?: Id): void;
   /** Reports a result that no request waits for: the request was abandoned or never sent. */
@@ -44,9 +44,12 @@ export interface ConnectionHandler<P> {
 
 /** Options that differ between clients and servers. */
 export interface ConnectionOptions {
-  /** Answers unreadable input with an error without id, as servers do. Clients do not answer it. Default: false. */
+  /**
+   * True to answer invalid input with an error response, as servers do. Clients do not answer invalid input. Default:
+   * false.
+   */
   answerFaults?: boolean;
-  /** Number of requests of the peer that may run at once. Further ones are refused. Default: unlimited. */
+  /** Maximum number of requests of the peer that run at once. Further requests are refused. Default: unlimited. */
   maxInFlight?: number;
   /**
    * Number of consecutive invalid inputs after which the connection closes. Applies with `answerFaults`. Default:
@@ -91,7 +94,7 @@ export class Connection<P> {
   open(): void {
     this.#channel.open({
       message: (text) => {
-        // A chunk may contain many lines after the one that ended the connection.
+        // A chunk may contain many messages after the one that ended the connection. They are ignored.
         if (!this.#ignoresInput) this.#receive(parseMessage(text, this.#limits));
       },
       fault: (error) => {
@@ -110,7 +113,10 @@ export class Connection<P> {
     return this.#inFlight.size;
   }
 
-  /** Sends a text that needs no answer. Does nothing after the end. Closes the connection if the queue is full. */
+  /**
+   * Sends a text that needs no answer. Does nothing after the connection has ended. Closes the connection if the queue
+   * is full.
+   */
   send(text: string): void {
     if (this.#ended) return;
     try {
@@ -203,8 +209,8 @@ export class Connection<P> {
   }
 
   /**
-   * Runs one request of the peer. Resolves with undefined if it was aborted, in which case nothing is sent. Never
-   * rejects.
+   * Runs one request of the peer. Returns or resolves with undefined if the request was aborted, in which case nothing
+   * is sent. Never rejects.
    */
   #run(message: RequestMessage, batched: boolean): Reply | undefined | Promise<Reply | undefined> {
     const { id } = message;
@@ -249,7 +255,7 @@ export class Connection<P> {
   }
 
   #settled(id: Id, inbound: InboundRequest<P>): void {
-    // An aborted id may be in use again when its handler settles.
+    // The peer may reuse the id of an aborted request before the handler of that request settles.
     if (this.#inFlight.get(id) === inbound) this.#inFlight.delete(id);
     if (this.#inFlight.size === 0 && this.#idleWaiters.length > 0) this.#wakeIdleWaiters();
   }
@@ -276,7 +282,7 @@ export class Connection<P> {
 
   #fault(code: number, error: Error, { id, silent, answers }: { id?: Id; silent?: true; answers?: Id } = {}): void {
     this.#handler.fault?.(error, answers);
-    // No further response will arrive for this request.
+    // The peer will send no other response to this request.
     if (answers !== undefined) this.forget(answers, error);
     if (this.#options.answerFaults !== true) return;
     if (silent !== true) this.send(errorText(id, code, error.message, faultData(code)));
@@ -305,7 +311,7 @@ export class Connection<P> {
   }
 }
 
-/** The error of pending requests when the pipe closed normally. */
+/** The error of pending requests if the pipe closed normally. */
 class ConnectionClosed extends Error {
   override readonly name = "ConnectionClosed";
 
@@ -332,7 +338,7 @@ export interface OutboundRequest {
   text: string;
 }
 
-/** A request of the peer without a response. Texts sent after its end are dropped. */
+/** A request of the peer that has not been answered yet. Texts sent after its end are dropped. */
 export class InboundRequest<P> {
   readonly id: Id;
   /** True if the request arrived in a batch. */
@@ -391,8 +397,8 @@ export class InboundRequest<P> {
  * A duplex pipe of whole texts: each `send` on one end is one `message` on the other, in order. The library calls it;
  * the author of a transport implements it.
  *
- * Contract: `open` is called once, before anything else, and nothing is delivered before it. `closed` is called
- * exactly once, after the last `message`, whichever side closed the pipe. After it, `send` does nothing.
+ * Contract: `open` is called once, before `send`, and nothing is delivered before it. `closed` is called exactly once,
+ * after the last `message`, whichever side closed the pipe. After `closed`, `send` does nothing.
  */
 export interface Channel {
   /** Starts delivery to `receiver`. Called once. */

@@ -4,14 +4,15 @@
 const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
 const QUOTED = MEMBERS.map((name) => `"${name}"`);
 
-/** The shortest possible member: `,"id":1`. */
+/** The length of the shortest possible member: `,"id":1`. */
 export const MIN_MEMBER_LENGTH = 7;
 
-/** Above this length, a few text searches cost less than reading every bracket. */
+/** From this length on, a few text searches cost less than scanning every bracket. */
 const LONG = 1000;
 
 /**
  * True if a text certainly has each member of the envelope at most once: no name is escaped, and none occurs again.
+ * False if this is unknown, and for short texts, which are cheaper to scan.
  */
 export function isPlainEnvelope(text: string): boolean {
   if (text.length < LONG || text.indexOf("\\u00") !== -1) return false;
@@ -23,13 +24,14 @@ export function isPlainEnvelope(text: string): boolean {
 }
 
 /**
- * Scans the brackets and names of a text, which may be invalid JSON. Returns the defect of the message, or of one in an
- * array of messages: a duplicate member of the envelope, or nesting deeper than `maxDepth`.
+ * Scans the brackets and names of a text, which may be invalid JSON. Returns the defect of the message, or of a message
+ * in an array: a duplicate member of the envelope, or nesting deeper than `maxDepth`. Returns undefined if there is
+ * none.
  */
 export function scanEnvelope(text: string, maxDepth: number): string | undefined {
-  /** The depth of the envelope's own members. */
+  /** The depth at which the members of the envelope are. */
   const own = /^\s*\[/.test(text) ? 2 : 1;
-  /** One bit per member. */
+  /** The members found so far, one bit per member. */
   let seen = 0;
   let depth = 0;
   let isName = false;

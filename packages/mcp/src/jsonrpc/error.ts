@@ -5,7 +5,7 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
-/** Returns the `data` of the error response for input that is not a valid message, for programs. */
+/** Returns the machine-readable `data` of the error response to input that is not a valid message. */
 export function faultData(code: number): { reason: "parse_error" | "invalid_params" | "invalid_request" } {
   if (code === PARSE_ERROR) return { reason: "parse_error" };
   return { reason: code === INVALID_PARAMS ? "invalid_params" : "invalid_request" };

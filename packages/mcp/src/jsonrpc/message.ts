@@ -67,13 +67,15 @@ export type ClassifiedMessage =
   | { kind: "error"; message: ErrorMessage }
   | { kind: "batch"; items: unknown[] }
   /**
-   * Invalid input. The receiver answers it with an error, under `id` if that is known. `silent`: the input is not a
-   * request, so it gets no answer. `answers` is the id of the own request that the input would have answered.
+   * Invalid input. The receiver answers it with an error, with `id` if the id is known. If `silent` is set, the input
+   * is not a request, so it gets no answer. If the input was meant as the response to a request sent by this side,
+   * `answers` is the id of that request.
    */
   | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true; answers?: Id };
 
 /**
- * Limits the ids that a peer may choose: they are stored while a request runs and repeated in every message about it.
+ * Maximum length of an id that a peer may choose, in UTF-16 units. A request with a longer id is refused, because ids
+ * are stored while a request runs and repeated in every message about it.
  */
 const MAX_ID_LENGTH = 1024;
 
@@ -92,22 +94,22 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Limits on parsed input. */
 export interface ParseLimits {
-  /** The deepest nesting of objects and arrays. */
+  /** Maximum depth of nested objects and arrays. */
   maxDepth: number;
-  /** The largest number of values. */
+  /** Maximum number of values in one message. */
   maxNodes: number;
 }
 
 /** The default limits. */
 export const DEFAULT_PARSE_LIMITS: ParseLimits = { maxDepth: 128, maxNodes: 100_000 };
 
-/** Texts up to this length are always parsed, so that a refusal can name the request. */
+/** Texts up to this length are always parsed, so that a refusal can contain the id of the request. */
 const LONG = 65_536;
 
 /** Parses and classifies one text. Never throws. */
 export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_LIMITS): ClassifiedMessage {
   let value: unknown;
-  // `JSON.parse` takes a second for megabytes of brackets.
+  // `JSON.parse` takes a second for megabytes of brackets, so long texts are scanned first.
   if (text.length > LONG && hasMoreBrackets(text, limits.maxDepth)) {
     const flaw = scanEnvelope(text, limits.maxDepth);
     // A text that does not end with a bracket is not a JSON object or array.
@@ -144,7 +146,7 @@ function classifyCall(value: Record<string, unknown>): ClassifiedMessage {
       invalid("a message must be a request or a response: it has `method`, or `result` or `error`, not both"),
       value,
     );
-    // The own request with this id would otherwise wait without end.
+    // Otherwise, a request of this side with this id would never settle.
     return isId(id) ? { ...flaw, answers: id } : flaw;
   }
   if (params !== undefined && !isObject(params)) {
@@ -170,7 +172,7 @@ function classifyResponse(value: Record<string, unknown>): ClassifiedMessage {
     return hasResult ? malformed(reason, value) : withId(invalid(reason), value);
   }
   const id = value["id"];
-  // An error may refer to a request whose id could not be read.
+  // Only an error may lack an id, because it may refer to a request whose id could not be read.
   if (!isId(id) && (hasResult || (id !== undefined && id !== null))) {
     return malformed("a response must have the id of its request");
   }
@@ -189,8 +191,8 @@ function invalid(reason: string, code = INVALID_REQUEST): ClassifiedMessage & { 
 }
 
 /**
- * Classifies a response that cannot be read. Its id is that of an own request, so an error response under it would
- * mislead the peer.
+ * Classifies a response that cannot be read. It is silent, because its id is that of a request sent by this side, and
+ * an error response with that id would mislead the peer.
  */
 function malformed(reason: string, value?: unknown): ClassifiedMessage {
   return { ...withId(invalid(reason), value), silent: true };
@@ -206,8 +208,8 @@ function withId(
 }
 
 /**
- * True if the text has more opening brackets than `limit`. Nesting of n levels needs n of them, and counting costs far
- * less than walking the value.
+ * True if the text has more opening brackets than `limit`. Nesting of n levels needs n opening brackets, and counting
+ * them costs far less than walking the value.
  */
 function hasMoreBrackets(text: string, limit: number): boolean {
   if (text.length <= 2 * limit) return false;
@@ -221,8 +223,8 @@ function hasMoreBrackets(text: string, limit: number): boolean {
 }
 
 /**
- * Returns the defect of a message that can be parsed. Checks the members that nearly every message has first and by
- * name, which costs least.
+ * Returns the defect of a message that can be parsed. First checks the members that nearly every message has, by name,
+ * because that is cheapest.
  */
 function flawOf(text: string, value: Params, limits: ParseLimits): string | undefined {
   const { id, method } = value;
@@ -235,32 +237,34 @@ function flawOf(text: string, value: Params, limits: ParseLimits): string | unde
   minLength = least;
   let flaw: string | undefined;
   if (typeof content === "object" && content !== null) {
-    // There is only room for `{}`.
+    // The text has only room for an empty object as `params` or `result`.
     if (text.length === least + 12) return undefined;
     minLength += 10;
     flaw = contentFlaw(content, limits.maxDepth - 1, limits);
   } else content = undefined;
-  // Nearly all messages are written without spaces, so another or a duplicate member does not fit.
+  // Nearly all messages are written without spaces, so the rest of the text is too short for another or a duplicate
+  // member.
   if (flaw === undefined && text.length - minLength < MIN_MEMBER_LENGTH) return undefined;
   const twice = isPlainEnvelope(text) ? undefined : scanEnvelope(text, Number.POSITIVE_INFINITY);
   return twice ?? flaw ?? contentFlaw(value, limits.maxDepth, limits, content);
 }
 
 /**
- * Number of values that the message may still have. A module variable, because a parameter would cost at every step.
+ * Number of values that the message may still have. A module variable, because passing a parameter at every step would
+ * be slower.
  */
 let valuesLeft = 0;
-/** The smallest number of characters that the visited values can take in the text. */
+/** The smallest number of characters that the values visited so far can take in the text. */
 let minLength = 0;
 
 /**
- * Returns the defect of the values below one, except `known`: too many, too deep, or an infinite number such as
- * `1e400`.
+ * Returns the defect of the values inside `value`, except `known`, which was checked before: too many values, too deep
+ * nesting, or an infinite number such as `1e400`.
  */
 function contentFlaw(value: object, levels: number, limits: ParseLimits, known?: unknown): string | undefined {
   if (levels <= 0) return `the message is nested deeper than ${limits.maxDepth} levels`;
   if (Array.isArray(value)) return itemsFlaw(value, levels, limits);
-  // One of the brackets. Each member adds two quotes, the colon, and a comma or the other bracket.
+  // One of the two brackets. Each member adds two quotes, the colon, and a comma or the other bracket.
   let room = 1;
   for (const name in value) {
     // Safe: `for` visits only own members of a parsed object.
@@ -301,8 +305,8 @@ function valueFlaw(value: unknown, levels: number, limits: ParseLimits): string 
 }
 
 /**
- * Returns the smallest number of digits that a number can take. One that ends in three zeros may be written shorter, as
- * `1e3`.
+ * Returns the smallest number of characters that a number can take, or a smaller one that is cheaper to compute. A
+ * number that ends in three zeros may be written shorter, as `1e3`.
  */
 function minDigits(value: number): number {
   if (value < 10 || value > 1e9 || value % 1000 === 0) return 1;
@@ -321,7 +325,7 @@ export function idText(id: Id): string | number {
   return typeof id === "number" ? id : JSON.stringify(id);
 }
 
-/** Returns the text of an error response, without an id if that of the request could not be read. */
+/** Returns the text of an error response, without an id if the id of the request could not be read. */
 export function errorText(id: Id | undefined, code: number, message: string, data?: unknown): string {
   const error = data === undefined ? { code, message } : { code, message, data };
   const idPart = id === undefined ? "" : `"id":${JSON.stringify(id)},`;

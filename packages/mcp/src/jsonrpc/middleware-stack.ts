@@ -1,17 +1,17 @@
 /** Describes how a stack of middleware is run. */
 export interface MiddlewareStack<M, C, R> {
   readonly stack: readonly M[];
-  /** Calls one middleware. `next` continues with the call that it passes. */
+  /** Calls one middleware. `next` continues with the call that the middleware passes to it. */
   enter(middleware: M, call: C, next: (call: C) => Promise<R>): R | Promise<R>;
   /** Runs the call after the last middleware. */
   innermost(call: C): R | Promise<R>;
-  /** True if a middleware may call `next` again after it failed. */
+  /** True if a middleware may call `next` again after the previous `next` failed. */
   readonly canRetry: boolean;
 }
 
 /**
- * Runs a call through middleware, the first of which is outermost. A second `next` throws, because the rest of the
- * stack would run twice for one call. With `canRetry` it is allowed after the previous one has failed.
+ * Runs a call through middleware, the first of which is outermost. A second call of `next` throws, because the rest of
+ * the stack would run twice for one call. With `canRetry`, `next` may be called again after it has failed.
  */
 export function throughStack<M, C, R>(
   call: C,

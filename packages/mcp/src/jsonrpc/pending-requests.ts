@@ -6,13 +6,13 @@ interface PendingRequest {
   reject(error: unknown): void;
 }
 
-/** Sent requests without an answer. Each settles once. */
+/** Sent requests that have not been answered yet. Each settles once. */
 export class PendingRequests {
   readonly #pending = new Map<Id, PendingRequest>();
 
   /**
-   * Sends `text` with `send` and waits for the answer. If `signal` aborts, rejects with its reason. If `send` throws,
-   * rejects with that error.
+   * Sends `text` with `send` and waits for the answer. If `signal` aborts, rejects with the reason of the signal. If
+   * `send` throws, rejects with that error.
    */
   ask(id: Id, text: string, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     if (this.#pending.has(id)) return Promise.reject(new TypeError(`request id ${JSON.stringify(id)} is in use`));
@@ -46,7 +46,10 @@ export class PendingRequests {
     for (const { reject } of pending) reject(error);
   }
 
-  /** Each request removes its listener again, because a signal may outlive many requests. */
+  /**
+   * Creates a pending request that `signal` can abort. Removes the listener when the request settles, because a signal
+   * may outlive many requests.
+   */
   #watched(
     id: Id,
     signal: AbortSignal,

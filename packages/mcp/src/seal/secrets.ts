@@ -6,8 +6,9 @@ import { McpError } from "../protocol/error.js";
 export type SealFault = "malformed" | "foreign" | "forged";
 
 /**
- * Seals and signs texts that clients store and return: question state, cursors and event ids. Each purpose has its own
- * key. The first secret seals, and all secrets open, so that a secret can be replaced.
+ * Seals and signs texts that clients store and return, such as cursors, event ids and the state of questions. Each
+ * purpose has its own key. The first secret seals and signs, and all secrets open and verify, so that a secret can be
+ * replaced.
  */
 export class Secrets {
   readonly #platform: Platform;
@@ -15,7 +16,7 @@ export class Secrets {
   readonly #ciphers = new Map<string, Cipher>();
   readonly #kids = new Map<string, string>();
 
-  /** Uses a random secret if none is set. Throws for one that `checkSecret` refuses. */
+  /** Uses a random secret if none is set. Throws if `checkSecret` refuses the secret. */
   constructor(platform: Platform, secret: string | readonly string[] | undefined) {
     this.#platform = platform;
     if (secret !== undefined) checkSecret(secret);
@@ -30,7 +31,7 @@ export class Secrets {
     return `${head}.${toBase64Url(sealed)}`;
   }
 
-  /** Opens a sealed text. Returns the text, or the reason of the refusal. */
+  /** Opens a sealed text. Returns the plain text, or the reason of the refusal. */
   async open(purpose: string, sealed: string): Promise<{ text: string } | { fault: SealFault }> {
     const [version, kid, body, ...rest] = sealed.split(".");
     if (version !== "1" || kid === undefined || body === undefined || rest.length > 0) return { fault: "malformed" };
@@ -43,8 +44,8 @@ export class Secrets {
   }
 
   /**
-   * Returns the text with a signature, as base64url. Anyone can read it, but changes are detected. Synchronous on every
-   * platform, unlike `seal`.
+   * Returns the text with a signature, as base64url. Anyone can read the text, but changes are detected. Synchronous on
+   * every platform, unlike `seal`.
    */
   sign(purpose: string, text: string): string {
     const payload = encode(text);
@@ -90,10 +91,15 @@ export class Secrets {
   }
 }
 
-/** A shorter secret could be guessed from one sealed text, and then used to forge others. */
+/**
+ * Minimum length of a secret, in characters. A shorter secret could be guessed from one sealed text, and then used to
+ * forge others.
+ */
 const MIN_SECRET_LENGTH = 32;
 
-/** Long enough, but printed in guides, from which a program may have copied them. */
+/**
+ * Sample secrets from the documentation. They are long enough, but public, and a program may have copied one of them.
+ */
 const PUBLISHED_SECRETS: readonly unknown[] = [
   "the output of `openssl rand -base64 32`",
   "at least 32 characters of randomness",
@@ -102,8 +108,8 @@ const PUBLISHED_SECRETS: readonly unknown[] = [
 ];
 
 /**
- * Throws `invalid_definition` for a secret, or one of a list, that can be guessed: a missing or short one, or a text
- * from the documentation. Applies to every option that accepts a secret.
+ * Throws `invalid_definition` for a secret, or for a list with a secret, that can be guessed: a secret that is missing,
+ * too short, or a sample from the documentation. Applies to every option that accepts a secret.
  */
 export function checkSecret(secret: unknown): void {
   if (!Array.isArray(secret)) return checkOne("secret", secret);
