@@ -40,10 +40,11 @@ export {
 export type { AuthorizedTarget, RequestAuthorization } from "./http/request-authorization.js";
 
 /**
- * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra. For its
- * clients, this server is the authorization server. For the provider, it is one registered application.
+ * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra. For MCP
+ * clients, this server is the authorization server. For the provider, this server is one registered application.
  *
- * Clients get tokens that this server issues for itself. The provider's tokens stay in the storage, sealed. Users consent to each client.
+ * Clients get tokens that this server issues for itself. The provider's tokens stay in the storage, sealed. Users
+ * consent to each client.
  */
 export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   return createOAuthProxy(options, transports.sender);

@@ -1,7 +1,7 @@
 /** Encodes bytes as Base64, as content blocks contain it. */
 export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
-  // Chunks keep the argument list of `fromCharCode` within every engine's limit.
+  // Encodes in chunks, because engines limit the number of arguments of `fromCharCode`.
   for (let at = 0; at < bytes.length; at += 8190) parts.push(String.fromCharCode(...bytes.subarray(at, at + 8190)));
   return btoa(parts.join(""));
 }
@@ -19,15 +19,18 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Decodes base64url; undefined unless the text is the canonical encoding of the bytes. */
+/** Decodes base64url. Returns undefined unless the text is the canonical encoding of the bytes. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
   const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
-  // The last character has unused bits, so up to 15 other texts would decode to the same bytes.
+  // The last character may have unused bits, so up to 15 other texts would decode to the same bytes. They are refused.
   return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
-/** Returns an unguessable name of characters that need no escaping in headers and URLs. `bytes` is its entropy. */
+/**
+ * Returns an unguessable name of characters that need no escaping in headers and URLs. `bytes` is the number of random
+ * bytes in it.
+ */
 export function randomName(source: { randomBytes(count: number): Uint8Array }, bytes: number): string {
   return toBase64Url(source.randomBytes(bytes));
 }

@@ -1,4 +1,4 @@
-/** JSON text that is identical for equal values, regardless of the order of their members. */
+/** Returns JSON text that is identical for equal values, regardless of the order of their members. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;

@@ -1,4 +1,6 @@
-/** A value or a promise of one. Storages return this, so that memory needs no turn of the event loop. */
+/**
+ * A value or a promise of one. Storages return this type, so that a storage in memory can answer within the same turn.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** True for promises, also those of another realm, and for every other object with a `then` method. */

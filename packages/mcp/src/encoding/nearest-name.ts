@@ -1,8 +1,11 @@
-/** Longer names are not compared: the cost grows with the product of the lengths. */
+/**
+ * Maximum length of a compared name. Longer names are ignored, because the cost grows with the product of the lengths.
+ */
 const MAX_LENGTH = 64;
+/** Maximum number of compared names. Further names are ignored. */
 const MAX_NAMES = 256;
 
-/** Returns the known name that was probably meant; undefined if none is close. */
+/** Returns the known name that was probably meant, or undefined if none is close. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = bare(name);
@@ -24,7 +27,10 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/[_.\s-]/g, "");
 }
 
-/** Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, up to `limit`. */
+/**
+ * Returns the number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, but at most
+ * `limit`.
+ */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

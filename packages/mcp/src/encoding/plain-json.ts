@@ -1,9 +1,12 @@
-/** Values nested deeper than this are serialized and parsed again instead, which bounds the recursion. */
+/**
+ * Maximum depth that `isPlainJson` checks, which bounds its recursion. It returns false for deeper values, and callers
+ * then serialize and parse them.
+ */
 const MAX_DEPTH = 128;
 
 /**
- * True if serializing a value as JSON and parsing it would return an equal one: it has no `undefined`, accessors, class
- * instances or `toJSON`. Several times cheaper than doing so.
+ * True if serializing a value as JSON and parsing it would return an equal value: it has no `undefined`, accessors,
+ * class instances or `toJSON`. This check is several times cheaper than serializing and parsing.
  */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   switch (typeof value) {
@@ -42,8 +45,8 @@ interface LostPart {
 }
 
 /**
- * Returns the first part of a value that `JSON.stringify` would silently drop or change; undefined if there is none.
- * Members that are undefined count as absent.
+ * Returns the first part of a value that `JSON.stringify` would silently drop or change, or a cycle, for which it would
+ * throw. Returns undefined if there is none. Members that are undefined count as absent.
  */
 export function lostInJson(value: unknown, path = "", within: readonly unknown[] = []): LostPart | undefined {
   if (ArrayBuffer.isView(value)) return { path, what: instance(value) };
@@ -68,7 +71,10 @@ export function lostInJson(value: unknown, path = "", within: readonly unknown[]
   return undefined;
 }
 
-/** Returns the value that JSON writes instead: the result of `toJSON`, for example of a date. */
+/**
+ * Returns the value that `JSON.stringify` writes: the result of `toJSON` if the value has this method, as dates do,
+ * otherwise the value itself.
+ */
 function inJson(value: unknown): unknown {
   const method: unknown = value === null || value === undefined ? undefined : Reflect.get(Object(value), "toJSON");
   return typeof method === "function" ? Reflect.apply(method, value, [""]) : value;

@@ -1,4 +1,4 @@
-/** Returns the thrown value, or an error instead if reading it throws: a handler may throw a proxy. */
+/** Returns the thrown value, or a new error if reading the value throws, because a handler may throw a proxy. */
 export function readable(error: unknown): unknown {
   try {
     if (error instanceof Error || typeof error !== "object" || error === null) return error;

@@ -1,7 +1,10 @@
 /** An object type without `undefined` in the types of its members. */
 type WithoutUndefined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Returns a copy without the members that are undefined. Callers write `{ limit: undefined }` for the default. */
+/**
+ * Returns a copy without the members that are undefined, because callers write `{ limit: undefined }` to get the
+ * default.
+ */
 export function withoutUndefined<T extends object>(members: T): WithoutUndefined<T> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   // Safe: the removed members are exactly those that the type excludes.

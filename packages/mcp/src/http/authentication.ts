@@ -13,9 +13,9 @@ export interface Principal {
   /** Time at which the credentials expire, in milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number | undefined;
   /**
-   * Registers a function that must be called if the credentials are revoked before they expire, and returns a function
-   * that removes it. Called for each event stream, WebSocket and socket that opens with the credentials; these close
-   * when the function is called. Default: they stay open until `expiresAt`.
+   * Registers `revoked`, which the application must call if the credentials are revoked before they expire. Returns a
+   * function that removes `revoked`. Called for each event stream, WebSocket and socket that opens with the
+   * credentials. `revoked` closes that connection. Default: connections stay open until `expiresAt`.
    */
   readonly onRevoked?: ((revoked: () => void) => () => void) | undefined;
   /** Further claims about the sender, for handlers. */
@@ -24,7 +24,7 @@ export interface Principal {
 
 /**
  * Information about a sender, available before its message is read. It describes an HTTP request, the opening request
- * of a WebSocket, or a new connection of a socket, which has only an address.
+ * of a WebSocket, or a new socket connection. A socket connection has only an address.
  */
 export interface AuthenticationRequest {
   /** The HTTP method. Absent on sockets. */
@@ -36,7 +36,7 @@ export interface AuthenticationRequest {
    * sockets.
    */
   header(name: string): string | undefined;
-  /** Returns how often a header was sent, by its lower-case name. Absent where the runtime hides all but the first. */
+  /** Returns how often a header was sent, by its lower-case name. Absent in runtimes that hide repeated headers. */
   readonly headerCount?: ((name: string) => number) | undefined;
   /** Returns all headers by their lower-case names. Empty on sockets. */
   headers(): Record<string, string>;
@@ -44,7 +44,7 @@ export interface AuthenticationRequest {
   readonly remoteAddress?: string | undefined;
 }
 
-/** A refusal, as HTTP sends it. A socket cannot send it and is closed instead. */
+/** A refusal, as HTTP sends it. A socket is closed instead, because it cannot send a refusal. */
 export interface AuthenticationRefusal {
   /** The HTTP status of the refusal. */
   status: 400 | 401 | 403 | 429 | 503;

@@ -1,8 +1,8 @@
 const CODE = "ERR_BODY_TOO_LARGE";
 
 /**
- * Creates the error of `SendResponse.text` for a body that is too large. The limit counts decoded bytes, which stops
- * compression bombs.
+ * Creates the error of `SendResponse.text` for a body that is too large. The limit counts decoded bytes, so a small
+ * compressed body cannot expand beyond it.
  */
 export function bodyTooLarge(maxBytes: number): Error {
   return Object.assign(new Error(`the body is longer than ${maxBytes} bytes`), { code: CODE });
@@ -13,7 +13,7 @@ export function isBodyTooLarge(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === CODE;
 }
 
-/** Reads a whole body as UTF-8. Stops reading and rejects as soon as it is longer than `maxBytes`. */
+/** Reads a whole body as UTF-8. Stops reading and rejects as soon as the body is longer than `maxBytes`. */
 export async function readText(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let bytes = 0;

@@ -5,20 +5,20 @@ import type { CancelRequest, Sender, SendRequest, SendResponse } from "./http.js
 import { headerPairs } from "./protocol-headers.js";
 
 /**
- * Largest body that is read and discarded to reuse the connection. A longer one is cancelled, because a new connection
- * costs less than reading on.
+ * Maximum size of a body that is read and discarded to reuse the connection. A longer body is cancelled, because a new
+ * connection costs less than reading on.
  */
 const MAX_DRAINED_BYTES = 64 * 1024;
 
 /**
  * Sends requests with any `fetch`: the runtime's, one behind a proxy, or a test's.
  *
- * Returns redirects instead of following them. In browsers they have status 0. `fetch` decodes bodies, so limits
+ * Returns redirects instead of following them. In browsers, redirects have status 0. `fetch` decodes bodies, so limits
  * count decoded bytes.
  */
 export function fetchSender(fetch: Fetch): Sender {
   return (request, onResponse, onError) => {
-    // `fetch` accepts a signal only at the start, so the controller must exist before any cancellation.
+    // `fetch` accepts a signal only at the start, so every request needs a controller, even if it is never cancelled.
     const cancelled = new AbortController();
     send(fetch, request, cancelled.signal).then(onResponse, onError);
     return (reason) => cancelled.abort(reason);
@@ -71,7 +71,7 @@ class FetchResponse implements SendResponse {
         yield value;
       }
     } finally {
-      // Closes the connection without reading the rest. Does nothing if the body has ended.
+      // Closes the connection without reading the rest of the body. Does nothing if the body has ended.
       reader.cancel().catch(() => {});
     }
   }
@@ -85,8 +85,8 @@ class FetchResponse implements SendResponse {
   }
 
   /**
-   * Returns the size of the body if it is known before reading. Browsers report the compressed length and hide the
-   * encoding across origins, so such bodies are counted while they arrive.
+   * Returns the size of the body if it is known before reading, otherwise undefined. Browsers report the compressed
+   * length and hide the encoding across origins, so the size of such bodies is unknown.
    */
   #plainLength(): number | undefined {
     const { headers, type } = this.#response;
@@ -101,7 +101,8 @@ class FetchResponse implements SendResponse {
  * request fails with that error.
  */
 export function guardedSender(sender: Sender): Sender {
-  // A sender written as an async function is a promise before the first request.
+  // Programs without types may pass a promise instead of a sender. If it rejects before the first request, the
+  // rejection must not be reported as unhandled.
   if (isThenable(sender)) sender.then(undefined, () => {});
   return (request, onResponse, onError) => {
     let cancel: unknown;
@@ -111,7 +112,7 @@ export function guardedSender(sender: Sender): Sender {
       onError(error);
     }
     if (isThenable(cancel)) cancel.then(undefined, onError);
-    // Safe: a sender returns nothing else that can be called.
+    // Safe: a function that a sender returns is its cancel function.
     return typeof cancel === "function" ? (cancel as CancelRequest) : onError;
   };
 }

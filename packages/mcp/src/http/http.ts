@@ -40,18 +40,19 @@ export interface SendRequest {
   method: "GET" | "POST" | "DELETE";
   /** The absolute address. */
   url: string;
-  /** Names and values in turn. Every name is in lower case and occurs once. */
+  /** Names and values, alternating. Every name is in lower case and occurs once. */
   headers: readonly string[];
   /** The body of a POST, as text. */
   body?: string;
   /**
-   * True if the request must not use a pooled connection, because one of them was just lost. Ignored by senders that
-   * cannot choose.
+   * True if the request must use a new connection, because a pooled connection was just lost. Ignored by senders that
+   * cannot choose the connection.
    */
   newConnection?: boolean | undefined;
   /**
-   * Called with each IP address that the host name resolves to, before a connection is opened. One false fails the
-   * request. Not called for hosts that are IP addresses, nor in runtimes that do not report addresses.
+   * Called with each IP address that the host name resolves to, before a connection is opened. If it returns false for
+   * any address, the request fails. Not called for hosts that are IP addresses, nor in runtimes that do not report
+   * addresses.
    */
   admits?: ((address: string) => boolean) | undefined;
   /**
@@ -69,9 +70,9 @@ export interface SendResponse {
   header(name: string): string | undefined;
   /** Returns all headers by their lower-case names. Absent if the sender does not report them. */
   headers?(): Record<string, string>;
-  /** Reads the whole body as text. Rejects if it is longer than `maxBytes`. */
+  /** Reads the whole body as text. Rejects if the body is longer than `maxBytes`. */
   text(maxBytes: number): Promise<string>;
-  /** Reads the body as it arrives. Ends with the body, and throws if the connection breaks. */
+  /** Reads the body as it arrives. The iteration ends with the body, and throws if the connection breaks. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Discards the rest of the body. */
   cancel(): void;
@@ -85,9 +86,9 @@ export type CancelRequest = (reason: Error) => void;
 
 /**
  * Sends one HTTP request, then calls exactly one of the two functions once: `onResponse` when a response begins, or
- * `onError` if there is none. Never throws, and never follows a redirect. Called concurrently.
+ * `onError` if there is no response. Never throws, and never follows a redirect. Called concurrently.
  *
- * Reading the body inside `onResponse` costs least. The returned function cancels the request. It is a plain
+ * Reading the body is cheapest inside `onResponse`. The returned function cancels the request. It is a plain
  * function, because an `AbortSignal` for each request costs 30 µs on Node.
  */
 export type Sender = (
@@ -101,11 +102,11 @@ export type MetricsFormat = "prometheus" | "openmetrics";
 
 /** The metrics that an HTTP server serves at its metrics path. */
 export interface MetricsSource {
-  /** Returns all metrics as text. Default: `prometheus`. */
+  /** Returns all metrics as text. Default format: `prometheus`. */
   text(format?: MetricsFormat): string;
   /**
-   * Adds a gauge whose value `read` returns each time the metrics are written. Gauges of one name are summed. Returns a
-   * function that removes it. Throws for a name that Prometheus does not allow.
+   * Adds a gauge whose value `read` returns each time the metrics are written. Gauges of the same name are summed.
+   * Returns a function that removes the gauge. Throws for a name that Prometheus does not allow.
    */
   gauge(name: string, help: string, read: () => number): () => void;
 }

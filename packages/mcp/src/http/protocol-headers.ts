@@ -43,7 +43,7 @@ export function protocolHeaders(values: HeaderValues): ProtocolHeaders {
   };
 }
 
-/** Returns a header as one text. */
+/** Returns a header as one text. Several values are joined by `, `. */
 export function headerValue(value: string | string[] | undefined): string | undefined {
   return typeof value === "object" ? value.join(", ") : value;
 }
@@ -55,8 +55,8 @@ export function* headerPairs(list: readonly string[]): Generator<[name: string, 
 }
 
 /**
- * Returns the headers of one request as a flat list. Headers of the request replace those of every request, because a
- * name must not occur twice. Names are already in lower case.
+ * Returns the headers of one request as a flat list. Headers in `own` replace those in `always`, because a name must
+ * not occur twice. All names are already in lower case.
  */
 export function headerList(always: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>): string[] {
   const list: string[] = [];
@@ -72,16 +72,16 @@ export function lowerCaseNames(headers: Readonly<Record<string, string>>): Recor
   return result;
 }
 
-/** A token of RFC 9110, 5.6.2. */
+/** A header name: a token of RFC 9110, 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-/** Excludes the control characters that could end a header (RFC 9110, 5.5). */
+/** A header value. Control characters are excluded, because they could end the header (RFC 9110, 5.5). */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that delimit the reply. Only the transport may set them. */
 const FRAMING = /^(content-length|transfer-encoding|connection|trailer|upgrade)$/i;
 
 /**
- * True if headers from the application can be sent. Checked in advance, because a runtime reports invalid headers only
- * while writing, when the request can no longer be refused.
+ * True if headers from the application can be sent. They are checked in advance, because a runtime reports invalid
+ * headers only while writing, when the request can no longer be refused.
  */
 export function areReplyHeaders(headers: unknown): headers is Readonly<Record<string, string>> {
   if (typeof headers !== "object" || headers === null || isThenable(headers)) return false;

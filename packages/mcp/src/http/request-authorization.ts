@@ -1,7 +1,7 @@
 import type { Platform } from "../platform/platform.js";
 import type { Sender } from "./http.js";
 
-/** The server whose requests are authorized. */
+/** The server that receives the authorized requests. */
 export interface AuthorizedTarget {
   /** The address of the server. */
   readonly url: string;
@@ -11,7 +11,7 @@ export interface AuthorizedTarget {
 
 /**
  * Adds credentials to requests: the `auth` option of `connect`. `oauth` and `bearerToken` of `@parley/mcp/auth` create
- * one.
+ * such an object.
  */
 export interface RequestAuthorization {
   /**

@@ -1,10 +1,11 @@
 import type { SendResponse } from "./http.js";
 
-/** Shorter credentials would match ordinary words. */
+/** Minimum length of a credential that is removed. Shorter credentials would match ordinary words. */
 const MIN_LENGTH = 8;
 
 /**
- * Removes the credential from the headers and text of an error response, because a server may repeat what it received.
+ * Removes the credential from the headers and text of an error response, because a server may repeat the credential in
+ * its error. `chunks` are not changed.
  */
 export function withoutCredential(response: SendResponse, credential: string | undefined): SendResponse {
   if (response.status < 400 || credential === undefined || credential.length < MIN_LENGTH) return response;

@@ -1,10 +1,11 @@
 /**
- * Policy of a full map for a new key. `"oldest"` evicts the entry that was written longest ago, `"unused"` the one that
- * was neither read nor written for longest, `"all"` evicts every entry, and `"refuse"` does not store the new one.
+ * Decides what a full map does with a new key. `"oldest"` evicts the entry that was written longest ago. `"unused"`
+ * evicts the entry that was neither read nor written for longest. `"all"` evicts every entry. `"refuse"` does not store
+ * the new entry.
  */
 export type Eviction = "oldest" | "unused" | "all" | "refuse";
 
-/** A map of at most `max` entries. Iterates from the entry that is evicted next. */
+/** A map of at most `max` entries. Iteration begins with the entry that would be evicted next. */
 export class BoundedMap<K, V> {
   readonly max: number;
   readonly #eviction: Eviction;

@@ -16,7 +16,7 @@ export function callHook(warner: Warner, name: string, run: () => unknown): void
       if (typeof warner === "function") warner(report);
       else warner.warn(report);
     } catch {
-      // `warn` is a function of the application too, so there is no other place to report to.
+      // `warn` may be a function of the application too, so there is no other place to report to.
     }
   });
 }
@@ -49,6 +49,6 @@ export function runWithin<T>(
     };
   }
   run();
-  // Safe: `run` has set it.
+  // Safe: `run` has set `working`.
   return working as unknown as Promise<T>;
 }

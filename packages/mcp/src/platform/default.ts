@@ -15,7 +15,7 @@ interface Extras {
 
 // Safe: the compiler settings allow only web standards, and each member is tested before use.
 const extras = globalThis as Extras;
-/** Read when the module loads, so that fake timers of a test do not stop the delivery of messages. */
+/** Read when the module loads, so that fake timers that a test installs later do not stop the delivery of messages. */
 const { setImmediate: immediate } = extras;
 
 /** The platform for browsers, workerd, Deno and Bun: web standards only, no child processes. */

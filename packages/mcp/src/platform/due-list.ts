@@ -1,6 +1,6 @@
 import type { Platform, Timer } from "./platform.js";
 
-/** Runtimes count timers in whole milliseconds, so one may fire this much too early. */
+/** Runtimes count timers in whole milliseconds, so a timer may fire this much too early. */
 const EARLY_MS = 1;
 
 /**
@@ -27,7 +27,8 @@ export class DueList<T> {
     this.#items.delete(item);
     const now = this.#platform.monotonic();
     this.#items.set(item, now + this.#delayMs);
-    // Some runtimes drop the timers of a request when it ends. A timer that is long overdue will never fire.
+    // Some runtimes drop the timers of a request when the request ends. A timer that is long overdue will never fire,
+    // so a new one is started.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
   }
 
@@ -56,8 +57,8 @@ export class DueList<T> {
       due.push(item);
     }
     for (const item of due) this.#items.delete(item);
-    // Armed before the callbacks, so that their touches do not start a second timer. Items may be late by a sixteenth
-    // of the delay, so that ten thousand items do not wake the process ten thousand times.
+    // The timer is armed before the callbacks, so that touches inside them do not start a second timer. Items may be
+    // late by a sixteenth of the delay, so that ten thousand items do not wake the process ten thousand times.
     if (next !== undefined) this.#arm(now, Math.max(next - now, this.#delayMs / 16));
     for (const item of due) {
       try {

@@ -1,9 +1,12 @@
-/** The functions to run when one signal aborts, by the functions that remove them. One listener serves all of them. */
+/**
+ * The functions to run when one signal aborts, keyed by the functions that remove them. One listener serves all of
+ * them.
+ */
 class AbortListener {
   readonly runs = new Map<() => void, () => void>();
 
   handleEvent(): void {
-    // A function that is removed meanwhile is not called, like listeners of the platform.
+    // The iteration skips functions that are removed meanwhile, as the runtime does with removed listeners.
     for (const run of this.runs.values()) run();
     this.runs.clear();
   }
@@ -14,10 +17,12 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
 function nothing(): void {}
 
 /**
- * Calls `run` once when `signal` aborts, or now if it has aborted. Returns the function that removes `run`. Does
- * nothing without a signal. Any number of functions cost one listener, so a signal that many calls share causes no leak
- * warning of the runtime. `run` must not throw. It cannot use the returned function if the signal may already have
- * aborted.
+ * Calls `run` once when `signal` aborts, or now if it has already aborted. Returns the function that removes `run`.
+ * Does nothing without a signal. `run` must not throw. If the signal may already have aborted, `run` must not use the
+ * returned function.
+ *
+ * All functions for one signal share one listener, so that the runtime does not warn of a leak if many calls share a
+ * signal.
  */
 export function onAbort(signal: AbortSignal | undefined, run: () => void): () => void {
   if (signal === undefined) return nothing;

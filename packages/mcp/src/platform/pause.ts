@@ -4,7 +4,8 @@ import type { Platform } from "./platform.js";
 type Timers = Pick<Platform, "timer">;
 
 /**
- * Resolves after `ms` milliseconds, or as soon as `signal` aborts. With `keepAlive` the process stays alive meanwhile.
+ * Resolves after `ms` milliseconds, or as soon as `signal` aborts. If `keepAlive` is set, the process stays alive
+ * meanwhile.
  */
 export function pause(platform: Timers, ms: number, signal?: AbortSignal, keepAlive = false): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
@@ -25,8 +26,8 @@ export function pause(platform: Timers, ms: number, signal?: AbortSignal, keepAl
 }
 
 /**
- * Resolves when `work`, which must not reject, is done, or after `ms` milliseconds. With `keepAlive` the process stays
- * alive meanwhile. An infinite time needs no timer.
+ * Resolves when `work`, which must not reject, is done, or after `ms` milliseconds. If `keepAlive` is set, the timer
+ * keeps the process alive meanwhile. An infinite time needs no timer.
  */
 export function atMost(platform: Timers, ms: number, work: Promise<unknown>, keepAlive = false): Promise<void> {
   if (ms === Number.POSITIVE_INFINITY) return work.then(() => {});

@@ -4,11 +4,11 @@
  */
 export interface Platform {
   /**
-   * Returns the time in milliseconds since the epoch. It jumps when the clock is set. For times that others read, such
-   * as an expiry date.
+   * Returns the time in milliseconds since the epoch. It jumps when the system clock is set. Use it for times that
+   * others read, such as an expiry date.
    */
   now(): number;
-  /** Returns milliseconds since an arbitrary point, and never goes back. For ages and deadlines. */
+  /** Returns milliseconds since an arbitrary point, and never goes back. Use it for ages and deadlines. */
   monotonic(): number;
   /**
    * Calls `run` once after `ms` milliseconds. A pending timer does not keep a process alive unless `keepAlive` is set.
@@ -19,7 +19,8 @@ export interface Platform {
   /** Returns cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
   /**
-   * Returns the SHA-256 digest. Synchronous, because a handler's questions need their keys before its first `await`.
+   * Returns the SHA-256 digest. Synchronous, because the keys of a handler's questions are needed before its first
+   * `await`.
    */
   sha256(data: Uint8Array): Uint8Array;
   /** Returns a cipher for authenticated encryption, with a key derived from `secret` for one `purpose`. */
@@ -30,7 +31,7 @@ export interface Platform {
   spawn?: Spawn | undefined;
   /** Returns access to files. Absent if the runtime has no files. */
   files?: (() => Files) | undefined;
-  /** Opens the inspector for a server of this process. Absent if the runtime cannot. */
+  /** Opens the inspector for a server of this process. Absent if the runtime cannot open it. */
   inspect?: Inspect | undefined;
   /** Prints a message for the operator of the program, with control characters escaped. Never sent to the peer. */
   warn(message: string): void;
@@ -68,16 +69,16 @@ export interface InspectOptions {
 
 /** An open inspector. */
 export interface InspectHandle {
-  /** The address of the page. It contains the access key: everyone who knows it can use the inspector. */
+  /** The address of the page. It contains the access key, so everyone who knows the address can use the inspector. */
   readonly url: string;
   /** Closes the inspector and its connections. The server keeps running. */
   close(): Promise<void>;
 }
 
-/** Opens the inspector for a server. Rejects with an `McpError` if it is not installed or not allowed. */
+/** Opens the inspector for a server. Rejects with an `McpError` if the inspector is not installed or not allowed. */
 export type Inspect = (server: object, options?: InspectOptions) => Promise<InspectHandle>;
 
-/** Options for starting a child process. It never runs in a shell. */
+/** Options for starting a child process. The process never runs in a shell. */
 export interface SpawnOptions {
   /** The program: a path, or a name to search in `PATH`. */
   command: string;
@@ -89,7 +90,7 @@ export interface SpawnOptions {
   cwd?: string | undefined;
 }
 
-/** Starts a child process. A failure to start is reported with `exited`. */
+/** Starts a child process. If it cannot be started, `exited` reports the error. */
 export type Spawn = (options: SpawnOptions) => ChildHandle;
 
 /** A running child process. */
@@ -175,15 +176,15 @@ export interface FileStatus {
 }
 
 /**
- * Returns the platform of the runtime with some members replaced. If only `now` is replaced, it also replaces
- * `monotonic`.
+ * Returns the platform of the runtime with some members replaced. If `now` is replaced and `monotonic` is not, the new
+ * `now` also serves as `monotonic`.
  */
 export function replacedPlatform(platform: Platform, replaced: Partial<Platform> | undefined): Platform {
   const monotonic = replaced?.monotonic ?? replaced?.now ?? platform.monotonic;
   return { ...platform, ...replaced, monotonic };
 }
 
-/** The longest delay of `setTimeout`; runtimes treat a longer or infinite one as 0. */
+/** The longest delay of `setTimeout`. Runtimes treat a longer or infinite delay as 0. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts a timer of any length by chaining the runtime's own timers, which `start` creates. */

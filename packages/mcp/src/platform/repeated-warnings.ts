@@ -2,7 +2,7 @@ import type { Platform, Timer } from "./platform.js";
 
 /** Time during which repetitions of a warning are counted before their number is printed. */
 const PERIOD_MS = 30_000;
-/** Number of causes that are counted separately. Further ones are counted together. */
+/** Maximum number of causes that are counted separately. Further causes are counted together. */
 const MAX_CAUSES = 16;
 const OTHER_CAUSES = "other causes";
 
@@ -14,8 +14,8 @@ interface Cause {
 }
 
 /**
- * Prints a warning once per cause, then at most every 30 s how often it was repeated, so that an outage does not fill a
- * log.
+ * Prints a warning once per cause. After that, prints at most every 30 s how often the warning was repeated, so that an
+ * outage does not fill a log.
  */
 export class RepeatedWarnings {
   readonly #platform: Platform;
@@ -30,13 +30,13 @@ export class RepeatedWarnings {
   /** Prints or counts a warning. */
   warn(error: unknown): void {
     let text = String(error);
-    // Different durations and ports do not make a different cause.
+    // Numbers are ignored, because a different duration or port is not a different cause.
     let key = text.replace(/\d+/g, "#");
     if (!this.#causes.has(key) && this.#causes.size >= MAX_CAUSES) key = text = OTHER_CAUSES;
     const known = this.#causes.get(key);
     if (known === undefined) return this.#begin(key, text);
     known.repeated += 1;
-    // Some runtimes drop the timers of a request when it ends.
+    // Some runtimes drop the timers of a request when the request ends, so an overdue report is printed here.
     if (this.#platform.monotonic() - known.since >= 2 * PERIOD_MS) this.#report(key, known);
   }
 

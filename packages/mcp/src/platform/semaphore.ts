@@ -9,7 +9,7 @@ interface Waiter {
 }
 
 /**
- * Allows `max` pieces of work at once, and at most `share` of them per key. Further ones wait in order. The owner
+ * Allows `max` pieces of work at once, and at most `share` of them per key. Further work waits in order. The owner
  * limits the queue: it reads `waiting` and `waitingOf` before it calls `wait`.
  *
  * Each `tryEnter` that returned true and each `wait` that resolved must be followed by one `leave` with the same
@@ -44,7 +44,7 @@ export class Semaphore {
     return this.#waitingOf.get(key);
   }
 
-  /** Acquires a slot and returns true if one is free. */
+  /** Acquires a slot and returns true, if a slot is free and the share of the key is not used up. */
   tryEnter(key?: string): boolean {
     if (this.#running >= this.#max) return false;
     if (key !== undefined && !this.#runningOf.tryAdd(key, this.#share)) return false;
@@ -76,7 +76,7 @@ export class Semaphore {
     });
   }
 
-  /** Releases a slot. The first waiter that may use it starts. */
+  /** Releases a slot, and starts the first waiter that may use it. */
   leave(key?: string): void {
     this.#running--;
     if (key !== undefined) this.#runningOf.change(key, -1);

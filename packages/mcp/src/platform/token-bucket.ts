@@ -3,7 +3,7 @@ import type { Platform } from "./platform.js";
 // A bucket is one number: the time at which it will be full again. A bucket that was never used is full, so an evicted
 // or expired bucket equals a full one.
 
-/** Tolerance for rounding errors of sums: a caller that waited as long as it was told must get its token. */
+/** Tolerance for rounding errors of sums: a caller that waited for the returned `waitMs` must get its token. */
 const INEXACT_MS = 1e-6;
 
 /** The capacity of a bucket in tokens, and the milliseconds in which it gains one. */
@@ -16,13 +16,13 @@ export interface TokenRate {
 interface TokenOutcome {
   /** Milliseconds until a token is available; 0 if one was acquired. */
   readonly waitMs: number;
-  /** Time at which the bucket is full again. Store it even if no token was acquired. */
+  /** Time at which the bucket is full again. Store this value even if no token was acquired. */
   readonly fullAt: number;
 }
 
 /**
- * Acquires a token from the bucket that is full at `filled`, if one is available. The bucket is clamped to empty, so
- * that a clock jump does not lock out callers.
+ * Acquires a token from the bucket that is full at `filled`, if a token is available. A bucket never counts as less
+ * than empty, so that a clock that jumps back does not lock out callers.
  */
 export function acquireToken(filled: number, now: number, { intervalMs, burst }: TokenRate): TokenOutcome {
   const fullAt = Math.min(filled, now + burst * intervalMs);
@@ -48,7 +48,7 @@ export class TokenBucket {
     return waitMs;
   }
 
-  /** Milliseconds until a token is available; 0 if one is. Does not acquire it. */
+  /** Milliseconds until a token is available; 0 if one is available now. Does not acquire a token. */
   get waitMs(): number {
     return acquireToken(this.#fullAt, this.#clock.monotonic(), this.#rate).waitMs;
   }

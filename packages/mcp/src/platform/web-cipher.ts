@@ -1,13 +1,15 @@
 import type { Cipher } from "./platform.js";
 
-/** Length of the random nonce before the ciphertext; GCM is specified for 96 bits (NIST SP 800-38D, 5.2.1.1). */
+/**
+ * Length of the random nonce before the ciphertext, in bytes. GCM is specified for 96 bits (NIST SP 800-38D, 5.2.1.1).
+ */
 export const NONCE_BYTES = 12;
-/** Length of the tag at the end of the ciphertext. */
+/** Length of the tag at the end of the ciphertext, in bytes. */
 export const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM with WebCrypto, with a key that HKDF-SHA256 derives from `secret` (no salt, `purpose` as info).
- * Sealed bytes are nonce, ciphertext, tag, which the cipher of every platform can open.
+ * AES-256-GCM with WebCrypto. HKDF-SHA256 derives the key from `secret`, without salt and with `purpose` as info.
+ * Sealed bytes are nonce, ciphertext and tag, which the cipher of every platform can open.
  */
 export function webCipher(secret: string, purpose: string): Cipher {
   let key: Promise<CryptoKey> | undefined;
@@ -53,7 +55,7 @@ async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
   );
 }
 
-/** WebCrypto does not accept shared memory, and a cipher should work on a copy of it anyway. */
+/** Copies bytes in shared memory, which WebCrypto does not accept and other threads could change meanwhile. */
 function bytes(data: Uint8Array): Uint8Array<ArrayBuffer> {
   return data.buffer instanceof ArrayBuffer ? (data as Uint8Array<ArrayBuffer>) : new Uint8Array(data);
 }

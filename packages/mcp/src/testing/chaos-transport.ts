@@ -29,8 +29,9 @@ export interface ChaosOptions {
   /**
    * The probability that an answer or a notification arrives damaged.
    *
-   * As with a real connection, a damaged notification is a fault. A damaged answer over HTTP rejects with kind
-   * `decode_error`. Over a pipe it is a fault, and only a deadline ends the call.
+   * As with a real connection, a damaged notification is reported as a fault. A damaged answer over HTTP rejects the
+   * request with kind `decode_error`. Over a pipe, a damaged answer is reported as a fault, and only a deadline ends the
+   * call.
    */
   corrupt?: number | undefined;
   /** Ends the connection after this many requests. Default: never. */
@@ -57,8 +58,8 @@ const MAX_REORDER_WAIT_MS = 10;
 /**
  * Creates a faulty connection for tests, to a `Server` in this process or over any transport.
  *
- * A lost message has the same effect as on a real network: the request rejects with kind `connection_closed`, and it is
- * unknown whether the server executed it. To let a client reconnect after a cut, pass
+ * A lost request or answer has the same effect as on a real network: the request rejects with kind `connection_closed`,
+ * and it is unknown whether the server executed it. To let a client reconnect after a cut, pass
  * `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
  */
 export function chaosTransport(target: Transport | Servable, options: ChaosOptions = {}): ChaosTransport {
@@ -79,7 +80,10 @@ class FaultyTransport implements ChaosTransport {
   readonly #platform: Pick<Platform, "timer">;
   readonly #random: () => number;
   readonly #pending = new Map<Id, (reason: Error) => void>();
-  /** Delivers incoming messages in order, so that no message about a request arrives after its answer. */
+  /**
+   * The delivery of the last incoming message. Each message waits for the one before it, so that no message about a
+   * request arrives after its answer.
+   */
   #inbound: Promise<void> = Promise.resolve();
   #receiver: Receiver | undefined;
   #requests = 0;

@@ -6,7 +6,7 @@ export interface FakeClock {
   readonly platform: Pick<Platform, "now" | "monotonic" | "timer">;
   /** The number of pending timers. */
   readonly pending: number;
-  /** The current time in milliseconds, from `start`. */
+  /** Returns the current time in milliseconds. It begins at the `start` of `fakeClock`. */
   now(): number;
   /** Lets `ms` milliseconds pass. Each timer runs at its time, and its promise jobs settle before the next timer. */
   advance(ms: number): Promise<void>;
@@ -19,7 +19,7 @@ interface PendingTimer {
   readonly run: () => void;
 }
 
-/** Maximum length of a promise chain that one timer may start. Each link takes one turn. */
+/** Maximum length of a promise chain that settles before the next timer. Each link takes one microtask turn. */
 const MAX_TURNS = 100;
 
 /** Creates a clock that is stopped at `start`, in milliseconds. */

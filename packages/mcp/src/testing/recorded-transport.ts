@@ -10,7 +10,7 @@ import type { Transport } from "../transport/transport.js";
 export interface SentMessage {
   /** The JSON-RPC version, `2.0`. */
   jsonrpc: string;
-  /** The id of a request or of the request that is answered. Absent for a notification. */
+  /** The id of the request that is sent or answered. Absent for a notification. */
   id?: Id;
   /** The method of a request or notification. Absent for an answer. */
   method?: string;
@@ -25,7 +25,7 @@ export interface SentMessage {
 /** Options of a recorded transport. */
 export interface RecordedTransportOptions {
   /**
-   * The server that answers the client. Injected messages arrive in addition to its own. Default: requests get no
+   * The server that answers the client. Injected messages arrive in addition to its messages. Default: requests get no
    * answer.
    */
   server?: Servable | undefined;
@@ -54,8 +54,9 @@ export interface RecordedTransport extends Transport {
 /**
  * Creates a connection for tests of clients, without a network and, unless `server` is set, without a server.
  *
- * Pass it to `connect`, check `sent`, and `inject` any message that a server might send, valid or not. It can be used
- * once. To test reconnecting, pass `{ makeTransport: () => recordedTransport(…) }` to `connect`.
+ * Pass it to `connect`, check `sent`, and `inject` any message that a server might send, valid or not. A recorded
+ * transport can be used for one connection. To test reconnecting, pass
+ * `{ makeTransport: () => recordedTransport(…) }` to `connect`.
  */
 export function recordedTransport(options: RecordedTransportOptions = {}): RecordedTransport {
   checkOptions("recordedTransport", options, "server onSent name");

@@ -8,12 +8,16 @@ export interface ChannelPair {
   readonly a: Channel;
   /** The other end, which receives the messages of `a`. */
   readonly b: Channel;
-  /** Sends bytes that are not a message to `b`, between two messages. Without it, the case for them is skipped. */
+  /** Sends bytes that are not a message to `b`, between two messages. If absent, the case for garbage is skipped. */
   garbage?(): void | Promise<void>;
-  /** Breaks the pipe as a crash of the peer of `b` would. Without it, the case for it is skipped. */
+  /**
+   * Breaks the pipe as a crash of the process at the other end of `b` would. If absent, the case for broken pipes is
+   * skipped.
+   */
   break?(): void | Promise<void>;
   /**
-   * Makes the far end of `a` stop reading permanently. Use small queue limits. Without it, the case for it is skipped.
+   * Makes the far end of `a` stop reading permanently. Use small queue limits. If absent, the case for queue limits is
+   * skipped.
    */
   stall?(): void | Promise<void>;
   /** Frees the pair's resources. Called after every case. */
@@ -284,7 +288,7 @@ class RecordingEnd {
   }
 }
 
-/** Polls once per turn until `holds` returns true. Rejects after ten seconds with the name of the condition. */
+/** Polls every millisecond until `holds` returns true. Rejects after ten seconds with the name of the condition. */
 async function until(what: string | (() => string), holds: () => boolean): Promise<void> {
   const end = platform.monotonic() + TIMEOUT_MS;
   while (!holds()) {
