@@ -9,7 +9,7 @@ export interface Coercion {
   readonly path: string;
   /** The type of the value as received. */
   readonly from: "string";
-  /** The type that it was converted to. */
+  /** The type that the value was converted to. */
   readonly to: JsonSchemaType;
 }
 
@@ -19,7 +19,8 @@ export interface CoercionResult {
   readonly coercions: readonly Coercion[];
 }
 
-// JSON inside a string has passed no message limit yet, so its nesting and size are bounded here.
+// Maximum nesting and maximum number of values of JSON inside a string, which no message limit has checked yet. A
+// string beyond a limit is not converted.
 const MAX_DEPTH = 128;
 const MAX_NODES = 100_000;
 
@@ -29,7 +30,7 @@ const NO_COERCIONS: readonly Coercion[] = Object.freeze([]);
  * Prepares the coercion of stringified values (`"[1,2]"`, `"5"`, `"false"`), which models often send.
  *
  * Converts a string only where the schema does not allow strings and the text is exactly the JSON of an allowed type.
- * Returns undefined if the schema leaves nothing to coerce, so that such schemas cost nothing per call.
+ * Returns undefined if no place in the schema allows a coercion, so that such schemas cost nothing per call.
  */
 export function prepareCoercion(schema: JsonSchemaObject): ((value: unknown) => CoercionResult) | undefined {
   const plan = planCoercion(schema);
@@ -159,7 +160,7 @@ function isWithinLimits(value: unknown): boolean {
 
 /** The coercions that are allowed at one place of a schema. */
 export interface CoercionPlan {
-  /** Types that the schema allows here; a string is coerced only if the string bit is absent. */
+  /** Types that the schema allows here. A string is coerced only if the string bit is absent. */
   mask: number;
   /** The plans of the named properties. */
   properties: Map<string, CoercionPlan>;
@@ -169,7 +170,8 @@ export interface CoercionPlan {
   items: CoercionPlan | undefined;
 }
 
-// Bounds the work for hostile schemas. Places beyond the limit are still validated, but not coerced.
+// Maximum number of plans for one schema, which bounds the work for hostile schemas. Places beyond the limit are still
+// validated, but not coerced.
 const MAX_PLANS = 2_000;
 
 /** The state shared by all calls of `planFor` for one schema. */
@@ -216,7 +218,7 @@ function planFor(schema: unknown, planning: PlanContext): CoercionPlan {
   return plan;
 }
 
-/** The bit mask of the types that `type`, `enum` and `const` allow. */
+/** Returns the bit mask of the types that `type`, `enum` and `const` allow. */
 function allowedTypes(schema: JsonSchemaObject): number {
   let mask = ANY_TYPE;
   if (schema.type !== undefined) {
@@ -231,9 +233,9 @@ function allowedTypes(schema: JsonSchemaObject): number {
 }
 
 /**
- * Merges `anyOf` or `oneOf`: a string is allowed when any alternative allows one.
+ * Merges `anyOf` or `oneOf`: a string is allowed if any alternative allows one.
  *
- * The contents of an array or object are coerced only when exactly one alternative has that type.
+ * The contents of an array or object are coerced only if exactly one alternative has that type.
  */
 function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning: PlanContext): void {
   const plans = alternatives.map((alternative) => planFor(alternative, planning));

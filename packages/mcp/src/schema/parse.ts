@@ -41,7 +41,8 @@ export interface Parser<T = unknown> {
 export type ParserOptions = ToJsonSchemaOptions & Pick<CompileOptions, "formats">;
 
 /**
- * Compiles a parser for a schema. Throws `SchemaError` for every error in the schema, so that parsing does not.
+ * Compiles a parser for a schema. Throws `SchemaError` for every error in the schema, so that `parse` never reports
+ * one.
  *
  * This library validates plain JSON Schema and leaves values unchanged. A Standard Schema is validated by its own
  * library, which may transform values.

@@ -122,8 +122,8 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
 }
 
 /**
- * JSON pointer to the part of a schema that cannot be converted, which schema libraries do not report. Converts the
- * parts one by one, by the names that zod uses. Empty for other libraries.
+ * Returns the JSON pointer to the part of a schema that cannot be converted, because schema libraries do not report it.
+ * Converts the parts one by one, by the names that zod uses. Returns an empty pointer for other libraries.
  */
 function failingPath(schema: StandardSchemaV1, options: ToJsonSchemaOptions, depth = 0): string {
   const { shape, element, innerType, valueType, options: some } = Object(Reflect.get(schema, "def")) as ZodDefinition;
@@ -178,8 +178,8 @@ function unavailable(schema: StandardSchemaV1, what: string): SchemaError {
 }
 
 /**
- * `unknown` for schemas that a tool can have. Otherwise an object with a member that no schema fits, whose type is the
- * advice.
+ * `unknown` for schemas that a tool can have. Otherwise an object type with a member that no schema fits. The type of
+ * this member is the advice.
  */
 // Spreading the lists makes the compiler accept a schema that is itself a type parameter.
 export type CheckedTool<I, O> = ([...InputAdvice<I>] extends [string] ? { input: InputAdvice<I>[number] } : unknown) &
@@ -189,8 +189,8 @@ export type CheckedTool<I, O> = ([...InputAdvice<I>] extends [string] ? { input:
 export type CheckedForm<S> = [...FormAdvice<S>] extends [string] ? FormAdvice<S>[number] : unknown;
 
 /**
- * Advice for an object of schemas. It is not a schema, but the JSON Schema type accepts it because it allows any
- * keyword.
+ * Advice for an object of schemas. Such an object is not a schema, but the JSON Schema type accepts it, because that
+ * type allows any keyword.
  */
 type ShapeAdvice<S> = S extends StandardSchemaV1
   ? []
@@ -198,7 +198,7 @@ type ShapeAdvice<S> = S extends StandardSchemaV1
     ? []
     : ["This is an object of schemas, not a schema: write z.object({ … }) around it."];
 
-/** Advice for schemas of strings, numbers, lists and other values that are not objects. */
+/** Advice for input schemas of strings, numbers, lists and other values that are not objects. */
 type InputAdvice<S> =
   unknown extends InferInput<S>
     ? ShapeAdvice<S>
@@ -219,7 +219,7 @@ type FormAdvice<S> =
 type FlatForm = "A form is a flat z.object({ … }) of strings, numbers, booleans and enums.";
 type Scalar = string | number | boolean | bigint | symbol | null | undefined;
 
-// Authors write `never` to bypass the type check, so it passes.
+// `never` passes, because authors write it to bypass the type check.
 type IsScalarOrList<V> = [V] extends [never] ? false : [V] extends [Scalar | readonly unknown[]] ? true : false;
 
 type NotAField<V> = unknown extends V

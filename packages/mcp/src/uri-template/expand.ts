@@ -17,7 +17,7 @@ export type TemplateValue =
   | readonly (Scalar | Nullish)[]
   | { readonly [key: string]: Scalar | Nullish };
 
-/** The syntax of one operator. */
+/** The rules of one operator. */
 interface Style {
   readonly first: string;
   readonly separator: string;
@@ -103,7 +103,7 @@ function encode(text: string, style: Style): string {
   return style.reserved ? encodeReserved(text) : encodeUnreserved(text);
 }
 
-/** Encodes all characters except unreserved ones. `encodeURIComponent` leaves five others. */
+/** Encodes all characters except unreserved ones. `encodeURIComponent` does not encode five reserved characters. */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
@@ -118,7 +118,7 @@ function encodeReserved(text: string): string {
   );
 }
 
-/** A lone surrogate has no UTF-8 encoding; it becomes U+FFFD, as in `TextEncoder`. */
+/** Replaces a lone surrogate by U+FFFD, as `TextEncoder` does, because it has no UTF-8 encoding. */
 function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

@@ -1,13 +1,16 @@
 import { normalizeUri, upperCaseTriplets } from "./normalize.js";
 import { type Expression, type TemplatePart, type TemplateVariable, UriTemplateError } from "./parse.js";
 
-/** The code of every non-ASCII character. A member of every set. */
+/** The code that all non-ASCII characters share. Every character set contains it. */
 export const BEYOND_ASCII = 128;
 /** The code for the end of a text. */
 export const END = BEYOND_ASCII + 1;
 const CODES = END + 1;
 
-/** A 32-bit number has one bit for each element and one for the end. */
+/**
+ * Maximum number of elements: a 32-bit number has one bit for each element and one for the end. Longer templates are
+ * refused.
+ */
 const MAX_ELEMENTS = 31;
 
 /**
@@ -16,13 +19,13 @@ const MAX_ELEMENTS = 31;
  */
 export interface MatchProgram {
   readonly elements: readonly MatchElement[];
-  /** Values without a lead. */
+  /** Values without a lead and without a maximum length. */
   readonly plain: number;
-  /** Optional elements. */
+  /** Optional elements: those with a lead. */
   readonly optional: number;
   /** By code: elements that may continue over this character. */
   readonly accepts: Int32Array;
-  /** By code: elements that have this character as their lead. */
+  /** By code: elements that have this character as their lead, except limited values. */
   readonly leads: Int32Array;
   /** Elements that match any number of characters and end wherever the rest matches. */
   readonly runs: number;
@@ -44,7 +47,7 @@ interface LimitedAt {
   readonly element: ValueElement;
 }
 
-/** Compiles the elements. Throws `UriTemplateError` if there are more than a number has bits. */
+/** Compiles the elements. Throws `UriTemplateError` if there are more than `MAX_ELEMENTS`. */
 export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   if (elements.length > MAX_ELEMENTS) {
     throw new UriTemplateError(
@@ -84,7 +87,10 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   };
 }
 
-/** True if the element is one ASCII character. All other characters share one code. */
+/**
+ * True if the element is a literal of one ASCII character. Other characters share one code, so their text must be
+ * compared.
+ */
 function isSingle(element: MatchElement): boolean {
   return element.kind === "literal" && element.text.length === 1 && firstCode(element) < BEYOND_ASCII;
 }
@@ -105,7 +111,7 @@ export interface ValueElement {
   readonly variable: TemplateVariable;
   /** Character code of the lead, or -1. An element with a lead is optional and its value may be empty. */
   readonly lead: number;
-  /** Separates the items of an exploded list. */
+  /** The text between the items of an exploded list. */
   readonly separator: string;
   readonly accepts: CharacterSet;
   /** The characters that are not accepted. */
@@ -114,7 +120,7 @@ export interface ValueElement {
   readonly maxLength: number;
 }
 
-/** `{?a,b}`, `{&a,b}` or `{;a,b}`: optional, any of its parameters in any order. */
+/** `{?a,b}`, `{&a,b}` or `{;a,b}`. The element is optional and matches any of its parameters in any order. */
 export interface NamedElement {
   readonly kind: "named";
   readonly lead: number;
@@ -125,7 +131,7 @@ export interface NamedElement {
 
 export type MatchElement = LiteralElement | ValueElement | NamedElement;
 
-/** Has a 1 at each code that is a member. */
+/** A set of character codes. The array has a 1 at each code in the set. */
 export type CharacterSet = Uint8Array;
 
 /** Converts the parts of a template to the elements that the matcher works on. */
@@ -136,7 +142,8 @@ export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
     const before = parts.slice(0, index);
     const after = parts.slice(index + 1);
     const inQuery = before.some((other) => begins("?", other));
-    // The characters that a value must encode here. Others pass, because handwritten URIs contain them.
+    // The characters that end a value here unless they are encoded. Other reserved characters are accepted unencoded,
+    // because handwritten URIs contain them.
     const ends = inQuery ? "&#" : "/?#";
     if (part.operator !== "+") return expressionElements(part, ends);
     // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3), so a path ends there.
@@ -159,7 +166,7 @@ function expressionElements({ operator, variables }: Expression, ends: string): 
     case "/":
     case ".":
       return variables.map((variable) => {
-        // A dot is not a reserved character; it separates values only within one expression.
+        // A dot is not a reserved character, so it ends a value only if the expression has several variables.
         const isBorder = operator === "/" ? !variable.explode : variables.length > 1 && !variable.explode;
         const others = ends.replace(operator, "");
         return value(variable, code(operator), operator, isBorder ? others + operator : others);

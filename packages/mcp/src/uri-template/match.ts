@@ -12,14 +12,18 @@ import { charactersBetween, type Reachability, reachability } from "./reachabili
 
 /** Options of a matcher. */
 export interface MatcherOptions {
-  /** URIs with more UTF-16 units do not match. Default 131,072, since real URIs stay below 64 KiB. */
+  /**
+   * Maximum length of a URI, in UTF-16 units. Longer URIs do not match. Default: 131,072, because real URIs stay below
+   * 64 KiB.
+   */
   readonly maxUriLength?: number;
 }
 
 const DEFAULT_MAX_URI_LENGTH = 131_072;
 
 /**
- * Compiles a template into a function that extracts the variables from a URI; `undefined` if the URI does not match.
+ * Compiles a template into a function that extracts the variables from a URI. It returns `undefined` if the URI does
+ * not match.
  *
  * The function never throws, and takes time linear in the length of the URI. Rules:
  *
@@ -28,10 +32,11 @@ const DEFAULT_MAX_URI_LENGTH = 131_072;
  *   `{/a}`, `{.a}` and `{#a}` are optional.
  * - `{?a,b}`, `{&a,b}` and `{;a,b}` are optional and match any subset in any order; unknown parameters are ignored, and
  *   the first of two equal names is used.
- * - `{a*}` gives a list: repeated parameters, or items separated by `,`, `/` or `.`. `{a:3}` matches at most 3 characters.
- * - If several readings are possible, each variable from left to right takes as much as it can while leaving room for
- *   the optional parts after it: `{name}{.ext}` on `a.b.c` gives `a.b` and `c`. A variable that occurs twice must
- *   have the same value both times.
+ * - `{a*}` returns a list: repeated parameters, or items separated by `,`, `/` or `.`. `{a:3}` matches at most 3
+ *   characters.
+ * - If a URI can be matched in several ways, each variable from left to right matches as much as possible, but leaves
+ *   the optional parts after it present: `{name}{.ext}` on `a.b.c` returns `a.b` and `c`. A variable that occurs twice
+ *   must have the same value both times.
  * - Values are percent-decoded. A URI with a control character, malformed percent-encoding or invalid UTF-8 never matches.
  *
  * Throws `UriTemplateError` for an invalid template.
@@ -67,7 +72,10 @@ function literalText(element: MatchElement | undefined): string {
   return element?.kind === "literal" ? element.text : "";
 }
 
-/** True if the suffix starts inside a percent-encoded triplet, like "F" in "%2F". */
+/**
+ * True if a text ends inside a percent-encoded triplet, because the suffix that was cut off is a part of it, like "F"
+ * of "%2F".
+ */
 function cutsTriplet(text: string): boolean {
   return text.endsWith("%") || text.charAt(text.length - 2) === "%";
 }
@@ -76,7 +84,8 @@ function cutsTriplet(text: string): boolean {
 export type MatchedVariables = Record<string, string | string[]>;
 
 /**
- * The named variables of a template by separator and decoded name. One expression may contain parameters of another.
+ * The named variables of a template, keyed by separator and decoded name. They are stored for the whole template,
+ * because the text of one named expression may contain parameters of another.
  */
 export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
 
@@ -123,7 +132,7 @@ function readVariables(
   return Object.fromEntries(found);
 }
 
-/** The end of the run of characters that the element accepts, up to its maximum length. */
+/** Returns the end of the run of characters that the element accepts, up to its maximum length. */
 function runEnd(element: ValueElement | NamedElement, reach: Reachability, text: string, start: number): number {
   let end = text.length;
   for (const stop of element.stops) {
@@ -137,8 +146,8 @@ function runEnd(element: ValueElement | NamedElement, reach: Reachability, text:
 }
 
 /**
- * Returns the farthest end up to `last` from which the rest matches. Prefers ends after which the optional elements are
- * present.
+ * Returns the farthest end up to `last` from which the rest matches. Prefers an end after which the following optional
+ * elements are present.
  */
 function endOf(
   element: ValueElement | NamedElement,
@@ -149,7 +158,8 @@ function endOf(
   optional: number,
 ): number {
   const next = 1 << (index + 1);
-  // The optional elements right after this one. Adding a bit at the lower end carries through and clears them.
+  // The chain consists of the optional elements right after this one. Adding a bit at its lower end carries through the
+  // chain and clears it.
   const following = optional & ~(next - 1);
   const chain = following & ~(following + next);
   /** Elements of the chain whose presence would improve on the end found so far. */
@@ -202,7 +212,7 @@ function addNamed(
   return true;
 }
 
-/** Cannot throw: after `normalizeUri`, all triplets are ASCII characters. */
+/** Decodes all triplets. Cannot throw, because after `normalizeUri` every triplet is an ASCII character. */
 function decode(text: string): string {
   return text.includes("%") ? decodeURIComponent(text) : text;
 }

@@ -28,7 +28,8 @@ export function normalizeUri(uri: string): string | undefined {
 }
 
 /**
- * Converts triplets to upper case. Needed only if the template contains triplets, because nothing else compares them.
+ * Converts triplets to upper case. Needed only if the template contains triplets, because triplets in values are
+ * decoded and not compared.
  */
 export function upperCaseTriplets(uri: string): string {
   return uri.replace(/%[0-7][a-f]/g, (triplet) => triplet.toUpperCase());

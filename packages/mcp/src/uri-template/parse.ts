@@ -5,7 +5,7 @@ export type Operator = "" | "+" | "#" | "." | "/" | ";" | "?" | "&";
 export interface TemplateVariable {
   /** The name of the variable. */
   readonly name: string;
-  /** `{name*}`: a list is spread instead of joined by commas. */
+  /** `{name*}`: the items of a list are separate values instead of one value with commas. */
   readonly explode: boolean;
   /** `{name:3}`: only the first 3 characters. */
   readonly prefix?: number;
@@ -49,8 +49,8 @@ export class UriTemplateError extends Error {
 }
 
 /**
- * Limits on the work of matching, which grows with both. They are far above real templates, which have tens of
- * characters.
+ * Maximum length of a template in UTF-16 units, and maximum number of its variables. The cost of matching grows with
+ * both. Larger templates are refused; real templates have tens of characters.
  */
 const MAX_TEMPLATE_LENGTH = 8_192;
 const MAX_VARIABLES = 128;
@@ -159,7 +159,10 @@ export type TemplateVariables<T extends string> = string extends T
     ? { [K in keyof Both]: Both[K] }
     : never;
 
-/** The bodies of all expressions, as a union. The accumulator makes the recursion a tail call, which allows 1,000 of them. */
+/**
+ * The bodies of all expressions, as a union. The accumulator makes the recursion a tail call, which allows 1,000
+ * expressions.
+ */
 type Expressions<T extends string, Found = never> = T extends `${string}{${infer Body}}${infer Rest}`
   ? Expressions<Rest, Found | Body>
   : Found;
@@ -188,9 +191,9 @@ type OptionalVariables<Bodies> = {
 /**
  * True if a decoded variable could escape the folder that a handler joins it to.
  *
- * True for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL, each
- * plain or percent-encoded any number of times, because a handler may decode again. Dots inside a name, as in
- * `a..b`, are harmless.
+ * That is the case for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL.
+ * Each may be plain or percent-encoded any number of times, because a handler may decode the value again. Dots inside a
+ * name, as in `a..b`, are harmless.
  */
 export function hasTraversal(value: string): boolean {
   const decoded = value.includes("%") ? decodeDangerous(value) : value;
@@ -201,7 +204,7 @@ export function hasTraversal(value: string): boolean {
 const DANGEROUS: Readonly<Record<string, string>> = { "2e": ".", "2f": "/", "5c": "\\", "00": "\u0000" };
 
 function decodeDangerous(value: string): string {
-  // "%25252e" is "%2e" after two more decodings: one pass removes every layer.
+  // "%25252e" is "%2e" after two more decodings. One replacement removes every layer of encoding.
   return value
     .replace(/%(?:25)+/g, "%")
     .replace(/%(2e|2f|5c|00)/gi, (_, hex: string) => DANGEROUS[hex.toLowerCase()] ?? "");

@@ -7,15 +7,15 @@ import { BEYOND_ASCII, END, type MatchProgram } from "./match-program.js";
  * length of any text.
  */
 export interface Reachability {
-  /** By position: bit `k` is set if the elements from `k` on match the text from here to its end. */
+  /** By position: bit `k` is set if the elements from `k` on match the text from this position to its end. */
   readonly open: Int32Array;
-  /** By position: bit `k` is set if they match with the optional element `k` present. */
+  /** By position: bit `k` is set if the elements from `k` on match with the optional element `k` present. */
   readonly present: Int32Array;
-  /** By position: the code of the character. All non-ASCII characters share one. */
+  /** By position: the code of the character. All non-ASCII characters share one code. */
   readonly codes: Uint8Array;
   /**
-   * By position: number of characters before it, counting a triplet or surrogate pair as one. Absent if the text has
-   * none of those, or no value is limited.
+   * By position: number of characters before the position, where a triplet or a surrogate pair counts as one. Absent if
+   * the text has neither, or if no value is limited.
    */
   readonly characters: Int32Array | undefined;
 }
@@ -57,7 +57,7 @@ function walk(pass: Pass, program: MatchProgram): void {
   const { open, present, codes, inside } = pass;
   const { plain, optional, accepts, leads, runs, single, literals, limited } = program;
   const { length } = codes;
-  /** Elements that can continue at the next position, and those that are open there. */
+  /** `running` has the elements that can continue at the next position, and `further` those that are open there. */
   let running = 0;
   let further = 0;
   let codeAfter = END;
@@ -80,7 +80,8 @@ function walk(pass: Pass, program: MatchProgram): void {
       reached |= beginning;
     }
     reached |= begun;
-    // An absent optional element matches wherever the element after it does; repeat for chains of them.
+    // An absent optional element matches wherever the element after it does. The loop covers chains of optional
+    // elements.
     for (
       let absent = (reached >>> 1) & optional & ~reached;
       absent !== 0;
@@ -122,7 +123,10 @@ function literalsAt({ open, text }: Pass, { literals }: MatchProgram, at: number
   return bits;
 }
 
-/** Returns the limited values that may begin here (at their lead, if any), because an end is within their length. */
+/**
+ * Returns the limited values that may begin at this position (with their lead, if any), because a possible end is
+ * within their maximum length.
+ */
 function limitedAt({ nearest, characters }: Pass, { limited }: MatchProgram, at: number, code: number): number {
   let bits = 0;
   for (let slot = 0; slot < limited.length; slot++) {
@@ -145,13 +149,14 @@ function continueLimited({ open, nearest }: Pass, { limited }: MatchProgram, at:
   }
 }
 
-/** Up to this length the loop below is about as fast as the native call. */
+/** Up to this length, the loop below is about as fast as the native call. */
 const SHORT = 64;
 const encoder = new TextEncoder();
 
 function codesOf(text: string): Uint8Array {
   const codes = new Uint8Array(text.length);
-  // The UTF-8 bytes of ASCII text are the codes. Other text has more bytes than units, so it does not fit.
+  // The UTF-8 bytes of ASCII text are the codes. Other text has more bytes than UTF-16 units, so it does not fit into
+  // the array.
   if (text.length > SHORT && encoder.encodeInto(text, codes).read === text.length) return codes;
   for (let at = 0; at < codes.length; at++) codes[at] = Math.min(text.charCodeAt(at), BEYOND_ASCII);
   return codes;

@@ -7,6 +7,7 @@ import { spend, type Validation } from "./validation.js";
 /** Returns true if the pattern occurs in the text. Charges the work to the validation's budget. */
 export type PatternTest = (text: string, run: Validation) => boolean;
 
+/** Maximum length of a pattern, in UTF-16 units. Longer patterns are refused. */
 const MAX_LENGTH = 20_000;
 
 /**
@@ -35,8 +36,8 @@ export function compilePattern(source: string, path: string): PatternTest {
 }
 
 /**
- * Compiles with the platform's engine. Prefers Unicode mode, as JSON Schema recommends, but falls back, because
- * patterns that are valid only without it are common.
+ * Compiles with the platform's engine. Prefers Unicode mode, as JSON Schema recommends. Falls back to the older mode,
+ * because patterns that are valid only in that mode are common.
  */
 function compileNative(source: string, path: string): { regex: RegExp; flags: "u" | "" } {
   try {

@@ -49,7 +49,8 @@ export function compile(main: LocatedSchema, resources: SchemaResources, formats
   return { check: root.check, scope: dynamic.size === 0 ? undefined : [main.resource] };
 }
 
-// A pattern takes about 0.05 ms to compile, so this bounds the time of registration to about 10 ms.
+// Maximum number of different patterns in one schema. A pattern takes about 0.05 ms to compile, so the limit bounds the
+// time of registration to about 10 ms.
 const MAX_PATTERNS = 200;
 
 function compileOnce(patterns: Map<string, PatternTest>, source: string, path: string): PatternTest {
@@ -64,7 +65,7 @@ function compileOnce(patterns: Map<string, PatternTest>, source: string, path: s
 }
 
 /**
- * Compiles the targets of dynamic references. One target can reveal more resources and names, so this repeats until
+ * Compiles the targets of dynamic references. One target can lead to more resources and names, so this repeats until
  * nothing new appears.
  */
 function fillDynamicNodes(compiler: Compiler, dynamic: Map<string, Map<SchemaResource, Node>>): void {
@@ -102,7 +103,7 @@ function compileNode(
   return node;
 }
 
-// Shared by all schemas. Most need only one or two of the five lists, and empty lists would dominate memory.
+// Shared by all schemas. Most schemas need only one or two of the five lists, and empty lists would dominate memory.
 const NO_CHECKS: never[] = [];
 Object.freeze(NO_CHECKS);
 
@@ -221,9 +222,10 @@ const KIND_OF = new Map<string, number>(
 );
 
 /**
- * The groups whose keywords a schema uses.
+ * Returns the groups whose keywords a schema uses.
  *
- * Most schemas are leaves with one or two keywords, so looking up all sixty would be most of the work of compiling.
+ * Most schemas are leaves with one or two keywords, so looking up every known keyword would be most of the work of
+ * compiling.
  */
 function kindsIn(schema: JsonSchemaObject): number {
   let kinds = 0;

@@ -17,7 +17,7 @@ export function splitPointer(pointer: string): string[] {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The own member of an object or array that a token names. Undefined if there is none. */
+/** Returns the own member of an object or array that a token names, or undefined if there is none. */
 export function pointedMember(value: unknown, token: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, token)?.value;

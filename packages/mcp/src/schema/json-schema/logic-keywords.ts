@@ -39,7 +39,7 @@ function nodesOf(builder: SchemaBuilder, keyword: string): readonly Node[] | und
   return nodes;
 }
 
-/** Checks without recording issues, because a failure here does not make the value invalid. */
+/** Checks without recording issues, because a mismatch with this schema does not make the value invalid. */
 function silently(node: Node, value: unknown, run: Validation, seen: EvaluatedMembers | undefined): boolean {
   const collected = run.issues;
   run.issues = undefined;
@@ -94,7 +94,7 @@ function oneOf(nodes: readonly Node[]): Check {
   };
 }
 
-/** Counts the matching schemas, but stops at two: the exact number makes no difference. */
+/** Counts the matching schemas, but stops at two, because any higher number has the same result. */
 function countMatches(nodes: readonly Node[], value: unknown, run: Validation): number {
   let count = 0;
   for (const node of nodes) if (node.check(value, run, undefined) && ++count > 1) break;
@@ -121,13 +121,14 @@ function tryBranch(
   return ok;
 }
 
-// Without a limit, nested alternatives would multiply the length of the message.
+// Maximum length of the reasons in a message, in UTF-16 units. Without a limit, nested alternatives would multiply the
+// length.
 const MAX_MESSAGE = 300;
 
 /**
  * Explains why no alternative matched.
  *
- * If exactly one alternative fails inside the value while all others fail at its root (wrong type, wrong constant),
+ * If exactly one alternative fails only inside the value, while all others fail at its root (wrong type, wrong constant),
  * that alternative is most likely the intended one, so only its issues are reported.
  */
 function failBranches(run: Validation, keyword: string, branches: readonly Branch[]): false {
@@ -166,7 +167,7 @@ export function withUnevaluated(builder: SchemaBuilder, others: Check): Check {
   if (properties === undefined && items === undefined) return others;
   return (value, run, outer) => {
     const seen = newEvaluatedMembers(run);
-    // After a failure the set of evaluated members is incomplete.
+    // After a failure the set of evaluated members is incomplete, so the unevaluated members are unknown.
     if (!others(value, run, seen)) return false;
     if (items !== undefined && Array.isArray(value) && !checkItems(items, value, run, seen)) return false;
     if (properties !== undefined && isSchemaObject(value) && !checkProperties(properties, value, run, seen)) {

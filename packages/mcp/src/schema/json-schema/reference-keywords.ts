@@ -18,11 +18,13 @@ function resolve(builder: SchemaBuilder, reference: string, keyword: string): Lo
 function targetNode(builder: SchemaBuilder, target: LocatedSchema): Node {
   const node = builder.compiler.node(target.schema, target.resource, target.path);
   if (target.resource === builder.resource) return node;
-  // The node may not be compiled yet, so its check is read when it runs.
+  // The node may not be compiled yet, so `node.check` is read only when the check runs.
   return { check: withDynamicScope(target.resource, (value, run, seen) => node.check(value, run, seen)) };
 }
 
-/** Calls a node that may not be compiled yet. All recursion passes through this function, so it counts the depth. */
+/**
+ * Calls a node that may not be compiled yet. All recursion passes through this function, so the depth is counted here.
+ */
 function nodeCheck(node: Node): Check {
   return (value, run, seen) => {
     if (++run.depth > run.budget.depth) {

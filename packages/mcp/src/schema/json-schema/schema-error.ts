@@ -3,7 +3,7 @@
  *
  * - `invalid_schema`: a keyword has a value that its dialect does not allow.
  * - `dialect_unsupported`: `$schema` names a dialect other than 2020-12 and draft-07.
- * - `unresolved_ref`: a `$ref` points outside the schema. References are never fetched.
+ * - `unresolved_ref`: a reference has no target, or points to a document that was not passed. Documents are never fetched.
  * - `unsupported_pattern`: a regular expression cannot be matched in linear time.
  * - `too_complex`: a limit on schema size or validation cost was reached.
  * - `conversion_unavailable`: a Standard Schema cannot be converted to JSON Schema, and no adapter was passed.

@@ -22,20 +22,22 @@ export interface LocatedSchema {
   readonly path: string;
 }
 
-/** All schema resources that one compilation may refer to. None is ever fetched. */
+/** All schema resources that one compilation may refer to. They are never fetched. */
 export interface SchemaResources {
   /** Resources in order of discovery. Grows while references lead into further documents. */
   readonly all: readonly SchemaResource[];
-  /** The resource that a schema object belongs to. Undefined if the document has no `$id` and no anchors. */
+  /** Returns the resource that a schema object belongs to. Undefined if the document has no `$id` and no anchors. */
   ownerOf(schema: JsonSchemaObject): SchemaResource | undefined;
-  /** Resolves a reference in the resource `from`. Throws `unresolved_ref` with `path` if it has no target. */
+  /**
+   * Resolves a reference in the resource `from`. Throws `unresolved_ref` with `path` if the reference has no target.
+   */
   resolve(reference: string, from: SchemaResource, path: string): LocatedSchema;
 }
 
-// The base for relative references in documents without an absolute $id.
+// The base for relative references in documents without an absolute `$id`.
 const DEFAULT_BASE_URI = "schema:///";
 
-/** Indexes a document. `documents` contains the other documents, by URI, that its references may point to. */
+/** Indexes a document. `documents` contains the other documents, by URI, to which references may point. */
 export function indexResources(
   root: JsonSchema,
   documents: Readonly<Record<string, unknown>>,
@@ -167,7 +169,7 @@ class ResourceIndex implements SchemaResources {
   }
 }
 
-/** True if `$id` or an anchor occurs anywhere. Most schemas have neither and need no index. */
+/** True if `$id` or an anchor occurs anywhere in a value. Most schemas have neither and need no index. */
 function hasIdentifiers(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("$id" in value || "$anchor" in value || "$dynamicAnchor" in value) return true;
@@ -190,7 +192,7 @@ function absolute(reference: string, base: string): string {
   try {
     return new URL(reference, base).href.replace(/#$/, "");
   } catch {
-    // An identifier that is not a valid URL can still be equal to another one.
+    // An identifier that is not a valid URL is used unchanged, because it can still be equal to another identifier.
     return reference;
   }
 }
@@ -249,7 +251,7 @@ const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
   ),
 ]);
 
-/** The form in which a keyword holds subschemas. Undefined for a keyword without subschemas. */
+/** Returns the form in which a keyword holds subschemas, or undefined for a keyword without subschemas. */
 export function subschemasOf(keyword: string): "schemas" | "map" | undefined {
   return SUBSCHEMAS.get(keyword);
 }

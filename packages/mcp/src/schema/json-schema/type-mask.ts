@@ -1,6 +1,6 @@
 import type { JsonSchemaType } from "./json-schema.js";
 
-/** The bit of each JSON type. The type of an integral number is the `integer` bit, and `number` also accepts it. */
+/** The bit of each JSON type. An integral number has the `integer` bit, and the type `number` accepts it too. */
 export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {
   null: 1,
   boolean: 2,
@@ -18,7 +18,10 @@ export function isTypeName(name: unknown): name is JsonSchemaType {
   return typeof name === "string" && Object.hasOwn(TYPE_BITS, name);
 }
 
-/** The bit of a value's type. An integral number has the `integer` bit. 0 for a value that JSON cannot represent. */
+/**
+ * Returns the bit of a value's type, or 0 for a value that JSON cannot represent. An integral number has the `integer`
+ * bit.
+ */
 export function typeBit(value: unknown): number {
   switch (typeof value) {
     case "string":

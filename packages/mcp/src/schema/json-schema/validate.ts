@@ -9,8 +9,9 @@ import { type Budget, type SchemaIssue, startValidation, tooComplex, type Valida
 /** Limits on the size of a schema and the work of a validation. The error names the limit that was reached. */
 export interface SchemaLimits {
   /**
-   * Maximum steps of one validation, about one per subschema applied to a value. Default: 500,000, which takes less
-   * than 50 ms. The limit is a number of steps instead of a time, so that the same value always has the same result.
+   * Maximum number of steps of one validation, about one per subschema applied to a value. Default: 500,000, which take
+   * less than 50 ms. The limit is a number of steps instead of a time, so that the same value always has the same
+   * result.
    */
   readonly steps?: number;
   /** Maximum nesting of `$ref`s in one validation. Default: 400, which fits the call stack of every runtime. */
@@ -31,9 +32,9 @@ export interface SchemaLimits {
 
 /** Options for compiling a JSON Schema. */
 export interface CompileOptions {
-  /** Documents, by URI, that `$ref` and `$schema` may refer to. None is ever fetched. Default: none. */
+  /** Documents, by URI, that `$ref` and `$dynamicRef` may refer to. Documents are never fetched. Default: none. */
   readonly schemas?: Readonly<Record<string, unknown>> | undefined;
-  /** Checks for `format`. Default: `format` is an annotation, as in JSON Schema. */
+  /** Checks for `format`, by format name. Default: none, so that `format` is only an annotation, as in JSON Schema. */
   readonly formats?: Formats | undefined;
   /** Limits on the schema and its validations. Each has a default. */
   readonly limits?: SchemaLimits | undefined;
@@ -95,14 +96,16 @@ function validate(compiled: CompiledSchema, budget: Budget, value: unknown): Val
   return { valid: false, errors: explain(compiled, budget, value) };
 }
 
-/** Validates a second time to collect issues, so that matching values, the common case, never pay for messages. */
+/**
+ * Validates a second time to collect issues, so that validating a matching value, the common case, creates no messages.
+ */
 function explain(compiled: CompiledSchema, budget: Budget, value: unknown): readonly SchemaIssue[] {
   const run: Validation = { ...startValidation(budget, compiled.scope), issues: [] };
   const { issues = [] } = run;
   try {
     compiled.check(value, run, undefined);
   } catch (error) {
-    // The value is known not to match. If the budget ends here, the issues so far are enough.
+    // The value is known not to match. If the budget is used up here, the issues found so far are enough.
     if (!(error instanceof SchemaError || error instanceof RangeError)) throw error;
   }
   return issues.length > 0 ? issues : [{ path: "", keyword: "", message: "does not match the schema" }];

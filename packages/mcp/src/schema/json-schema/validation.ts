@@ -26,7 +26,7 @@ export interface Validation {
   fuel: number;
   /** Steps of the budget that are not yet available as fuel. */
   left: number;
-  /** The current nesting of `$ref`s. Recursion in a schema always passes through one. */
+  /** The current nesting of `$ref`s. Recursion in a schema always passes through a `$ref` or `$dynamicRef`. */
   depth: number;
   /** The issues found so far. Absent in the first pass, which stops at the first failure. */
   issues: { path: string; keyword: string; message: string }[] | undefined;
@@ -34,7 +34,10 @@ export interface Validation {
   readonly scope: SchemaResource[] | undefined;
 }
 
-/** The members of an object or array that matching subschemas have evaluated. `unevaluated*` reads them. */
+/**
+ * The members of an object or array that matching subschemas have evaluated. `unevaluatedProperties` and
+ * `unevaluatedItems` apply to the other members.
+ */
 export interface EvaluatedMembers {
   allProperties: boolean;
   properties: Set<string> | undefined;
@@ -47,7 +50,7 @@ export interface EvaluatedMembers {
 /** Returns true if the value matches. Otherwise records the reason if `run.issues` is present. */
 export type Check<T = unknown> = (value: T, run: Validation, seen: EvaluatedMembers | undefined) => boolean;
 
-// A check only decrements a counter. The budget is read once per portion.
+// Number of steps that `refuel` moves from the budget at once, so that a check only decrements a counter.
 const FUEL_PORTION = 4096;
 
 export function startValidation(budget: Budget, scope: readonly SchemaResource[] | undefined): Validation {
@@ -61,7 +64,7 @@ export function startValidation(budget: Budget, scope: readonly SchemaResource[]
   };
 }
 
-/** Charges work other than calling a check: string lengths, keys, list items. */
+/** Charges work other than calling a check: reading strings, keys and list items. */
 export function spend(run: Validation, steps: number): void {
   run.fuel -= steps;
   if (run.fuel < 0) refuel(run);
@@ -95,9 +98,9 @@ export function wantsMoreIssues(run: Validation): boolean {
 }
 
 /**
- * Prefixes the issues recorded since `from` with the member that they are about.
+ * Prefixes the paths of the issues recorded since `from` with the member `key`.
  *
- * Paths are built while failures propagate outwards, so that matching values pay nothing for them.
+ * Paths are built while failures propagate outwards, so that matching values need no paths.
  */
 export function nest(run: Validation, from: number, key: string | number): void {
   if (run.issues === undefined) return;

@@ -12,13 +12,14 @@ interface Program {
   readonly states: readonly State[];
   readonly start: number;
   /**
-   * True for lookaheads. They are scanned from the end of the text, so that one pass finds the result at every
+   * True for lookaheads. They are scanned from the end of the text, so that one pass finds their result at every
    * position.
    */
   readonly backward: boolean;
 }
 
-// Matching costs up to states × characters. 2,000 states allow counted repetitions of several hundred.
+// Maximum number of states. Matching costs up to states × characters. 2,000 states allow counted repetitions of several
+// hundred. Larger patterns are refused.
 const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
@@ -41,7 +42,7 @@ export function compileAutomaton<R>(
     spend(run, text.length >> 1);
     const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
-    // An inner lookaround precedes the outer one, so its results are ready.
+    // A lookaround inside another one precedes it in the list, so its results are ready.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
       scan(look, points, answers, spend, run, answer);
@@ -114,7 +115,7 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
 /**
  * Follows all states over the text, starting a new match at every position.
  *
- * Without `answer`, returns true if the pattern occurs. With it, records every position where a match ends.
+ * Without `answer`, returns true if the pattern occurs. With `answer`, marks every position where a match ends.
  */
 function scan<R>(
   { states, start, backward }: Program,

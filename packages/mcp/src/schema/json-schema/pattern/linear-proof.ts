@@ -3,8 +3,12 @@ import { areDisjoint, type CharSet, type PatternTree } from "./pattern-tree.js";
 /** The reason why a backtracking engine matches an unambiguous pattern in linear time. */
 export type LinearProof = "anchored" | "short";
 
-// Comparing places is quadratic, so larger patterns are left to the automaton.
+// Maximum number of places in a pattern. Comparing places is quadratic, so larger patterns are left to the automaton.
 const MAX_PLACES = 300;
+/**
+ * Maximum length of a match without an anchor, in characters. A search tries every start, so longer matches are left to
+ * the automaton.
+ */
 const MAX_SEARCHED_LENGTH = 64;
 
 /**
@@ -36,7 +40,7 @@ function isEdge(tree: PatternTree | undefined, at: string): boolean {
   return tree?.kind === "edge" && tree.at === at;
 }
 
-/** The length of the longest text that a pattern without lookarounds can match. */
+/** Returns the length of the longest text that a pattern without lookarounds can match. */
 function maxLength(tree: PatternTree): number {
   switch (tree.kind) {
     case "char":
@@ -109,7 +113,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
       });
     case "either": {
       const shapes = tree.parts.map((part) => shapeOf(part, places));
-      // Two empty alternatives double the work for the rest of the pattern.
+      // Two empty alternatives would double the work for the rest of the pattern, so they count as ambiguous.
       if (shapes.filter(({ empty }) => empty).length > 1) throw new AmbiguousPattern();
       return {
         first: shapes.flatMap(({ first }) => first),
@@ -120,7 +124,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
     case "repeat": {
       const body = shapeOf(tree.body, places);
       if (body.empty || tree.max === 0) throw new AmbiguousPattern();
-      // Treating a counted repetition as unbounded can only find more ambiguity.
+      // Treating a counted repetition as unbounded can only find more ambiguity, so the proof stays valid.
       if (tree.max > 1) join(body.last, body.first);
       return tree.min === 0 ? { ...body, empty: true } : body;
     }

@@ -170,10 +170,10 @@ function literalSet(text: string): CharSet {
 }
 
 /**
- * The set of a character class or escape, from its source.
+ * Returns the set of a character class or escape, from its source.
  *
  * The platform's own regular expressions test membership, one character at a time. That takes constant time and agrees
- * with them on every class and Unicode property.
+ * with the platform on every class and Unicode property.
  */
 export function charSet(source: string, flags: "u" | ""): CharSet {
   const one = new RegExp(`^${source}$`, flags);
