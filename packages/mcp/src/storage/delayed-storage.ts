@@ -11,7 +11,7 @@ const microtasks: Delay = async (turns) => {
  * Wraps a storage so that every call settles late, as over a network. Each call stays atomic.
  *
  * For tests of code that uses a storage: code that was tested only with memory may rely on synchronous answers. Calls
- * on keys and streams have different delays, so that later ones overtake earlier ones. Messages stay in order.
+ * on keys and streams have different delays, so that later calls overtake earlier ones. Messages stay in order.
  */
 export function delayedStorage(storage: Storage, delay: Delay = microtasks): Storage {
   let calls = 0;

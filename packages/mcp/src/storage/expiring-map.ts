@@ -1,18 +1,22 @@
 import { StorageError } from "./storage.js";
 
-/** Number of further entries that each access checks. Two, so that removal is faster than insertion. */
+/**
+ * Number of further entries that each `get` checks. Two, so that expired entries are removed faster than new ones are
+ * added.
+ */
 const STEP = 2;
 /**
- * Minimum time between full sweeps. A sweep is linear in the size of the map, and a full map must not sweep on every
- * insert.
+ * Minimum time between full sweeps, in milliseconds. A sweep is linear in the size of the map, so a full map must not
+ * sweep on every insert.
  */
 const FULL_SWEEP_EVERY_MS = 1_000;
 
 /**
- * A map whose entries expire without a timer: each access checks its own key and a few others.
+ * A map whose entries expire without a timer: each `get` checks its own key and a few others.
  *
- * `isLive` returns true if an entry is still valid. It may trim the entry. `onRemove` is called for every removed entry.
- * The time is an argument, so that an entry that is live at the start of an operation stays live until its end.
+ * `isLive` returns true if an entry is still valid. It may remove expired parts of the entry. `onRemove` is called for
+ * every removed entry. The time is an argument, so that an entry that is live at the start of an operation stays live
+ * until its end.
  */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, V>();
@@ -31,7 +35,7 @@ export class ExpiringMap<V> {
     return this.#entries.size;
   }
 
-  /** The entry, if it is live at `now`. */
+  /** Returns the entry, if it is live at `now`. */
   get(key: string, now: number): V | undefined {
     this.#step(now);
     const value = this.#entries.get(key);
@@ -54,7 +58,7 @@ export class ExpiringMap<V> {
     return true;
   }
 
-  /** True if one more entry fits. Sweeps first if the map is full. */
+  /** True if one more entry fits. If the map is full, first removes expired entries. */
   hasRoom(limit: number, now: number): boolean {
     if (this.size >= limit) this.sweepIfDue(now);
     return this.size < limit;
@@ -100,7 +104,7 @@ export class ExpiringMap<V> {
 /**
  * One size limit for several stores.
  *
- * Counts UTF-16 units, because `length` is free to read. Each takes one or two bytes of memory.
+ * Counts UTF-16 units, because `length` is free to read. Each unit takes one or two bytes of memory.
  */
 export class ByteBudget {
   readonly #maximum: number;
@@ -115,8 +119,7 @@ export class ByteBudget {
   }
 
   /**
-   * Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so that a failed write changes
-   * nothing.
+   * Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so that a failed write has no effect.
    */
   ensure(bytes: number, makeRoom: () => void): void {
     if (this.#used + bytes > this.#maximum) makeRoom();

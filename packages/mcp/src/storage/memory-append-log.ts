@@ -7,7 +7,9 @@ interface MemoryLogEntry extends LogEntry {
 
 interface Stream {
   readonly name: string;
-  /** Entries from `head` on are live and have consecutive ids. Entries before it are evicted and not yet removed. */
+  /**
+   * Entries from `head` on are live and have consecutive ids. Entries before `head` are evicted and not yet removed.
+   */
   entries: MemoryLogEntry[];
   head: number;
   /** UTF-16 units of the live entries. */
@@ -25,7 +27,7 @@ export class MemoryAppendLog implements AppendLog {
   readonly #maxStreams: number;
   readonly #budget: ByteBudget;
   readonly #streams: ExpiringMap<Stream>;
-  /** The highest id of any deleted stream. New streams start above it, so that ids never repeat for a name. */
+  /** The highest id of any removed stream. New streams start above it, so that ids never repeat for a name. */
   #idsUsed = 0;
 
   constructor(now: () => number, maxStreams: number, budget: ByteBudget) {
@@ -116,7 +118,8 @@ export class MemoryAppendLog implements AppendLog {
     stream.head++;
     stream.bytes -= length;
     this.#budget.release(length);
-    // Compacting once half of the array is evicted keeps the amortized cost constant and memory within twice the limit.
+    // Compacting when more than half of the array is evicted keeps the amortized cost constant and memory within twice
+    // the limit.
     if (stream.head * 2 > stream.entries.length) {
       stream.entries = stream.entries.slice(stream.head);
       stream.head = 0;
@@ -138,7 +141,7 @@ function liveCount(stream: Stream): number {
   return stream.entries.length - stream.head;
 }
 
-/** The number and size of the oldest entries that must be evicted to make room for a new one of `length`. */
+/** Returns the number and size of the oldest entries that must be evicted to make room for a new entry of `length`. */
 function entriesToEvict(stream: Stream, length: number, limits: LogLimits): { count: number; bytes: number } {
   const all = liveCount(stream);
   let count = 0;
@@ -150,7 +153,7 @@ function entriesToEvict(stream: Stream, length: number, limits: LogLimits): { co
   return { count, bytes };
 }
 
-/** Limits the lifetime of older entries, because none may outlive a newer one. */
+/** Shortens the lifetime of older entries, because no entry may outlive a newer one. */
 function shortenOlder(stream: Stream, expiresAt: number): void {
   for (let index = stream.entries.length - 1; index >= stream.head; index--) {
     const older = stream.entries[index];

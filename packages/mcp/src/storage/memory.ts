@@ -5,7 +5,7 @@ import { MemoryAppendLog } from "./memory-append-log.js";
 import { MemoryKeyValue } from "./memory-key-value.js";
 import { type PubSub, type Storage, StorageError } from "./storage.js";
 
-/** The limits of a memory storage. */
+/** The limits of a memory storage. A write or subscription beyond a limit throws a `StorageError`. */
 export interface MemoryLimits {
   /** Maximum number of keys. Default: 100,000, ten times the sessions of a busy process. */
   readonly maxKeys: number;
@@ -29,7 +29,7 @@ export interface MemoryStorageOptions {
   readonly clock: { now(): number; monotonic?(): number };
   /** Limits on the content. Each has a default. */
   readonly limits?: Some<MemoryLimits> | undefined;
-  /** Receives the errors thrown by a subscriber's `deliver`. Default: they are ignored. */
+  /** Receives the errors thrown by a subscriber's `deliver`. Default: the errors are ignored. */
   readonly onDeliverError?: ((error: unknown, topic: string) => void) | undefined;
 }
 
@@ -69,7 +69,7 @@ const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
 };
 
 /**
- * Creates a storage in the memory of this process. It starts no timer: each access also removes a few expired entries.
+ * Creates a storage in the memory of this process. It starts no timer: each read also removes a few expired entries.
  */
 export function createMemoryStorage(options: MemoryStorageOptions): MemoryStorage {
   const limits = withDefaults(DEFAULT_MEMORY_LIMITS, options.limits);
@@ -110,8 +110,8 @@ interface Delivery {
 /**
  * Publishes messages within this process.
  *
- * `publish` delivers before it returns. A `publish` that a `deliver` calls is queued until the current delivery has
- * finished, so that every subscription sees the same order.
+ * `publish` delivers before it returns. A `publish` inside `deliver` is queued until the current delivery has finished, so
+ * that every subscription sees the same order.
  */
 export class MemoryPubSub implements PubSub {
   readonly #maxSubscriptions: number;

@@ -4,7 +4,7 @@
  *
  * Rules for every method of every store:
  *
- * - It returns `T` or `Promise<T>`, so that memory can be synchronous. Callers MUST `await` or handle both.
+ * - It returns `T` or `Promise<T>`, so that a store in memory can be synchronous. Callers MUST `await` or handle both.
  * - It MUST be atomic: no other call observes a partial effect. Each method fits one Lua script or SQL transaction.
  * - Keys, streams, topics, values, entries and messages may be any string, including U+0000, `__proto__` and the empty
  *   string, but MUST NOT contain lone surrogates. The three stores have separate namespaces.
@@ -14,7 +14,7 @@
  * - An expired entry MUST be indistinguishable from one that never existed, even if it is still in memory.
  * - Times are whole milliseconds. A `ttlMs` or `maxAgeMs` of 0 or less means "already expired".
  * - Related keys, streams and topics have the same text in their first pair of braces (`http/session/{id}`). A sharded
- *   store may use it to place them on the same shard. Correctness does not depend on it.
+ *   store may use this text to place them on the same shard. Correctness does not depend on their placement.
  */
 export interface Storage {
   /** Values by key, with compare-and-set and expiry. */
@@ -74,7 +74,7 @@ export interface KeyValue {
 export interface LogLimits {
   /** Maximum number of entries, at least 1. */
   readonly maxEntries: number;
-  /** Maximum size of all entries, in UTF-8 bytes. A driver may estimate it, by at most a factor of 3. */
+  /** Maximum size of all entries, in UTF-8 bytes. A driver may estimate the size, by at most a factor of 3. */
   readonly maxBytes: number;
   /**
    * Lifetime of this entry in milliseconds, and the upper bound for older entries: an older entry never outlives a
@@ -93,7 +93,10 @@ export interface LogEntry {
   readonly entry: string;
 }
 
-/** The result of a read: entries in order, or `evicted: true` if some of the requested entries are gone. */
+/**
+ * The result of a read: entries in order, or `evicted: true` if some of the requested entries are gone or `afterId` is
+ * not a position in the stream.
+ */
 export type LogRead =
   | {
       /** False if no requested entry is gone. */
@@ -106,7 +109,7 @@ export type LogRead =
       readonly evicted: true;
     };
 
-/** Ordered entries by stream. The oldest are evicted first. */
+/** Ordered entries by stream. The oldest entries are evicted first. */
 export interface AppendLog {
   /**
    * Adds `entry` and returns its id, a positive integer.
@@ -120,15 +123,15 @@ export interface AppendLog {
   /**
    * Returns up to `limit` entries with ids above `afterId`, oldest first.
    *
-   * MUST return `evicted: true` if an entry of this stream above `afterId` is gone (evicted or too old), if `afterId`
-   * is above the newest id, or if it belongs to an earlier stream of this name or to none. A reader must learn about a
-   * gap, not skip it. With `afterId` 0 it reads from the beginning: an absent stream then has no entries, and a stream
+   * MUST return `evicted: true` if an entry of this stream above `afterId` is gone (evicted or too old), if `afterId` is
+   * above the newest id, or if `afterId` belongs to an earlier stream of this name or to none. A reader must learn about
+   * a gap, not skip it. With `afterId` 0, reads from the beginning: an absent stream then has no entries, and a stream
    * that has lost entries returns `evicted: true`.
    */
   read(stream: string, afterId: number, limit: number): LogRead | Promise<LogRead>;
   /** Restarts the lifetime of a stream. Returns false and creates nothing if the stream is absent. */
   touch(stream: string, ttlMs: number): boolean | Promise<boolean>;
-  /** Deletes the stream. Does nothing if it is absent. */
+  /** Deletes the stream. Does nothing if the stream is absent. */
   drop(stream: string): void | Promise<void>;
 }
 
@@ -138,24 +141,26 @@ export type Unsubscribe = () => void | Promise<void>;
 /**
  * Messages to the current subscribers.
  *
- * Each subscription MUST receive every message published after `subscribe` settled exactly once, including the
- * publisher's own. It MUST receive one publisher's messages on one topic in the order of the `publish` calls.
+ * Each subscription MUST receive, exactly once, every message that is published after `subscribe` has settled, including
+ * the publisher's own messages. It MUST receive one publisher's messages on one topic in the order of the `publish`
+ * calls.
  *
  * If a driver loses its connection, messages may be lost but never repeated. Put data that must survive into the log,
- * and publish a message as the hint to read it. The driver reports every such interruption by `onGap`. The subscriber
- * then reads again what it needs.
+ * and publish a message as the hint to read the log. The driver reports every such interruption by `onGap`. The
+ * subscriber then reads again what it needs.
  */
 export interface PubSub {
-  /** Publishes a message. Settles when the store has accepted it. `deliver` may run before or after that. */
+  /** Publishes a message. Settles when the store has accepted the message. `deliver` may run before or after that. */
   publish(topic: string, message: string): void | Promise<void>;
   /**
-   * Calls `deliver` for each message until the returned function settles. After that, the driver MUST NOT call it.
-   * `deliver` MUST NOT throw. If it does, the driver MUST still deliver to the other subscriptions. Subscribing the
-   * same function twice creates two subscriptions. Unsubscribing twice does nothing.
+   * Calls `deliver` for each message until the returned function settles. After that, the driver MUST NOT call
+   * `deliver`. `deliver` MUST NOT throw. If it does, the driver MUST still deliver to the other subscriptions.
+   * Subscribing the same function twice creates two subscriptions. Unsubscribing twice does nothing.
    *
    * After each interruption the driver MUST call `onGap` once, when messages arrive again and before it delivers the
-   * first of them. The rules for `deliver` apply to it too. `subscribe` settles only when the store has accepted the
-   * subscription, and rejects if it does not: a driver that cannot reach its store MUST NOT pretend to be subscribed.
+   * first of them. The rules for `deliver` apply to `onGap` too. `subscribe` settles only when the store has accepted the
+   * subscription, and rejects if the store does not accept it: a driver that cannot reach its store MUST NOT pretend to
+   * be subscribed.
    */
   subscribe(topic: string, deliver: (message: string) => void, onGap?: () => void): Unsubscribe | Promise<Unsubscribe>;
 }

@@ -2,7 +2,10 @@ import type { Storage } from "../storage.js";
 
 /** The clock of a storage under test. */
 export interface ContractClock {
-  /** Lets `ms` milliseconds pass: waits for a real store, or moves the simulated clock of a memory storage. */
+  /**
+   * Lets `ms` milliseconds pass: really waits if the store uses a real clock, or moves the simulated clock of a memory
+   * storage.
+   */
   advance(ms: number): void | Promise<void>;
 }
 
@@ -10,7 +13,9 @@ export interface ContractClock {
 export interface StorageCase {
   /** The rule as a sentence, for the title of the test. */
   readonly name: string;
-  /** True if `run` needs a clock. Times are multiples of 100 ms, so that a real store can wait for them. */
+  /**
+   * True if `run` needs a clock. Times are multiples of 100 ms, so that a test with a real clock can wait for them.
+   */
   readonly timed: boolean;
   /**
    * Throws if the storage breaks the rule.
@@ -41,7 +46,7 @@ export function timedCase(
   };
 }
 
-/** Throws unless both have the same JSON text. `undefined` equals only itself. */
+/** Throws unless both values have the same JSON text. `undefined` equals only itself. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   const got = JSON.stringify(actual);
   const text = JSON.stringify(expected);
