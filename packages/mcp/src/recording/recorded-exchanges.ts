@@ -8,7 +8,7 @@ export type RecordedStep =
       readonly kind: "question";
       readonly method: string;
       readonly params: Record<string, unknown>;
-      /** The client's answer, with `result` or `error`. Absent if there was none. */
+      /** The client's answer, with `result` or `error`. Absent if the client did not answer. */
       answer?: Record<string, unknown>;
     };
 
@@ -26,7 +26,7 @@ export interface RecordedExchange {
   readonly steps: RecordedStep[];
   /** The answer. Absent if the session ended or the client cancelled before it arrived. */
   outcome?: RecordedOutcome;
-  /** Messages about no request that arrived after this one was answered. */
+  /** Messages of the server that belong to no request and arrived after the answer to this request. */
   readonly after: RecordedStep[];
 }
 
@@ -43,7 +43,7 @@ interface OpenExchange {
   readonly progressToken: unknown;
 }
 
-/** The method of streams that stay open for changes. Messages on them belong to no other request. */
+/** The method of streams that stay open for changes. Messages on such a stream are not grouped under its request. */
 const LISTEN = "subscriptions/listen";
 
 class ExchangeSorter {
@@ -110,7 +110,10 @@ class ExchangeSorter {
     this.#asked.set(key, question);
   }
 
-  /** The request that a message of the server belongs to: the one that it names, or else the latest open one. */
+  /**
+   * Returns the open request that a message of the server belongs to. Progress belongs to the request with its token.
+   * Any other message belongs to the request on whose stream it arrived, or else to the latest open request.
+   */
   #openFor(
     method: string,
     params: Record<string, unknown>,

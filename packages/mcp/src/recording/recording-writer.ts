@@ -19,15 +19,18 @@ export interface RecordingOptions {
   /** Removes secrets from the target and from every message. Default: nothing is removed. */
   readonly redactor?: Redactor | undefined;
   /**
-   * Maximum size in bytes. Later messages are omitted, and a note says so. Default: 64 MiB, the most that
-   * `parseRecording` reads.
+   * Maximum size in bytes. Later messages are omitted, and a note at the end reports the limit. Default: 64 MiB, the
+   * maximum that `parseRecording` reads.
    */
   readonly maxBytes?: number | undefined;
   /** Called once with the note if the recording ends before its session. */
   readonly onNote?: ((note: string) => void) | undefined;
 }
 
-/** Maximum number of messages to buffer during the handshake, which has a handful. */
+/**
+ * Maximum number of messages to buffer before `established`. A handshake has only a few messages. Beyond the limit, the
+ * header is written with what is known.
+ */
 const MAX_BUFFERED_MESSAGES = 100;
 /** Bytes reserved for the note that explains why a recording ends. */
 const NOTE_BYTES = 200;
@@ -41,7 +44,10 @@ export class RecordingWriter {
   #bytes = 0;
   #ended = false;
 
-  /** `write` receives each line with its line break. Its errors propagate to the caller of the method. */
+  /**
+   * `write` receives each line with its line break. Errors of `write` propagate to the caller of `add`, `established`
+   * or `stop`.
+   */
   constructor(options: RecordingOptions, write: (line: string) => void) {
     this.#options = options;
     this.#write = write;

@@ -8,7 +8,7 @@ export const RECORDING_VERSION = 1;
 
 /** The recorded server, without secrets. */
 export interface RecordedTarget {
-  /** The way to reach it: an HTTP URL, a command to start, or a module to import. */
+  /** How clients reach the server: at an HTTP URL, by starting a command, or by importing a module. */
   readonly kind: "url" | "command" | "module";
   /** The URL, command or path. */
   readonly name: string;
@@ -42,7 +42,7 @@ export interface RecordedMessage {
   readonly message: Readonly<Record<string, unknown>>;
   /** The id of the request on whose stream a message of the server arrived. Absent if unknown. */
   readonly about?: string | number;
-  /** The number of the connection within the session, from 1. Absent for the first. */
+  /** The number of the connection within the session, from 1. Absent for the first connection. */
   readonly connection?: number;
 }
 
@@ -61,10 +61,10 @@ export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Parses the text of a recording. `name` stands for the text in errors, for example its file name. Throws
- * `invalid_definition` with the number of the invalid line.
+ * `invalid_definition`, with the number of the line if a single line is invalid.
  */
 export function parseRecording(text: string, name: string): Recording {
-  // A text has at least as many bytes as characters.
+  // A text has at least as many UTF-8 bytes as UTF-16 units, so a longer text is certainly too large.
   if (text.length > MAX_RECORDING_BYTES)
     throw recordingError(`${name} is longer than ${MAX_RECORDING_BYTES} bytes`, TOO_LONG_FIX);
   const lines = text.split("\n");
@@ -119,7 +119,10 @@ function isHeader(value: unknown): value is Pick<RecordingHeader, "format" | "ve
   return isObject(value) && value["format"] === RECORDING_FORMAT && typeof value["version"] === "number";
 }
 
-/** True if the members of the header have the right types. A recording may come from an untrusted source. */
+/**
+ * True if the members of the header have the right types. They are checked, because a recording may come from an
+ * untrusted source.
+ */
 function isComplete(header: Partial<Record<keyof RecordingHeader, unknown>>): header is RecordingHeader {
   const { target, server, revision } = header;
   if (!isObject(target) || typeof target["kind"] !== "string" || typeof target["name"] !== "string") return false;
@@ -138,7 +141,7 @@ function isMessage(value: unknown): value is RecordedMessage {
 
 const META = "io.modelcontextprotocol/";
 
-/** The revision and the server of a session, from the answer to its handshake. */
+/** Returns the revision and the server of a session, from the answer to its handshake. */
 export function handshakeOf(messages: readonly RecordedMessage[]): Pick<RecordingHeader, "revision" | "server"> {
   const requests = new Map<unknown, Readonly<Record<string, unknown>>>();
   for (const { direction, message } of messages) {
@@ -154,8 +157,8 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
 }
 
 /**
- * The capabilities that the recorded clients declared, merged, because servers offer some tools only to clients that
- * have them. Several clients may share one connection.
+ * Returns the capabilities that the recorded clients declared, merged, because servers offer some tools only to clients
+ * with certain capabilities. Several clients may share one connection.
  */
 export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = {};

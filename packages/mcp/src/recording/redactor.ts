@@ -34,7 +34,7 @@ export function isSecretName(name: string, value?: unknown): boolean {
   return !(FOLDER_NAME.test(name) && typeof value === "string" && ABSOLUTE_PATH.test(value));
 }
 
-/** Common forms of tokens and keys. None can backtrack far, because each part is a single character class. */
+/** Common forms of tokens and keys. Each part is a single character class, so that no pattern can backtrack far. */
 const SECRET_TEXTS: readonly RegExp[] = [
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=\b(?:bearer|basic)\s{1,4})(?=[\w.~+/-]{0,200}\d)[\w.~+/-]{12,}=*/gi,
@@ -57,7 +57,7 @@ export function looksSecret(text: string): boolean {
   return SECRET_TEXTS.some((pattern) => text.search(pattern) >= 0);
 }
 
-/** Members of a JSON Schema whose members are schemas by name. */
+/** Members of a JSON Schema that contain schemas by name. */
 const SCHEMA_MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /**
  * Maximum nesting of a copied value. No protocol message is nested deeper, so deeper values are replaced as a whole.

@@ -15,7 +15,10 @@ import { type Recording, recordedCapabilities } from "./recording.js";
 import { REDACTED } from "./redactor.js";
 import { type Difference, differencesOf } from "./result-differences.js";
 
-/** Client options for a replay: handlers that answer as recorded, and an observer. Pass all of them to `connect`. */
+/**
+ * Client options for a replay: handlers that answer as recorded, and `onMessage`, which records the server's answers.
+ * Pass all of them to `connect`.
+ */
 export type ReplayClientOptions = Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots" | "onMessage">;
 
 /** A recorded request that is about to be sent or skipped. */
@@ -32,7 +35,7 @@ export interface ReplayedRequest {
 
 /** Options of `replayRecording`. All are optional. */
 export interface ReplayOptions {
-  /** True to call also tools that are not marked as read-only. Default: false, because the server may be in use. */
+  /** True to also call tools that are not marked as read-only. Default: false, because the server may be in use. */
   all?: boolean | undefined;
   /** Paths of results that may differ, such as `structuredContent.time`. `*` matches any name. Default: none. */
   ignore?: readonly string[] | undefined;
@@ -108,7 +111,7 @@ async function readOnlyTools(client: Client, signal: AbortSignal | undefined): P
   return (tool) => names.has(tool);
 }
 
-/** Maximum number of pages per list. A longer list is cut, and so reported as different. */
+/** Maximum number of pages per list. A longer list is cut, and therefore reported as different. */
 const MAX_PAGES = 1_000;
 
 /** Sends a recorded call and returns the server's answer. Joins the pages of a list. */
@@ -136,7 +139,10 @@ async function sendCall(
   return { result: { [member ?? ""]: items } };
 }
 
-/** The client does not send requests that the server does not support. Any other missing answer is a failure. */
+/**
+ * Converts a refusal of the client to send a request that the server does not support to the answer of such a server.
+ * Throws any other error, because then an answer is missing.
+ */
 function missingCapability(error: McpError): RecordedOutcome {
   if (error.kind !== "capability_missing") throw error;
   return { error: { code: METHOD_NOT_FOUND, message: error.message } };
@@ -154,12 +160,12 @@ class LastAnswers {
     if (asked === undefined) return;
     this.#sent.delete(id);
     if (isObject(result)) this.#last.set(asked, { result });
-    // The form of an error was checked before it was shown.
+    // Safe: the form of an error is checked before `onMessage` is called.
     else if (isObject(error))
       this.#last.set(asked, { error: error as Extract<RecordedOutcome, { error: unknown }>["error"] });
   };
 
-  /** Removes and returns the last answer. Undefined if none has arrived since. */
+  /** Removes and returns the last answer to a method. Undefined if none has arrived since the last `pop`. */
   pop(method: string): RecordedOutcome | undefined {
     const last = this.#last.get(method);
     this.#last.delete(method);
@@ -186,14 +192,14 @@ export interface ReplayVerdict {
   readonly differences: readonly Difference[];
 }
 
-/** The reason not to send a request again. Undefined if it may be sent. */
+/** Returns the reason not to send a request, or undefined if it may be sent. */
 function skipReasonOf({ method, params }: RecordedCall, readOnly: (tool: string) => boolean): SkipReason | undefined {
   if (JSON.stringify(params).includes(REDACTED)) return "redacted";
   if (method !== "tools/call" || readOnly(String(params["name"]))) return undefined;
   return "may_change";
 }
 
-/** Compares the answer of a server with the recorded one. */
+/** Compares the server's answer with the recorded answer. */
 function compareAnswer(
   call: RecordedCall,
   now: RecordedOutcome | undefined,
@@ -204,18 +210,18 @@ function compareAnswer(
   return { method, params, verdict: differences.length === 0 ? "same" : "different", differences };
 }
 
-/** The part of an answer to compare, without members that depend on the revision or on caching. */
+/** Returns the part of an answer to compare, without members that depend on the revision or on caching. */
 function comparable(outcome: RecordedOutcome | undefined): unknown {
   if (outcome === undefined) return undefined;
-  // Error codes differ between revisions.
+  // Only the message is compared, because error codes differ between revisions.
   if ("error" in outcome) return { error: outcome.error.message };
   const { _meta, resultType, ttlMs, cacheScope, ...result } = withoutNextCursor(outcome.result);
   return result;
 }
 
 /**
- * Creates options that declare the capabilities of the recorded client and answer as it did. `begin` selects the call
- * whose recorded answers are used.
+ * Creates options that declare the capabilities of the recorded client and answer as that client did. `begin` selects
+ * the call whose recorded answers are used.
  */
 function replayedAnswers(
   exchanges: readonly RecordedExchange[],
@@ -242,7 +248,10 @@ function replayedAnswers(
   };
 }
 
-/** The roots that the recorded client reported. Servers also ask for them between calls. */
+/**
+ * Returns the roots that the recorded client reported. Searches the messages after each answer too, because servers
+ * also ask for the roots between calls.
+ */
 function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult["roots"] {
   const steps = exchanges.flatMap((exchange) => [...exchange.steps, ...exchange.after]);
   const question = steps.find(
@@ -250,6 +259,6 @@ function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult[
   );
   const result = question?.kind === "question" ? question.answer?.["result"] : undefined;
   const roots: unknown = isObject(result) ? result["roots"] : undefined;
-  // Safe, as above.
+  // Safe: recorded answers of clients follow the protocol.
   return Array.isArray(roots) ? (roots as ListRootsResult["roots"]) : [];
 }

@@ -16,7 +16,7 @@ import { RequestMatcher, requestLine } from "./request-matcher.js";
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Creates a server that answers as the recorded one did, to clients of every revision. Rejects with
+ * Creates a server that answers as the recorded server did, to clients of every revision. Rejects with
  * `invalid_definition` if the recording has no complete handshake.
  */
 export async function replayedServer(recording: Recording): Promise<Server> {
@@ -53,8 +53,8 @@ class RecordedServer {
   }
 
   /**
-   * Creates a new connection in the revision of the recording. All connections share the position among repeated
-   * requests.
+   * Creates a new connection in the revision of the recording. If a request was recorded several times, all connections
+   * together get its answers in order.
    */
   makeTransport(): Transport {
     const [here, there] = channelPair();
@@ -68,7 +68,10 @@ class RecordedServer {
     return channelTransport(here, this.#name);
   }
 
-  /** Returns the exchange that answers a request. If there is none, returns an error that names the nearest one. */
+  /**
+   * Returns the exchange that answers a request. If none was recorded, builds the answer to a list request or an
+   * accepted request, and otherwise an error that names the nearest recorded request.
+   */
   answer(method: string, params: Record<string, unknown>): RecordedExchange {
     const found = this.#matcher.next(method, params);
     if (found !== undefined) return withoutOpenCursor(found, this.#matcher);
@@ -84,14 +87,14 @@ class RecordedServer {
 
   /**
    * Sends a notification of a change once. The last exchange is repeated for every equal request, so a client that
-   * lists again on each notification would never finish. `send` returns false if it reached no receiver.
+   * lists again on each notification would never finish. `send` returns false if the notification reached no receiver.
    */
   sendOnce(step: RecordedStep, send: () => boolean): void {
     if (!this.#sent.has(step) && send()) this.#sent.add(step);
   }
 }
 
-/** Requests whose effect is not visible in a recording. */
+/** Requests whose effect is not visible in a recording. They are accepted even if they were not recorded. */
 const ALWAYS_ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 const LISTEN = "subscriptions/listen";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
@@ -104,7 +107,7 @@ class ReplayedConnection {
   readonly #running = new Set<unknown>();
   /** Filters of open listen streams, by the id of their request. */
   readonly #listening = new Map<unknown, Record<string, unknown>>();
-  /** True if changes are sent only on listen streams, as to clients that start with `server/discover`. */
+  /** True if changes are sent only on listen streams, as for clients that start with `server/discover`. */
   #usesListenStreams = false;
   #questionCount = 0;
 
@@ -178,8 +181,8 @@ class ReplayedConnection {
   }
 
   /**
-   * Sends a change on the connection, or on each listen stream whose filter includes it. Returns false if no stream
-   * does.
+   * Sends a change on the connection, or on each listen stream whose filter includes it. Returns false if no filter
+   * includes the change.
    */
   #sendChange(change: string, method: string, params: Record<string, unknown>): boolean {
     if (!this.#usesListenStreams) {

@@ -3,12 +3,12 @@ import type { RecordedExchange } from "./recorded-exchanges.js";
 import { matchesRedacted, REDACTED } from "./redactor.js";
 
 /**
- * Methods that are matched without their parameters: the handshake describes the client, but the answer depends only on
- * the server.
+ * Methods that are matched without their parameters. The parameters of a handshake describe the client, but the answer
+ * depends only on the server.
  */
 const BY_METHOD_ALONE = new Set(["initialize", "server/discover", "ping"]);
 
-/** Exchanges with equal requests, returned one after the other. The last one is then repeated. */
+/** Exchanges with equal requests. They are returned one after the other, and then the last one is repeated. */
 interface EqualRequests {
   readonly request: unknown;
   readonly exchanges: RecordedExchange[];
@@ -50,7 +50,10 @@ export class RequestMatcher {
     return (this.#byKey.get(keyOf(method, request)) ?? this.#findRedacted(method, request)) !== undefined;
   }
 
-  /** The recorded request of this method with the most values in common, in one line. Undefined if there is none. */
+  /**
+   * Returns the recorded request of this method with the most values in common, in one line. Undefined if there is
+   * none.
+   */
   nearest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
     const wanted = leavesOf(comparable(method, params));
     let best: { readonly common: number; readonly exchange: RecordedExchange } | undefined;
@@ -76,14 +79,14 @@ export function requestLine(method: string, params: Readonly<Record<string, unkn
   return `${method} ${text.length > 200 ? `${text.slice(0, 199)}…` : text}`;
 }
 
-/** The part of a request that determines its answer. */
+/** Returns the part of a request that determines its answer. */
 function comparable(method: string, params: Readonly<Record<string, unknown>>): unknown {
   if (BY_METHOD_ALONE.has(method)) return {};
   const { _meta: _unused, inputResponses, arguments: args, task: _task, ...rest } = params;
   return sorted({
     ...rest,
     ...(isObject(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
-    // People answer questions differently. The ids of the answered questions alone identify the round.
+    // People answer questions differently, so only the ids of the answered questions identify the round.
     ...(isObject(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
   });
 }
@@ -99,7 +102,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
 
-/** True if a value could be the one that was recorded and redacted. */
+/** True if redacting a value could have produced the recorded value. */
 function matchesRecorded(recorded: unknown, value: unknown): boolean {
   if (recorded === REDACTED) return typeof value === "string" || typeof value === "number";
   if (typeof recorded === "string") return typeof value === "string" && matchesRedacted(recorded, value);
@@ -115,7 +118,7 @@ function matchesRecorded(recorded: unknown, value: unknown): boolean {
   return names.every((name) => Object.hasOwn(value, name) && matchesRecorded(recorded[name], value[name]));
 }
 
-/** The scalar values inside a value, each with its path. */
+/** Returns the scalar values inside a value, each with its path. */
 function leavesOf(value: unknown, path = "", found = new Set<string>()): Set<string> {
   if (typeof value === "object" && value !== null)
     for (const [name, member] of Object.entries(value)) leavesOf(member, `${path}/${name}`, found);

@@ -11,10 +11,10 @@ export interface Difference {
   readonly now: unknown;
 }
 
-/** Maximum number of reported differences per result. More would add no information. */
+/** Maximum number of reported differences per result. Further differences are not reported. */
 const MAX_DIFFERENCES = 100;
 
-/** Compares a result with a recorded one. Skips the paths in `ignored`, in which `*` matches any name. */
+/** Compares a result with the recorded result. Skips the paths in `ignored`, in which `*` matches any name. */
 export function differencesOf(recorded: unknown, now: unknown, ignored: readonly string[] = []): Difference[] {
   const found: Difference[] = [];
   compare(recorded, now, [], { found, ignored: ignored.map((path) => path.split(".")) });
@@ -38,24 +38,27 @@ function compare(recorded: unknown, now: unknown, path: readonly string[], compa
     compare(left.get(name), right.get(name), [...path, name], comparison);
 }
 
-/** True if the values are equal. A redacted part matches any text. */
+/** True if the values are equal. A redacted part of the recorded value matches any text. */
 function same(recorded: unknown, now: unknown): boolean {
   if (typeof recorded === "string" && (typeof now === "string" || typeof now === "number"))
     return matchesRedacted(recorded, String(now)) && (typeof now === "string" || recorded.includes("["));
   return recorded === now;
 }
 
-/** The members of an object or list. Undefined if the other value is of another kind. */
+/**
+ * Returns the members of an object or list, by name or index. Undefined unless both values are objects or both are
+ * lists.
+ */
 function membersOf(value: unknown, other: unknown): Map<string, unknown> | undefined {
   if (isObject(value) && isObject(other)) return new Map(Object.entries(value));
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined;
   const [names, others] = [namesOf(value), namesOf(other)];
-  // Compared by name, a tool added in the middle of a list is a single difference.
+  // Items are compared by name if possible, so that a tool added in the middle of a list is a single difference.
   const keys = names !== undefined && others !== undefined ? names : value.map((_item, at) => String(at));
   return new Map(value.map((item: unknown, at) => [keys[at] ?? String(at), item]));
 }
 
-/** The names of the items of a list. Undefined unless every item has a unique one. */
+/** Returns the names of the items of a list. Undefined unless every item has a unique name. */
 function namesOf(list: readonly unknown[]): string[] | undefined {
   const names = list.flatMap((item) => {
     if (!isObject(item)) return [];
