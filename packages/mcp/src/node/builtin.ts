@@ -1,13 +1,13 @@
 import { McpError } from "../protocol/error.js";
 
-/** The versions object that passed the check, so that each is checked once. */
+/** The `process.versions` object that passed the check, so that it is checked only once. */
 let accepted: Versions | undefined;
 
 type Versions = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns a built-in module of Node. An `import` would read all exports, which on Node 22 and later makes `node:http`
- * load a whole HTTP client: over 20 ms at the start of every program. This loads only the parts that are used.
+ * load a whole HTTP client: over 20 ms at the start of every program. This function loads only the parts that are used.
  *
  * Throws an `McpError` that names the required version if the runtime has no such modules or is too old.
  */
@@ -18,13 +18,13 @@ export const builtin: typeof process.getBuiltinModule = (id: string) => {
     if (isTooOld(own.versions)) throw noBuiltins(own.versions?.node);
     accepted = own.versions;
   }
-  // Safe: the type of this constant derives the result from the name.
+  // Safe: the declared type of `builtin` derives the type of the result from the name.
   return own.getBuiltinModule(id) as never;
 };
 
 /**
  * True for Node below 20.19. Node 20.16 and later have `getBuiltinModule`, but would fail later with a less clear
- * error. Bun and Deno also report a Node version, which only states compatibility.
+ * error. Bun and Deno also report a Node version, but only to state compatibility, so it is not checked.
  */
 function isTooOld(versions: Versions | undefined): boolean {
   if (versions?.["node"] === undefined || versions["bun"] !== undefined || versions["deno"] !== undefined) return false;

@@ -1,7 +1,7 @@
 import { McpError } from "../protocol/error.js";
 import { builtin } from "./builtin.js";
 
-/** Maximum size of a file that is read, in bytes. */
+/** Maximum size of the file, in bytes. `load` rejects if the file is larger. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Storage of a host's catalogue in a file, for the option `catalogue` of a host. */
@@ -24,7 +24,7 @@ export function catalogueFile(path: string): CatalogueFile {
   const { dirname } = builtin("node:path");
   return {
     async load() {
-      // Opening a pipe would otherwise wait for a writer.
+      // O_NONBLOCK, because opening a named pipe would otherwise wait for a writer.
       const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(unlessMissing);
       if (file === undefined) return undefined;
       try {
@@ -37,7 +37,8 @@ export function catalogueFile(path: string): CatalogueFile {
     },
     async save(text) {
       await fs.mkdir(dirname(path), { recursive: true });
-      // A unique name, because others may save to the same path, or prepare a link in its folder.
+      // A unique name, because other processes may save to the same path, and another user could prepare a link at a
+      // predictable name.
       const draft = `${path}.${builtin("node:crypto").randomUUID()}.draft`;
       try {
         await fs.writeFile(draft, text, { mode: 0o600, flag: "wx" });

@@ -23,11 +23,13 @@ const shutdownHooks = new Set<ShutdownHook>();
 
 /**
  * Calls `end` when SIGINT or SIGTERM arrives and exits afterwards. Without this, the signal would end the process at
- * once. A program with its own listeners for the signal decides itself when it exits: `end` is then called only with
- * `always`, and receives true. A second signal ends the process. Returns a function that removes the listeners.
+ * once. A program with its own listeners for the signal decides itself when it exits: `end` is then called only if
+ * `always` is true, and receives true as `handled`. A second signal ends the process. Returns a function that removes
+ * the listeners.
  */
 export function endOnSignals(end: (handled: boolean) => Promise<void>, platform: Platform, always = false): () => void {
-  // Runs before the program's own listeners, because those added by `once` are no longer counted after they ran.
+  // `prependListener` makes `onSignal` run before the program's own listeners. A listener added by `once` is no longer
+  // counted after it ran.
   if (shutdownHooks.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   const hook = { end, always, platform };
   shutdownHooks.add(hook);

@@ -1,7 +1,7 @@
 import type { MetricsSource } from "../http/http.js";
 import { builtin } from "./builtin.js";
 
-/** Metrics that already have the gauges: a process has one event loop. */
+/** Metrics that already have the gauges. A process has one event loop, so each metrics object gets them only once. */
 const WATCHED = new WeakSet<MetricsSource>();
 
 /** Resolution of the measurement, in milliseconds. An idle process wakes up at this interval. */
@@ -9,7 +9,7 @@ const RESOLUTION_MS = 20;
 
 /**
  * Adds gauges for the event loop delay of this process to metrics: `mcp_event_loop_delay_p50_seconds`, `…_p99_seconds`
- * and `…_max_seconds`. They cover the time since the last reading. `serveHttp` does this for its `metrics`.
+ * and `…_max_seconds`. The gauges cover the time since the last reading. `serveHttp` adds them to its `metrics`.
  */
 export function watchEventLoop(metrics: MetricsSource): void {
   if (WATCHED.has(metrics)) return;

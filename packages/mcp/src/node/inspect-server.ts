@@ -13,12 +13,12 @@ export const inspectServer: Inspect = async (server, options = {}) => {
 };
 
 /**
- * Loads the package. The name is an argument, so that bundlers do not follow it: they would bundle a development tool,
- * or require it.
+ * Loads the inspector. The name is an argument, so that bundlers do not resolve the import: they would bundle a
+ * development tool, or fail if it is not installed.
  */
 async function loadInspector(name: string): Promise<{ inspect: Inspect }> {
   try {
-    // Typed here, because that package depends on this one.
+    // Typed here instead of imported, because the inspector package depends on this one.
     return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as { inspect: Inspect };
   } catch (cause) {
     const fix = `Run \`npm install --save-dev ${name}\`; it is an optional peer dependency.`;

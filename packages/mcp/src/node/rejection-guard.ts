@@ -1,11 +1,11 @@
 const MARK = Symbol.for("@parley/mcp/rejection-guard");
 
-/** A listener for unhandled rejections. The mark identifies the guard's own. */
+/** A listener for unhandled rejections. The mark identifies the guard. */
 type Listener = ((reason: unknown) => void) & { [MARK]?: true };
 
 /**
- * Keeps the library's own rejections from ending the process. The library handles its promises, but a handler may
- * derive one and drop it, and a question that has no answer yet rejects by design.
+ * Keeps the library's own rejections from ending the process. The library handles its own promises. But a handler may
+ * derive a promise from one of them and drop it, and a question that has no answer yet rejects by design.
  *
  * Installed once per process, even if several copies of the package are loaded.
  */
@@ -13,7 +13,7 @@ export function guardRejections(isOurs: (reason: unknown) => boolean): void {
   if (process.listeners("unhandledRejection").some(isGuard)) return;
   const guard: Listener = (reason) => {
     if (isOurs(reason)) return;
-    // If the program has its own listener, that one decides.
+    // If the program has its own listener, that listener decides what happens.
     if (process.listeners("unhandledRejection").some((listener) => !isGuard(listener))) return;
     raise(reason, guard);
   };
@@ -28,7 +28,7 @@ function isGuard(listener: unknown): boolean {
 /**
  * Lets Node treat a rejection as if this guard did not exist, with its usual message, exit code,
  * `--unhandled-rejections` flag and `uncaughtException` listeners. Node processes a rejection made here before the next
- * turn.
+ * turn, so the guard is installed again in that turn.
  */
 function raise(reason: unknown, guard: Listener): void {
   process.off("unhandledRejection", guard);

@@ -56,7 +56,7 @@ class NodeChild implements ChildHandle {
     this.#child = child;
     this.pid = child.pid;
     if (child.pid !== undefined) this.#release = endWithThisProcess(() => this.kill("SIGKILL"));
-    // Writes fail with EPIPE after the child closed stdin or exited. `on` reports that.
+    // Writes fail with EPIPE after the child closed stdin or exited. The listeners that `on` adds report both.
     child.stdin.on("error", () => {});
     child.stdout.on("error", () => {});
     child.stderr.on("error", () => {});
@@ -118,7 +118,7 @@ class NodeChild implements ChildHandle {
     this.#child.stdout.resume();
   }
 
-  /** Closes our ends of the pipes, even if a descendant still holds the others. */
+  /** Closes this process's ends of the pipes, even if a descendant still holds the other ends. */
   #closePipes(): void {
     this.#release();
     this.#child.stdin.destroy();
@@ -128,8 +128,8 @@ class NodeChild implements ChildHandle {
 }
 
 /**
- * Signals a process group. A group outlives its leader while it has members, and the kernel does not reuse its id until
- * then.
+ * Signals a process group. The group exists as long as it has members, even if its leader has exited, and the kernel
+ * does not reuse its id meanwhile.
  */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
@@ -168,7 +168,8 @@ const exitHooks = new Set<() => void>();
  * Calls `end` when this process exits or receives a signal that the program does not handle. Returns a function that
  * removes the listeners.
  *
- * A child in its own process group does not receive the terminal's Ctrl-C. Without this it would outlive its parent.
+ * A child in its own process group does not receive the terminal's Ctrl-C. Without these listeners the child would
+ * outlive its parent.
  */
 export function endWithThisProcess(end: () => void): () => void {
   if (exitHooks.size === 0) {

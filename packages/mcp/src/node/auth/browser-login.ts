@@ -65,7 +65,7 @@ export function attemptWith(
       signal.throwIfAborted();
       const ended = new AbortController();
       const unwatch = onAbort(signal, () => ended.abort(signal.reason));
-      // Keeps the process alive during the login. The listener does not.
+      // This timer keeps the process alive during the login, because the listener does not.
       const timer = setTimeout(() => ended.abort(loginTimeout(timeoutMs)), timeoutMs);
       try {
         return await new Promise((resolve, reject) => {
@@ -90,7 +90,9 @@ function loginTimeout(timeoutMs: number): McpError {
   });
 }
 
-/** Headers of the page at the end of a login. It is static, has no scripts and contains nothing of the request. */
+/**
+ * Headers of the page at the end of a login. The page is static, has no scripts and contains no data from the request.
+ */
 const CALLBACK_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -133,7 +135,7 @@ export class CallbackListener {
   /** Listens on loopback. Port 0 picks a free port. */
   static open(port: number, path: string): Promise<CallbackListener> {
     const server = builtin("node:http").createServer();
-    // Closing the program must not wait for a pending login.
+    // The listener alone must not keep the process alive. During a login, the timer of the attempt does.
     server.unref();
     return new Promise((resolve, reject) => {
       server.once("error", (error) => reject(busy(port, error)));
@@ -142,8 +144,8 @@ export class CallbackListener {
   }
 
   /**
-   * Resolves with the parameters of the redirect that has this `state`. Ignores others, because any page can redirect
-   * the browser here.
+   * Resolves with the parameters of the redirect that has this `state`. Redirects with another state are ignored,
+   * because any page can redirect the browser here.
    */
   wait(state: string): Promise<URLSearchParams> {
     return new Promise((resolve) => {
@@ -176,7 +178,7 @@ function busy(port: number, cause: Error): McpError {
   });
 }
 
-/** By operating system, the program that opens an address and its first arguments. */
+/** For each operating system, the program that opens an address, and its first arguments. */
 const OPENERS: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
@@ -203,7 +205,7 @@ export function openInBrowser(address: string, start: StartProgram = startDetach
     });
   }
   const [command, ...args] = opener;
-  // Normalized by the URL parser, so that no other program can parse the address differently.
+  // Pass the address as normalized by the URL parser, so that no other program can parse it differently.
   start(command, [...args, new URL(address).href]);
 }
 

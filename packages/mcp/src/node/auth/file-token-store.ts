@@ -4,8 +4,9 @@ import type { TokenStore } from "../../auth/client/token-store.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 
+/** Maximum size of the token file, in bytes. A larger file is rejected. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Maximum attempts to write a change whose lock another process took over. */
+/** Maximum number of attempts to write one change. An attempt fails if another process takes over the lock. */
 const MAX_WRITES = 3;
 /** Matches the suffix of temporary copies of the token file. */
 const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -14,8 +15,9 @@ const LEFTOVER = /^\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * Stores credentials in one file that only its owner can read, so that users log in once. Several processes can share
  * the file.
  *
- * Creates the folder with mode 0700 and the file with mode 0600. Rejects a file that is a symbolic link or that others can read.
- * Writes each change to a temporary file and renames it, so that a crash leaves either the old or the new version.
+ * Creates the folder with mode 0700 and the file with mode 0600. Rejects a file that is a symbolic link, that belongs to
+ * another user or that others can read, and a folder that others can write to. Writes each change to a temporary file and
+ * renames it, so that a crash leaves either the old or the new version.
  */
 export function fileTokenStore(path: string): TokenStore {
   return new FileTokenStore(path);
@@ -45,8 +47,8 @@ class FileTokenStore implements TokenStore {
   }
 
   /**
-   * Runs `work` while holding the lock file of the key. Each key has its own, so that a login at one server does not
-   * block others.
+   * Runs `work` while holding the lock file of the key. Each key has its own lock file, so that a login at one server
+   * does not block logins at others.
    */
   async lock<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const digest = builtin("node:crypto").createHash("sha256").update(key).digest("hex").slice(0, 32);
@@ -103,8 +105,8 @@ class FileTokenStore implements TokenStore {
     const { constants } = builtin("node:fs");
     let file: FileHandle;
     try {
-      // Opens the file first and checks the open file, so that it cannot be replaced in between. O_NONBLOCK: a pipe
-      // must not block.
+      // Open the file first and check the open file, so that nobody can replace it between check and read. O_NONBLOCK,
+      // so that opening a named pipe does not wait for a writer.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       file = await files().open(this.#path, flags);
     } catch (error) {
@@ -131,7 +133,10 @@ class FileTokenStore implements TokenStore {
     }
   }
 
-  /** Writes the file. Returns false if the lock was lost, because another process may have written since. */
+  /**
+   * Writes the file. Returns false and leaves the file unchanged if the lock was lost, because another process may have
+   * written since.
+   */
   async #write(values: Record<string, string>, lock: HeldLock): Promise<boolean> {
     await this.#removeLeftovers();
     const fresh = `${this.#path}.${process.pid}.${globalThis.crypto.randomUUID()}`;
@@ -147,7 +152,7 @@ class FileTokenStore implements TokenStore {
       await files().rename(fresh, this.#path);
       return true;
     } catch (error) {
-      // A process that took over the lock has removed the copy.
+      // ENOENT: a process that took over the lock has removed the temporary copy.
       if (codeOf(error) === "ENOENT") return false;
       throw error;
     } finally {
@@ -191,24 +196,27 @@ function unusableFile(path: string, reason: string, fix = "Delete it and log in 
 }
 
 const RETRY_MS = 25;
-/** Longer than a user may take to log in, because other processes wait for that login. */
+/**
+ * Maximum wait for a lock, in milliseconds. Longer than a user may take to log in, because other processes wait for
+ * that login.
+ */
 const MAX_WAIT_MS = 330_000;
 /** Interval at which the owner renews the lock, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
-/** Age after which a lock that was not renewed belongs to a dead process, in milliseconds. */
+/** Age after which a lock that was not renewed counts as abandoned, in milliseconds. */
 const STALE_MS = 30_000;
 
 /** A lock file that this process holds. */
 export interface HeldLock {
-  /** True if no other process has taken over the lock, which happens after this process was suspended. */
+  /** False if another process has taken over the lock, which can happen while this process is suspended. */
   isHeld(): Promise<boolean>;
   /** Removes the lock file if this process still holds it. */
   release(): Promise<void>;
 }
 
 /**
- * Acquires a lock file, waiting if necessary. Returns undefined if a live owner holds it for too long. Rejects with the
- * reason of `signal` if that aborts first.
+ * Acquires a lock file, waiting if necessary. Returns undefined if another process holds the lock for too long. Rejects
+ * with the reason of `signal` if `signal` aborts first.
  */
 export async function acquireLock(path: string, signal?: AbortSignal): Promise<HeldLock | undefined> {
   const watch = new StaleWatch(path);
@@ -238,7 +246,7 @@ function heldLock(path: string, owner: string): HeldLock {
     isHeld()
       .then((held) => {
         const now = new Date();
-        // The process that took over the lock renews it itself.
+        // After a takeover, the new owner renews the lock, so this process must stop.
         return held ? files().utimes(path, now, now) : clearInterval(heartbeat);
       })
       .catch(() => clearInterval(heartbeat));
@@ -256,14 +264,17 @@ function heldLock(path: string, owner: string): HeldLock {
 /** Detects and removes a stale lock file on behalf of one waiting process. */
 class StaleWatch {
   readonly #path: string;
-  /** Last observed modification time of the file, and when it was first observed. */
+  /** Last observed modification time of the file, and the time at which this value was first observed. */
   #seen: { readonly mtimeMs: number; readonly since: number } | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Renames a stale lock, which only one process can do. Restores it if it turns out to be renewed. */
+  /**
+   * Renames a stale lock file, because only one process can succeed in that, and deletes it. Restores the file if its
+   * owner has renewed the lock meanwhile.
+   */
   async removeIfStale(): Promise<void> {
     const path = this.#path;
     if (!(await this.#isStale(path))) return;
@@ -278,8 +289,8 @@ class StaleWatch {
   }
 
   /**
-   * True if the file is old by its modification time, or unchanged for as long as this process watches it. The
-   * modification time may be in the future.
+   * True if the file is old by its modification time, or has not changed for `STALE_MS` while this process watched it.
+   * The second condition is needed because the modification time may be in the future.
    */
   async #isStale(path: string): Promise<boolean> {
     const found = await files()

@@ -5,7 +5,7 @@ import { attemptWith, CallbackListener } from "./browser-login.js";
 
 /** Options for `terminalLogin`. */
 export interface TerminalLoginOptions {
-  /** Loopback port of the redirect address. Fixed, so that the user can forward it. Default: 33418. */
+  /** Loopback port of the redirect address. Default: 33418, a fixed port, so that the user can forward it. */
   port?: number | undefined;
   /** Stream that receives the instructions. Default: stderr, because stdout may carry a protocol. */
   output?: { write(text: string): unknown } | undefined;

@@ -32,8 +32,9 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**
  * Reads `parley.config.json`, or the `.jsonc`, `.js`, `.mjs`, `.ts` or `.mts` file of that name. Modules are imported
- * and executed, so use only files that you trust as much as the program. Resolves to undefined if no file exists.
- * Rejects with `invalid_definition` if a file that was named explicitly cannot be read.
+ * and executed, so use only files that you trust as much as the program. Resolves to undefined if no file is named and
+ * none of these exists. Rejects with `invalid_definition` if the file cannot be read, is too long, or is a module
+ * without a default export.
  */
 export async function readConfigFile(options: ReadConfigFileOptions = {}): Promise<ConfigFile | undefined> {
   checkOptions("readConfigFile", options, "file folder");

@@ -17,12 +17,12 @@ interface LoadedHandler {
   close(): void | Promise<void>;
 }
 
-// Each function loads its code when it is called, so that a stdio server starts without the rest.
+// Each function loads its code when it is called, so that a stdio server starts without the code of other transports.
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the
- * address is not available, or if other machines could call the server and the options do not state who may. `drain` of
- * the handle takes at most 10 s by default.
+ * Serves a server over HTTP, for clients of every revision. Resolves when the server accepts connections. Rejects if
+ * the address is not available, or if other machines could call the server and the options do not state who may call
+ * it. `drain` of the handle takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const http = await import("../http/serve-http.js");
@@ -31,7 +31,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
 
 /**
  * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
- * `allowedHosts` is set. Then `authenticate` is required too.
+ * `allowedHosts` is set. If either is set, `authenticate` is required too.
  *
  * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
  */
@@ -54,9 +54,9 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
 }
 
 /**
- * Serves clients over TCP or a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1 unless
- * `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless it is
- * called with another time.
+ * Serves clients over TCP or a Unix socket. Resolves when the server accepts connections. TCP listens on 127.0.0.1
+ * unless `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless
+ * it is called with another time.
  */
 export async function serveSocket(
   server: Servable,
@@ -68,8 +68,9 @@ export async function serveSocket(
 }
 
 /**
- * Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. Rejects if the
- * address is not available, or if other machines could call the server and the options do not state who may.
+ * Serves clients over WebSockets with the optional package `ws`. Resolves when the server accepts connections. Rejects
+ * if the address is not available, or if other machines could call the server and the options do not state who may call
+ * it.
  */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const sockets = await import("../socket/websocket-server.js");

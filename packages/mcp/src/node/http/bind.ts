@@ -15,18 +15,18 @@ export interface BoundServer {
   readonly closed: Promise<void>;
   /** Stops accepting connections. Existing connections stay open. */
   stopListening(): void;
-  /** Closes connections that have no request, and the others after their current reply. */
+  /** Closes connections that have no request, and other connections after their current reply. */
   closeIdle(): void;
   /** Closes all connections. Waits up to `graceMs` for connections whose replies are not fully sent. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Maximum attempts to find a port that is free in both address families. */
+/** Maximum number of attempts to find a port that is free in both address families. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Listens on `host`. If it is undefined, listens on both loopback addresses, because some clients resolve `localhost`
- * to `::1` first. Without IPv6, listens on IPv4 only.
+ * Listens on `host`. If `host` is undefined, listens on both loopback addresses, because some clients resolve
+ * `localhost` to `::1` first. Without IPv6, listens on IPv4 only.
  */
 export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<BoundServer> {
   checkPort(port);
@@ -60,7 +60,9 @@ export function checkPort(port: number): void {
   });
 }
 
-/** Adds a numeric address to the allowed hosts. It is safe, because DNS cannot rebind it. */
+/**
+ * Adds `host` to the allowed hosts if it is a numeric address. Such an address is safe, because DNS cannot rebind it.
+ */
 export function withBoundHost<O extends { host?: string | undefined; allowedHosts?: readonly string[] | undefined }>(
   options: O,
 ): O {
@@ -103,7 +105,10 @@ function closeServer(server: NodeServer): Promise<void> {
 /** A connection with Node's internal reference to the reply that is being written. */
 type HttpSocket = Socket & { readonly _httpMessage?: { once(event: "close", run: () => void): unknown } | null };
 
-/** Closes a connection once it has no request and all written data is sent. Node considers it idle before that. */
+/**
+ * Closes a connection once it has no request and all written data is sent. Node considers a connection idle as soon as
+ * its reply is written, even if the reply is not sent yet.
+ */
 function closeWhenIdle(socket: HttpSocket): void {
   const reply = socket._httpMessage;
   if (reply === undefined || reply === null) socket.destroySoon();
@@ -117,7 +122,7 @@ function boundServer(servers: NodeServer[], host: string, port: number): BoundSe
   });
   let left = servers.length;
   const sockets = new Set<Socket>();
-  /** Connections as requests see them. With TLS this is a different object than the socket. */
+  /** Connections as requests see them. With TLS, these are other objects than those in `sockets`. */
   const served = new Set<Socket>();
   const dead = new DeadConnections(nodePlatform, sockets);
   for (const server of servers) {
@@ -144,8 +149,8 @@ function boundServer(servers: NodeServer[], host: string, port: number): BoundSe
     stopListening() {
       const { Server } = builtin("node:net");
       for (const server of servers) {
-        // `close` of HTTP would also close connections whose replies are written but not sent. Not all runtimes have
-        // both.
+        // `close` of an HTTP server would also close connections whose replies are written but not sent, so use `close`
+        // of `net.Server`. In some runtimes an HTTP server is not a `net.Server`.
         if (server instanceof Server) Server.prototype.close.call(server);
         else (server as NodeServer).close();
       }
@@ -170,22 +175,23 @@ function boundServer(servers: NodeServer[], host: string, port: number): BoundSe
   };
 }
 
-/** Interval of the checks, in milliseconds. */
+/** Interval of the checks for dead connections, in milliseconds. */
 const CHECK_MS = 15_000;
 /**
- * Maximum consecutive retransmissions or probes without a reply. On most networks the seventh follows about 25 s after
- * the first.
+ * Number of consecutive retransmissions or probes without a reply after which a connection counts as dead. On most
+ * networks the seventh follows about 25 s after the first.
  */
 const MAX_UNANSWERED = 7;
 /**
- * The kernel's connection tables. Only Linux has them, and only Linux retransmits for 15 minutes before it gives up.
+ * The kernel's connection tables. Only Linux has them. Only Linux needs the check, because it retransmits for 15
+ * minutes before it gives up.
  */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /**
  * Closes connections whose peer has vanished without closing them. TCP keep-alive probes detect silent connections. The
  * kernel does not send probes while written data is unacknowledged, which is the case for event streams with their
- * comments. This class finds those in the kernel's tables.
+ * comments. This class finds connections with unacknowledged data in the kernel's tables.
  */
 export class DeadConnections {
   readonly #platform: Platform;
@@ -228,8 +234,8 @@ export class DeadConnections {
 }
 
 /**
- * Matches a line with seven or more retransmissions or probes. Checks the counters first, so that other lines allocate
- * nothing.
+ * Matches a line with seven or more retransmissions or probes. The expression itself checks the counters, so that lines
+ * of live connections allocate nothing.
  */
 const DEAD = new RegExp(
   String.raw`^ *\d+: (\S+ \S+) \S+ \S+ \S+ (?!0000000[0-${MAX_UNANSWERED - 1}] +\d+ +[0-${MAX_UNANSWERED - 1}] )`,

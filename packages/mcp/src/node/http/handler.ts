@@ -23,14 +23,17 @@ import { platform as nodePlatform } from "../platform.js";
 
 const { isUtf8 } = builtin("node:buffer");
 
-/** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
+/**
+ * Maximum number of headers. A request with more is answered with 431. Node silently drops headers beyond a limit of
+ * its own, and a dropped header cannot be checked.
+ */
 const MAX_HEADERS = 256;
 const TOO_MANY_HEADERS = errorText(undefined, INVALID_REQUEST, `the request has more than ${MAX_HEADERS} headers`);
 
 /**
  * Answers requests of `node:http` and of frameworks built on it: Express, Fastify, Koa, Nest. Pass `parsedBody` if the
- * framework does not leave the body on the request. A function (`next`) in its place is ignored. It is also a handle:
- * `drain` (default 5 s) and `close` end its streams and sessions.
+ * framework does not leave the body on the request. A function (`next`) in place of `parsedBody` is ignored. The
+ * handler is also a handle: `drain` (default 5 s) and `close` end its streams and sessions.
  */
 export interface NodeHandler extends ServeHandle {
   (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void;
@@ -38,7 +41,7 @@ export interface NodeHandler extends ServeHandle {
 
 /**
  * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
- * `allowedHosts` is set. Then `authenticate` is required too.
+ * `allowedHosts` is set. If either is set, `authenticate` is required too.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   return handlerAndCore(servable, options).handler;
@@ -71,7 +74,7 @@ export function listenerOf(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     if (state.closesConnections) response.shouldKeepAlive = false;
-    // Nearly all requests have the plain path and need no parsing.
+    // The URL of nearly every request is exactly one of the paths and needs no parsing.
     if (paths.has(request.url ?? "")) handler(request, response);
     else fallback(request, response);
   };
@@ -113,7 +116,8 @@ class TurnQueue {
   }
 
   push(item: AfterTurn): void {
-    // A request waits for its body, and often in the same turn for its handler.
+    // A request often enters the queue twice in one turn: after its body was read and after its handler ended. Once is
+    // enough.
     if (this.#items.at(-1) === item) return;
     if (this.#items.push(item) === 1) this.#platform.defer(this.#flush);
   }
@@ -122,7 +126,7 @@ class TurnQueue {
 /** Properties that frameworks add to a request. */
 type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: unknown };
 
-/** Adapts the request and response of Node without copies, streams, or more than one `end`. */
+/** Adapts Node's request and response for the HTTP core. Copies no body and writes each reply with one `end`. */
 class NodeIncoming implements Incoming, AfterTurn {
   readonly native: IncomingMessage;
   readonly method: string;
@@ -192,7 +196,7 @@ class NodeIncoming implements Incoming, AfterTurn {
       return done(bodyOfValue(parsed, maxBytes, request.headers["content-type"]));
     }
     if (request.readableEnded) return done(BODY_USED);
-    // Rejected before reading any of it.
+    // Reject a body that is declared too long before reading any of it.
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(bodyTooLong(maxBytes));
     readBytes(request, limits, done);
   }
@@ -281,7 +285,8 @@ const BODY_USED: Body = {
 
 /** Decodes a complete body. */
 function bodyOfBytes(bytes: Buffer): Body {
-  // `toString` would replace invalid bytes with U+FFFD, and a filter in front may have read something else.
+  // `toString` would replace invalid bytes with U+FFFD, and a filter in front of this server may have checked another
+  // text.
   if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
   return { text: bytes.toString() };
 }
@@ -295,7 +300,7 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
   let size = 0;
   let refused = false;
   request.on("data", (chunk: Buffer) => {
-    // Rejected only once. Later chunks are dropped until the connection closes.
+    // A body is rejected only once. Its later chunks are dropped until the connection closes.
     if (refused) return;
     size += chunk.length;
     if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {
@@ -316,13 +321,14 @@ function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Bo
   });
 }
 
-/** Maximum bytes of a rejected body that are read and dropped, so that the client can read the error. */
+/** Maximum number of bytes of a rejected body that are read and dropped, so that the client can read the error. */
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1000;
 
 /**
  * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would
- * reset it and the client would never see the answer. Without a limit, the client could send forever.
+ * reset it and the client would never see the answer. So the rest of the body is read and dropped, but only up to a
+ * limit, because the client could send forever.
  */
 function endAfterBody(
   request: IncomingMessage,
@@ -341,7 +347,7 @@ function endAfterBody(
   };
   const timer = setTimeout(end, LINGER_MS);
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
-  // A short body is read completely, so that the connection can serve the next request.
+  // A body that is declared short is read completely, so that the connection can serve the next request.
   const closes = !(declared <= LINGER_BYTES);
   response.writeHead(status, closes ? [...headers, "connection", "close"] : headers);
   response.write(body);
@@ -354,17 +360,17 @@ function endAfterBody(
   request.resume();
 }
 
-/** Shorter replies are not watched: they fit into the kernel's buffer. */
+/** Minimum length of a watched reply, in bytes. Shorter replies fit into the kernel's buffer. */
 const WATCHED_BYTES = 16 * 1024;
 
 /**
- * Complete replies that clients have not read. If they exceed `maxBytes` in total, closes the connection that has
+ * Complete replies that clients have not read. If they exceed `maxBytes` in total, closes the connections that have
  * waited longest, so that clients which do not read cannot exhaust the memory.
  */
 class UnsentReplies {
   readonly #maxBytes: number;
   readonly #cut: () => void;
-  /** In the order in which they were written. */
+  /** Lengths of the unread replies, in the order in which the replies were written. */
   readonly #bytes = new Map<ServerResponse, number>();
   #total = 0;
 

@@ -23,7 +23,10 @@ export interface NodeSenderOptions {
 
 /** Below the 5 s after which a Node server closes idle connections, so that requests rarely use a closing socket. */
 const IDLE_MS = 4_000;
-/** Far above any sensible number of streams, but below the usual descriptor limit of a process. */
+/**
+ * Maximum number of connections to one server. Further requests wait. Far above any sensible number of streams, but
+ * below the usual descriptor limit of a process.
+ */
 const MAX_SOCKETS = 512;
 /** Time that the rest of an unwanted body may take to arrive before its connection is closed, in milliseconds. */
 const DRAIN_MS = 100;
@@ -32,8 +35,9 @@ const MAX_TARGETS = 64;
 /**
  * Sends requests with `node:http` and `node:https` over persistent connections, several times faster than `fetch`.
  *
- * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. Never repeats a
- * failed request, even on a connection that the server just closed, because the server may have processed it.
+ * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. Never
+ * repeats a failed request, even on a connection that the server just closed, because the server may have processed the
+ * request.
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
   checkOptions("nodeSender", options, "agents acceptEncoding");
@@ -84,7 +88,7 @@ class Pool {
     const { protocol, host, hostname, port, path, agent } = this.#target(request.url);
     const { method } = request;
     if (request.newConnection === true) closeIdle(agent);
-    // A flat list costs Node half as much as an object. Node then adds no `host`.
+    // A flat list costs Node half as much as an object, but Node then adds no `host` header.
     const headers = [...request.headers];
     // A header of the program replaces the sender's own.
     if (!hasHeader(headers, "host")) headers.push("host", host);
@@ -125,8 +129,8 @@ class Pool {
 }
 
 /**
- * Closes idle connections: a server or proxy that closes one often closes them all. Third-party agents may have no list
- * of them.
+ * Closes idle connections, because a server or proxy that has closed one connection has often closed all of them. An
+ * agent of another library may have no `freeSockets`.
  */
 function closeIdle(agent: NodeHttp.Agent): void {
   for (const sockets of Object.values(agent.freeSockets ?? {})) for (const socket of sockets ?? []) socket.destroy();

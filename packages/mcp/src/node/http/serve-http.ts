@@ -31,7 +31,7 @@ export interface ServeHttpOptions extends HttpServerOptions {
   host?: string | undefined;
   /** Path of the MCP endpoint. Default: `/mcp`. */
   path?: string | undefined;
-  /** Older name of `readyPath`. Both paths work. False: no such path. Default: `/health`. */
+  /** Older path of the readiness check, with the same status as `readyPath`. False disables it. Default: `/health`. */
   healthPath?: string | false | undefined;
   /**
    * Serves these metrics at `metricsPath` to callers that `authenticate` accepts. Without `authenticate`, serves them
@@ -54,8 +54,8 @@ export interface ServeHttpOptions extends HttpServerOptions {
   /** Maximum time for receiving a whole request with its body, in milliseconds. Default: 30 s. */
   requestTimeoutMs?: number | undefined;
   /**
-   * Time after which an idle connection is closed, in milliseconds. Default: 65 s, longer than common load balancers,
-   * so that they close first.
+   * Time after which an idle connection is closed, in milliseconds. Default: 65 s, longer than common load balancers
+   * wait, so that the load balancer closes the connection first.
    */
   keepAliveTimeoutMs?: number | undefined;
   /**
@@ -67,9 +67,9 @@ export interface ServeHttpOptions extends HttpServerOptions {
 }
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the
- * address is not available, or if other machines could call the server and the options do not state who may. `drain` of
- * the handle takes at most 10 s by default.
+ * Serves a server over HTTP, for clients of every revision. Resolves when the server accepts connections. Rejects if
+ * the address is not available, or if other machines could call the server and the options do not state who may call
+ * it. `drain` of the handle takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   checkOptions(
@@ -147,7 +147,8 @@ function serverOptions(options: ServeHttpOptions) {
 
 function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   server.maxConnections = options.maxConnections ?? 16_384;
-  // Frees replies that a client does not read. Keep-alive comments protect open streams.
+  // Closes connections without traffic, to free replies that a client does not read. Keep-alive comments are traffic,
+  // so open streams stay open.
   server.timeout = Math.max(120_000, 2 * (options.times?.keepAliveMs ?? 0));
   return server;
 }
@@ -246,7 +247,7 @@ const LOOPBACK_GUARD = originGuard({});
  * also connects from here.
  */
 function isLocal({ headers, headersDistinct, httpVersion, socket }: IncomingMessage): boolean {
-  // Proxies that add no header often use HTTP/1.0, which current programs do not.
+  // Proxies that add no header often use HTTP/1.0, which current programs do not use.
   const isProxied = httpVersion === "1.0" || Object.keys(headers).some((name) => PROXY_HEADERS.test(name));
   const isHere = /^::1$|^(::ffff:)?127\./.test(socket.remoteAddress ?? "");
   return isHere && !isProxied && headersDistinct["host"]?.length === 1 && LOOPBACK_GUARD.host(headers.host ?? "");

@@ -26,7 +26,7 @@ import {
   type NoticeName,
 } from "./worker-messages.js";
 
-/** Maximum number of context uses that wait for a result. */
+/** Maximum number of context uses of one call that wait for a result. Further uses are rejected. */
 const MAX_PENDING_USES = 1000;
 
 interface PendingUse {
@@ -86,7 +86,8 @@ export class IsolatedContext implements HandlerContext {
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    // Sent as JSON, which is what the client receives. Other values may not survive the transfer.
+    // Reduce the data to JSON, which is what the client receives. Other values may not survive the transfer to the
+    // serving thread.
     this.#notice("log", [level, data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null"), logger]);
   }
 
@@ -113,7 +114,8 @@ export class IsolatedContext implements HandlerContext {
   }
 
   /**
-   * Asks the client with the JSON Schema and parses the answer here, because schemas of libraries contain functions.
+   * Asks the client with the JSON Schema and parses the answer here, because schemas of libraries contain functions,
+   * which cannot be sent to the serving thread.
    */
   #elicit<T>(
     name: AskName,
@@ -214,8 +216,8 @@ export class IsolatedContext implements HandlerContext {
   }
 
   /**
-   * Sends a notice. If too many are unacknowledged, holds back the latest progress and drops logs, so that a tight loop
-   * cannot fill the memory of the serving thread.
+   * Sends a notice. If too many are unacknowledged, stores only the latest progress for later and drops logs. Other
+   * notices are dropped at twice that limit. A tight loop therefore cannot fill the memory of the serving thread.
    */
   #notice(name: NoticeName, params: readonly unknown[]): void {
     if (this.#ended) return;

@@ -41,8 +41,8 @@ export interface PooledToolOptions<E extends string = string> {
   /** Name of the exported function that implements the tool. Default: the default export. */
   export?: E | undefined;
   /**
-   * Maximum run time of a call in milliseconds, excluding the time spent waiting for answers of the client. Default: 60
-   * 000.
+   * Maximum run time of a call in milliseconds, excluding the time spent waiting for answers from the client. Default:
+   * 60,000.
    */
   timeoutMs?: number | undefined;
 }
@@ -103,7 +103,7 @@ export function isolatedPool(options: IsolatedPoolOptions = {}): IsolatedPool {
     loading ??= import("./worker-pool.js").then((code) => new code.WorkerPool(code.workerProgram(module), settings));
     return loading;
   };
-  // If loading failed, its calls have failed already and there is nothing to close.
+  // If loading failed, the calls have been rejected already and there is nothing to close.
   const close = async () => (await loading?.catch(() => undefined))?.close();
   const isolatedTools: IsolatedPool = {
     tool(module: URL | string, options: PooledToolOptions = {}) {

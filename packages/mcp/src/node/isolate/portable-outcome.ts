@@ -29,7 +29,7 @@ export type PortableError =
     }
   | { readonly type: "thrown"; readonly value: unknown };
 
-/** A value, with the marks of content builders, or an error. */
+/** A value or an error. The type of a value records whether a content builder marked it. */
 export type PortableOutcome =
   | { readonly type: "value" | "block" | "blocks" | "result"; readonly value: unknown }
   | { readonly type: "failure"; readonly error: PortableError };
@@ -48,7 +48,7 @@ export function portableFailure(error: unknown): PortableOutcome {
 }
 
 function portableValue(value: unknown): PortableOutcome {
-  // Copies drop prototypes, and with them the marks.
+  // Copies lose their prototype, and with it the mark of a content builder. The type of the outcome replaces the mark.
   if (isToolResult(value)) return { type: "result", value: portable({ ...value }) };
   if (isBlock(value)) return { type: "block", value: portable({ ...value }) };
   if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) {

@@ -43,8 +43,8 @@ export function startWorker(program: URL, settings: WorkerSettings, events: Work
 }
 
 /**
- * Young generation of a thread, in megabytes. At its limit, a thread gets a few more megabytes to end by itself. If one
- * collection promotes more than that, V8 ends the whole process.
+ * Maximum size of the young generation of a thread, in megabytes. At its memory limit, a thread gets a few more
+ * megabytes to end by itself. If one collection promotes more than that, V8 ends the whole process.
  */
 const MAX_YOUNG_MB = 8;
 
@@ -52,8 +52,8 @@ function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, 
   const { Worker } = builtin("node:worker_threads");
   const thread: Thread = new Worker(program, {
     name: "isolated tools",
-    // Captured, because the stdout of this process may carry the protocol. Covers output before the worker's program
-    // starts.
+    // Captured, because the stdout of this process may carry the protocol. The option covers output from before the
+    // worker's program redirects stdout.
     stdout: true,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
@@ -79,8 +79,8 @@ function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, 
   return {
     post: (message) => thread.postMessage(message),
     async end() {
-      // Keeps the event loop alive until the thread is gone, because the caller awaits that. The same applies to a
-      // process.
+      // Keep the event loop alive until the thread is gone, because the caller awaits that. `end` of a process does the
+      // same.
       thread.ref();
       void thread.terminate();
       await gone;
@@ -94,7 +94,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   const child = fork(builtin("node:url").fileURLToPath(program), [String(process.pid)], {
     execArgv: [...(execArgv ?? withoutProgram(process.execArgv)), `--max-old-space-size=${memoryMb}`],
     serialization: "advanced",
-    // On a pipe, stdout carries the protocol, so the output of a tool goes to stderr.
+    // The stdout of this process may carry the protocol, so the output of a tool goes to stderr.
     stdio: ["ignore", 2, 2, "ipc"],
     // The child leads its own process group, so that one signal also ends the processes a tool has started.
     detached: process.platform !== "win32",
@@ -112,7 +112,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   const ended = (end: WorkerEnd) => {
     if (hasEnded) return;
     hasEnded = true;
-    // Other processes of the group may still run.
+    // End other processes of the group that may still run.
     kill();
     release();
     events.ended(end);
@@ -127,7 +127,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
   child.once("exit", (code, signal) => ended({ code: code ?? undefined, signal: signal ?? undefined }));
   return {
     post(message) {
-      // The exit event reports a process that has just ended.
+      // A failed `send` is ignored: if the process has just ended, the exit event reports that.
       if (child.connected) child.send(message, () => {});
     },
     end() {

@@ -85,7 +85,8 @@ if (parentPort === null) {
   process.on("disconnect", () => process.exit());
   process.on("message", (message) => receive(message as ToWorker));
 } else {
-  // On a pipe, stdout carries the protocol. Reading the worker's stdout in the parent would keep the process alive.
+  // Print to stderr, because the stdout of the process may carry the protocol. The parent does not read the worker's
+  // stdout, because reading would keep the process alive.
   process.stdout.write = process.stderr.write.bind(process.stderr);
   parentPort.on("message", receive);
 }

@@ -184,7 +184,7 @@ export class WorkerCall {
     };
     if (this.#settled) return answer(portableFailure(new McpError("cancelled", "the call has ended")));
     const { ctx } = this.#task;
-    // Safe, as for notices.
+    // Safe: the worker sends the parameters of the method with this name.
     const [first, second, third] = params as [never, never, never];
     const asked = () =>
       name === "step" ? ctx.step(first, () => this.#runStepWork(ask)) : ctx[name](first, second, third);

@@ -6,7 +6,9 @@ import type { TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { PortableError, PortableOutcome } from "./portable-outcome.js";
 
-/** The part of a call's context that a worker receives with the call. It requests everything else by messages. */
+/**
+ * The part of a call's context that a worker receives with the call. The worker requests everything else by messages.
+ */
 export interface IsolatedCallInfo {
   readonly requestId: Id;
   readonly method: string;
@@ -90,5 +92,5 @@ export function isMarked(message: unknown): message is FromWorker {
   return isObject(message) && message["from"] === MARK.from;
 }
 
-/** Maximum number of notices that a worker sends before it waits for an acknowledgement. */
+/** Maximum number of unacknowledged notices of a call. Beyond it, the worker holds back progress and drops logs. */
 export const MAX_UNREAD_NOTICES = 256;

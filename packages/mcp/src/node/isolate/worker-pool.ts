@@ -60,7 +60,7 @@ export class WorkerPool {
     const { size, queue } = this.#settings;
     this.#closing = false;
     const free = this.#members.size < size || this.#membersIn("idle").length > 0;
-    // Each starting worker will take one queued call.
+    // Each starting worker will run one queued call, so that many queued calls do not count.
     if (!free && this.#queue.size - this.#membersIn("starting").length >= queue) {
       return Promise.reject(queueFull(task.tool, size, queue));
     }
@@ -167,7 +167,8 @@ export class WorkerPool {
     member.timer?.cancel();
     member.state = "ending";
     call?.workerEnded(end);
-    // Fails one queued call, otherwise a worker that cannot start would be restarted endlessly.
+    // Fail one queued call if a worker did not start. Otherwise a worker that cannot start would be restarted
+    // endlessly.
     if (state === "starting") for (const first of [...this.#queue].slice(0, 1)) first.fail(startFailed(platform, end));
     this.#dispatch();
   }

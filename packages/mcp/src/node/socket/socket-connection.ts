@@ -28,7 +28,7 @@ function networkOf(address: SocketAddress): NetworkInfo {
   return { transport: "tcp", address: address.host ?? "localhost", port: address.port };
 }
 
-/** Connects or rejects. `signal` cancels, because the operating system may try for minutes. */
+/** Connects or rejects. `signal` cancels the attempt, because the operating system may try for minutes. */
 function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(closedWhileOpening(target));

@@ -44,9 +44,9 @@ export interface SocketHandle extends ServeHandle {
 }
 
 /**
- * Serves clients over TCP or a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1 unless
- * `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless it is
- * called with another time.
+ * Serves clients over TCP or a Unix socket. Resolves when the server accepts connections. TCP listens on 127.0.0.1
+ * unless `host` is set. Only the owner can access a Unix socket. `drain` of the handle takes at most `drainMs` unless
+ * it is called with another time.
  */
 export async function serveSocket(
   server: Servable,
@@ -165,14 +165,14 @@ function ownerOnly(): () => void {
     const mask = process.umask(0o177);
     return () => process.umask(mask);
   } catch {
-    // Worker threads cannot change it. `chmod` restricts the file after its creation.
+    // Worker threads cannot change the umask. `chmod` restricts the file after its creation.
     return () => {};
   }
 }
 
 /**
- * Removes the file of a Unix socket on which no process listens. A killed server leaves it behind, and it would block
- * the next one. Leaves other files and live sockets alone.
+ * Removes the file of a Unix socket on which no process listens. A killed server leaves the file behind, and the file
+ * would block the next server. Leaves other files and live sockets alone.
  */
 async function removeStaleSocket(path: string): Promise<void> {
   if (process.platform === "win32" || !isSocket(path)) return;

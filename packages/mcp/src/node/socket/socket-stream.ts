@@ -6,8 +6,9 @@ import { SniffingDecoder } from "../../transport/framing/sniff.js";
 /**
  * Wraps a connected or connecting socket as a byte stream. The socket must have been created with `allowHalfOpen`.
  *
- * With `messagesOnly`, closes the connection if its first line cannot begin a message. A web page can make a browser send an HTTP
- * request, of any method, with messages in its body to any local port. Otherwise only the other lines would be skipped.
+ * With `messagesOnly`, closes the connection if its first line cannot begin a message. A web page can make a browser send
+ * an HTTP request, of any method, with messages in its body to any local port. Without `messagesOnly`, the lines of the
+ * HTTP header would be skipped as invalid and the messages in the body would be processed.
  */
 export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
   return new SocketStream(socket, messagesOnly);
@@ -15,14 +16,17 @@ export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
 
 /** White space and the bytes of a byte order mark, which may precede a message. */
 const BLANK = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
-/** Possible beginnings of a message: an object, an array, or a header. No HTTP method contains a colon. */
+/**
+ * Possible beginnings of a message: an object, an array, or a header. An HTTP request has none of them, because no HTTP
+ * method contains a colon.
+ */
 const MESSAGE_STARTS = ["{", "[", "content-length:", "content-type:"];
 
 class SocketStream implements ByteStream {
   readonly #socket: Socket;
   #failure: Error | undefined;
   #opened = false;
-  /** The first characters until they are known to begin a message. Then undefined. */
+  /** The first characters, until they are known to begin a message. Undefined after that. */
   #beginning: string | undefined;
 
   constructor(socket: Socket, messagesOnly: boolean) {

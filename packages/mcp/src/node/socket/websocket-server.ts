@@ -61,8 +61,9 @@ const HOLD_INPUT_ABOVE = 1024 * 1024;
 const network: NetworkInfo = { transport: "tcp", protocol: "websocket" };
 
 /**
- * Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. Rejects if the
- * address is not available, or if other machines could call the server and the options do not state who may.
+ * Serves clients over WebSockets with the optional package `ws`. Resolves when the server accepts connections. Rejects
+ * if the address is not available, or if other machines could call the server and the options do not state who may call
+ * it.
  */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   checkOptions("serveWebSocket", options, OPTIONS);
@@ -129,7 +130,7 @@ interface Refusal {
 
 const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConnections)" };
 
-/** Checks one opening request, in the order that reveals least to an unauthorized caller. */
+/** Returns a function that checks an opening request, in the order that reveals least to an unauthorized caller. */
 function openingCheck(endpoint: Endpoint, options: ServeWebSocketOptions, path: string, platform: Platform) {
   const { auth, publicUrl = auth?.resource } = options;
   const guard = originGuard({ ...options, publicUrl });
@@ -137,7 +138,8 @@ function openingCheck(endpoint: Endpoint, options: ServeWebSocketOptions, path: 
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
-    // Node keeps only the first of several Host headers, and a proxy in front may have routed by another.
+    // Node reads only the first of several Host headers, and a proxy in front may have used another one for routing. So
+    // several are rejected.
     if ((request.headersDistinct["host"]?.length ?? 0) > 1) {
       return { status: 400, message: "the request has more than one Host" };
     }
@@ -163,7 +165,7 @@ function pathOf({ url = "" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-/** Answers plain HTTP requests: serves the authorization metadata, and rejects all others. */
+/** Answers plain HTTP requests: serves the authorization metadata, and rejects all other requests. */
 function documentsOf(server: Servable, options: ServeWebSocketOptions, platform: Platform) {
   const { auth, publicUrl, allowedHosts, allowedOrigins } = options;
   const handler =

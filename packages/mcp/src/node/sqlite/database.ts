@@ -10,10 +10,13 @@ import {
 } from "./node-sqlite.js";
 import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
 
-/** Every this many writes, one also deletes expired rows: more rows than these writes can add. */
+/**
+ * Every write with this number also deletes expired rows: up to `SWEEP_ROWS` of each kind, more than so many writes can
+ * add.
+ */
 const SWEEP_EVERY = 32;
 const SWEEP_ROWS = 128;
-/** Maximum rounds of deletion before a full file rejects a write. */
+/** Maximum number of deletion rounds for a write to a full file. After that, the write is rejected. */
 const SWEEP_STEPS_WHEN_FULL = 64;
 
 /**
@@ -165,7 +168,7 @@ export class Database {
     );
   }
 
-  /** Size of the file in bytes. 0 if it could not be opened. */
+  /** Size of the file in bytes. 0 if the file could not be opened. */
   #bytes(): number {
     return Number(this.#database?.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0) * PAGE_BYTES;
   }

@@ -1,6 +1,7 @@
 import { StorageFailure, type StorageFailureReason } from "../../storage/storage.js";
 
-// The part of `node:sqlite` that the driver uses. The oldest supported types of Node do not include the module.
+// The part of `node:sqlite` that the driver uses. Declared here, because the oldest supported types of Node do not
+// include the module.
 
 /** A column value. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -23,7 +24,10 @@ interface NodeSqlite {
   readonly DatabaseSync: new (file: string) => SqlDatabase;
 }
 
-/** Returns the module. Throws a failure that names the runtimes which have it. Also covers Bun and Deno without it. */
+/**
+ * Returns the module. Throws a failure that names the required versions if this runtime, which may be Bun or Deno, does
+ * not have it.
+ */
 export function nodeSqlite(): NodeSqlite {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };
   // Safe: every release that has the module has the members of this interface.
@@ -72,7 +76,7 @@ export const SQLITE_BUSY = 5;
 /** SQLite's primary result code for a file or disk without room. */
 export const SQLITE_FULL = 13;
 
-/** By primary result code of SQLite: the reason, the message and the fix. */
+/** For each primary result code of SQLite: the reason, the message and the fix. */
 const FAILURES: Readonly<Record<number, readonly [StorageFailureReason, string, string]>> = {
   3: ["read-only", "may not be accessed", "Give this process the right to read and write the file and its folder."],
   [SQLITE_BUSY]: [

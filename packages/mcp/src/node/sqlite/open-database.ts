@@ -12,14 +12,17 @@ export interface OpenOptions {
  * Identifies files of this library, so that databases of other programs are not used by mistake. The letters "Prly".
  */
 const APPLICATION_ID = 0x50726c79;
-/** SQLite's own default. */
+/** Size of a page, in bytes: SQLite's own default. */
 export const PAGE_BYTES = 4_096;
-/** Files up to this size are checked when they are opened, which takes up to about 0.1 s. */
+/**
+ * Maximum size of a file that is checked for damage when it is opened, in bytes. The check takes up to about 0.1 s.
+ */
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
-/** Maximum size of SQLite's log file after a checkpoint. */
+/** Maximum size of SQLite's log file after a checkpoint, in bytes. */
 const MAX_WAL_BYTES = 8 * 1024 * 1024;
 /**
- * Attempts to change the mode of a new file. The change fails at once if another process makes it at the same time.
+ * Maximum number of attempts to switch a file to WAL mode. An attempt fails at once if another process switches the
+ * file at the same time.
  */
 const MAX_MODE_ATTEMPTS = 50;
 const MODE_WAIT_MS = 10;
@@ -27,8 +30,9 @@ const MODE_WAIT_MS = 10;
 /**
  * The schema, one step per version: version N of a file has the first N steps. Append only.
  *
- * Values are text, or a blob if the text contains U+0000, because some versions of Node truncate such text on reading. `counter` has
- * one row: the last version, log id and message id, so that none repeats, and the highest id of a deleted message (`lost`).
+ * Values are text, or a blob if the text contains U+0000, because some versions of Node truncate such text on reading.
+ * `counter` has one row. It contains the last version, log id and message id, so that none repeats, and the highest id of
+ * a deleted message (`lost`).
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE value (key TEXT NOT NULL UNIQUE, value BLOB NOT NULL, version INTEGER NOT NULL, expires INTEGER);

@@ -3,7 +3,7 @@ import type { Database } from "./database.js";
 import { expiryTime, fromColumn, type SqlRow, toColumn } from "./node-sqlite.js";
 
 const EVICTED: LogRead = { evicted: true };
-/** Upper bound of a read: more entries than a stream can have. */
+/** Maximum number of entries in one read: more than a stream can have. */
 const MAX_PAGE = 2 ** 31;
 const LIVE = "(stream.expires IS NULL OR stream.expires > ?)";
 
@@ -20,8 +20,8 @@ interface Stream {
 /**
  * The append log in a SQLite file. All methods are synchronous.
  *
- * One counter provides the ids of all streams, so that ids of a name grow even after the stream was dropped. An entry never
- * outlives a newer one, so the expired entries are always the oldest.
+ * One counter provides the ids of all streams, so that the ids of a stream grow even after it was dropped and created
+ * again. An entry never outlives a newer one, so the expired entries are always the oldest.
  */
 export class SqliteAppendLog implements AppendLog {
   readonly #database: Database;
@@ -56,7 +56,7 @@ export class SqliteAppendLog implements AppendLog {
   read(name: string, afterId: number, limit: number): LogRead {
     const now = this.#database.now();
     const wanted = Math.min(Math.max(0, limit), MAX_PAGE);
-    // Starts at the entry before the requested ones: if it exists, `afterId` is a position in this stream.
+    // The result starts with the entry `afterId`, if it still exists: `afterId` is then a position in this stream.
     const rows = this.#database.all(this.#statements.read, afterId, name, now, wanted + 2);
     const [first] = rows;
     if (first === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;

@@ -12,11 +12,14 @@ const POLL_MS = 10;
  */
 const IDLE_POLL_MS = 40;
 const POLLS_UNTIL_IDLE = 200;
-/** How long and how many messages are retained for busy processes. A process that reads later is notified of a gap. */
+/**
+ * Maximum age in milliseconds, and maximum number, of messages that are retained for busy processes. A process that
+ * reads later is notified of a gap.
+ */
 const RETENTION_MS = 30_000;
 const MAX_RETAINED_MESSAGES = 10_000;
 const MAX_SUBSCRIPTIONS = 100_000;
-/** Number of messages per read, and maximum reads in a row before other work gets a turn. */
+/** Maximum number of messages per read, and maximum number of reads in a row before other work gets a turn. */
 const PAGE_SIZE = 100;
 const MAX_PAGES_PER_TURN = 10;
 
@@ -134,7 +137,7 @@ export class SqlitePubSub implements PubSub {
   }
 
   #deliverNew(): void {
-    // Called by a `deliver` that publishes: the loop below also delivers that message.
+    // If a `deliver` function publishes, the loop below is already running and also delivers that message.
     if (this.#reading || this.#size === 0) return;
     this.#reading = true;
     try {

@@ -56,15 +56,15 @@ const MAX_BUSY_MS = 60_000;
  * Opens a storage in a file with `node:sqlite`. Its content survives a restart, and several processes of one machine
  * can share it.
  *
- * Throws a `StorageFailure` if the runtime has no SQLite, or if the file cannot be opened, is damaged or was written by a
- * newer version.
+ * Throws a `StorageFailure` if the runtime has no SQLite, or if the file cannot be opened, is damaged, belongs to another
+ * program or was written by a newer version.
  */
 export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   checkOptions("sqliteStorage", options, "file synchronous maxBytes busyTimeoutMs clock");
   const { file, clock, ...given } = options;
   const chosen = withDefaults(DEFAULTS, given);
   checkValues(file, chosen);
-  // Checked first, because a runtime without it may lack the other modules too.
+  // Check for `node:sqlite` first, because a runtime without it may lack the other modules too.
   nodeSqlite();
   const path = process.getBuiltinModule("node:path").resolve(file);
   const database = new Database(path, chosen, () => (clock ?? platform).now());

@@ -8,14 +8,17 @@ const KILL_AFTER_MS = 3000;
 const GIVE_UP_AFTER_MS = 3500;
 /** Time between SIGTERM and SIGKILL for orphaned grandchildren. Shorter, because the child has already exited. */
 const KILL_TREE_AFTER_MS = 300;
-/** Time without output after the exit of the process, after which stdout counts as closed. */
+/** Time without output after the exit of the process, after which stdout counts as closed, in milliseconds. */
 const SILENCE_MS = 15;
 /**
- * Time that a child which no longer reads may take to exit before it counts as running. Longer than a busy machine
- * takes to report an exit, because the user must see the reason of an exit.
+ * Time that a child which no longer reads may take to exit before it counts as running, in milliseconds. Longer than a
+ * busy machine takes to report an exit, because the error must then describe the exit.
  */
 const EXIT_AFTER_INPUT_MS = 2_000;
-/** The same for a child that no longer writes. Pending requests are rejected within 50 ms, exit or not. */
+/**
+ * The same for a child that no longer writes. Shorter, because pending requests are rejected within 50 ms even if the
+ * child does not exit.
+ */
 const EXIT_AFTER_OUTPUT_MS = 40;
 
 /**
@@ -75,8 +78,8 @@ export class ChildStream implements ByteStream {
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
-        // An exit that the system knows of is reported before this runs, even if the event loop was blocked for a long
-        // time.
+        // `defer`, so that an exit which the system knows of is reported first, even if the event loop was blocked for
+        // a long time.
         else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));
       },
       exited: (end) => {
@@ -135,7 +138,7 @@ export class ChildStream implements ByteStream {
   #closeWhenSilent(): void {
     const seen = this.#chunks;
     this.#after(SILENCE_MS, () =>
-      // Available data is read before this runs, even if the event loop was blocked for a long time.
+      // `defer`, so that available data is read first, even if the event loop was blocked for a long time.
       this.#platform.defer(() => {
         if (this.#chunks === seen) this.#close("exited");
         else this.#closeWhenSilent();

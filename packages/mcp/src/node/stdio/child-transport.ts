@@ -11,7 +11,10 @@ import { ChildStream } from "./child-stream.js";
 import { LaunchReport } from "./launch-report.js";
 import type { StdioOptions } from "./stdio-client.js";
 
-/** Longer than the whole shutdown up to SIGKILL, shorter than the documented four seconds. */
+/**
+ * Maximum time for closing the channel, in milliseconds. Longer than the whole shutdown up to SIGKILL, shorter than the
+ * documented four seconds.
+ */
 const CLOSE_TIMEOUT_MS = 3700;
 
 /**
@@ -63,7 +66,7 @@ function isLaunchFailure(cause: unknown): cause is McpError {
 class NoiseFilter implements Channel {
   readonly #inner: Channel;
   readonly #report: LaunchReport;
-  /** The line being delivered. A fault reported during delivery is about it. */
+  /** The line being delivered. A fault that is reported during delivery concerns this line. */
   #line: string | undefined;
   #closed = false;
 
@@ -91,7 +94,7 @@ class NoiseFilter implements Channel {
         }
         this.#line = text;
         receiver.message(text);
-        // Still set, so no fault was reported: it was a message.
+        // If `#line` is still set, no fault was reported, so the line was a message.
         if (this.#line !== undefined) this.#report.answered = true;
         this.#line = undefined;
       },
@@ -125,11 +128,13 @@ class NoiseFilter implements Channel {
 }
 
 /**
- * Maximum number of lines reported one by one. A program that prints without end would keep the process busy with
- * faults.
+ * Maximum number of lines that are reported one by one. Further lines are only counted, because a program that prints
+ * without end would keep the process busy with faults.
  */
 const MAX_REPORTED_LINES = 1000;
-/** Maximum number of lines without an answer. A program that prints more is not a server. */
+/**
+ * Maximum number of lines without an answer. A program that prints more is not a server, so the connection is closed.
+ */
 const MAX_LINES_BEFORE_ANSWER = 10_000;
 
 function mayBeMessage(line: string): boolean {
@@ -148,7 +153,8 @@ function withLine(error: Error, line: string): McpError {
 }
 
 /**
- * Maximum characters shown of a line that is not a message. Its beginning is enough to find the code that printed it.
+ * Maximum number of characters shown of a line that is not a message. The beginning is enough to find the code that
+ * printed the line.
  */
 const MAX_SHOWN_LENGTH = 200;
 
@@ -168,7 +174,7 @@ function stderrForwarder(
   };
 }
 
-/** Bounds the memory for a line that never ends. */
+/** Maximum stored length of an unfinished line, to limit the memory for a line that never ends. */
 const MAX_STDERR_LINE = 64 * 1024;
 
 const POSIX_NAMES = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];

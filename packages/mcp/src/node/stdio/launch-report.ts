@@ -184,10 +184,10 @@ function badFolder(cwd: string | undefined): boolean {
   }
 }
 
-/** Bytes of a child's stderr that are stored for error messages: enough for several stack traces. */
+/** Maximum number of bytes of a child's stderr that are stored for error messages: enough for several stack traces. */
 const MAX_RING_BYTES = 64 * 1024;
 
-/** The end of a child's stderr. It is always read, so that the child never blocks on a full pipe. */
+/** The end of a child's stderr. All of stderr is read, so that the child never blocks on a full pipe. */
 class StderrRing {
   #chunks: Uint8Array[] = [];
   #bytes = 0;

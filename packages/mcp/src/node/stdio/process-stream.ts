@@ -4,15 +4,16 @@ import { builtin } from "../builtin.js";
 
 const READ_BYTES = 64 * 1024;
 /**
- * Delay before writing to a full pipe again, in milliseconds. Short, because an active reader empties it within 1 ms.
+ * Delay before writing to a full pipe again, in milliseconds. Short, because an active reader empties the pipe within 1
+ * ms.
  */
 const FULL_MS = 2;
 
 /**
  * The stdin and stdout of this process as one byte stream, with separate handles.
  *
- * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not read.
- * This handle does not block. stdin: all reads share one buffer.
+ * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not
+ * read. The handle for stdout does not block. stdin: all reads share one buffer.
  */
 export function processStream(): ByteStream {
   return new ProcessStream();
