@@ -13,7 +13,7 @@ export interface ClusterRouteOptions {
 }
 
 const SLOTS = 16_384;
-/** First version of Redis with sharded messages. Valkey reports 7.2. */
+/** First major version of Redis with sharded messages. Valkey has them too and reports 7.2. */
 const MIN_SHARDED_VERSION = 7;
 
 /** Computes the slot of a key like Redis Cluster: CRC-16/XMODEM of the hash tag or of the whole key. */
@@ -45,7 +45,7 @@ class ConnectionQueue {
     this.#connectMs = connectMs;
   }
 
-  /** Sends the call now if the server is connected and no earlier call waits for it. */
+  /** Sends the call now if the server is connected and no earlier call waits for it. Otherwise queues the call. */
   use(cluster: RedisClusterClient, master: RedisMaster, call: QueuedCall): void {
     const calls = this.#calls.get(master);
     if (calls !== undefined) calls.push(call);
@@ -64,7 +64,7 @@ class ConnectionQueue {
     const timer = setTimeout(() => {
       const error = new Error(`no connection to ${master.address} within ${this.#connectMs} ms`);
       settleAll(({ fail }) => fail(error));
-      // The client refreshes its topology only when it loses an existing connection, so do it here in case another
+      // The client refreshes its topology only when it loses an existing connection, so refresh it here in case another
       // server took over.
       cluster._slots?.rediscover?.().catch(() => {});
     }, this.#connectMs);

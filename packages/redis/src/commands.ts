@@ -21,7 +21,10 @@ const RETRY_MS = 50;
 const SILENT_TIMEOUTS = 2.5;
 const MIN_SILENT_MS = 5_000;
 
-/** When to resend a command: if it was certainly not executed, also if that is unknown, or never. */
+/**
+ * When to resend a command: only if it was certainly not executed (`unsent`), also if that is unknown (`always`), or
+ * never.
+ */
 type RetryPolicy = "unsent" | "always" | "never";
 
 interface Call extends Deadline {
@@ -185,7 +188,10 @@ export class Commands {
     } else this.#retryOrFail(call, error);
   }
 
-  /** Resends a command that a server which is not the primary has refused. The address may now lead to the primary. */
+  /**
+   * Resends a command that was refused because the server is not the primary. The address may now lead to the primary.
+   * From the second refusal on, the command is resent only if the usual rules allow it.
+   */
   #retryOnPrimary(call: Call, error: Error): void {
     const isFirst = !call.wasRefused;
     call.wasRefused = true;

@@ -1,6 +1,6 @@
 /** An operation that must finish in time. */
 export interface Deadline {
-  /** Time at which it expires, in milliseconds of `performance.now()`. Set by `add`. */
+  /** Time at which the operation expires, in milliseconds of `performance.now()`. Set by `add`. */
   endsAt: number;
   /** True once the operation has finished. */
   settled: boolean;
@@ -25,7 +25,10 @@ export class Deadlines {
     this.#timer ??= this.#arm(this.#ms);
   }
 
-  /** Drops settled deadlines at the head of the queue. Call it when one settles, to free its memory early. */
+  /**
+   * Drops settled deadlines at the head of the queue. Call this method when a deadline settles, to free its memory
+   * early.
+   */
   removeSettled(): void {
     while (this.#queue[this.#head]?.settled === true) this.#head++;
     if (this.#head === this.#queue.length) this.#queue = [];

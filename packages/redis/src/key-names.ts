@@ -8,7 +8,7 @@ export function hashTag(key: string): string | undefined {
   return close > open + 1 ? key.slice(open + 1, close) : undefined;
 }
 
-/** The text of the first non-empty braces. Redis checks only the first pair. */
+/** The text in the first non-empty pair of braces. Redis itself checks only the first pair. */
 function laterTag(name: string): string | undefined {
   return /\{([^{}][^}]*)\}/.exec(name)?.[1];
 }
@@ -32,7 +32,7 @@ export class KeyNames {
   /** Keys of a stream's entries and of its state. A script changes both, so they share a slot in a cluster. */
   stream(stream: string): [entries: string, figures: string] {
     const tagged = hashTag(stream) !== undefined || laterTag(stream) !== undefined;
-    // A tag cannot contain a closing brace, and an empty tag would not count.
+    // A tag cannot contain a closing brace, and Redis ignores an empty tag.
     const tag = tagged ? undefined : stream.replaceAll("}", "") || "-";
     return [this.#name("s", stream, tag), this.#name("m", stream, tag)];
   }

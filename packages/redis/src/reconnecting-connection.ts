@@ -16,19 +16,22 @@ export interface ReconnectingConnectionOptions<C> {
   readonly onReady?: (client: C) => unknown;
   /** Called when the connection is lost. */
   readonly onLost?: () => void;
-  /** True if an error ends the connection. A cluster client repairs its own connections. */
+  /** True if an error ends the connection. False for a cluster client, which repairs its own connections. */
   readonly endsOnError: boolean;
   /** Maximum time for connecting and preparing, in milliseconds. */
   readonly connectMs: number;
 }
 
 /**
- * First and longest delay before a new attempt. Up to half of it is random, so that processes do not reconnect at the
- * same time.
+ * First and longest delay before a new attempt, in milliseconds. Up to half of the delay is random, so that processes
+ * do not reconnect at the same time.
  */
 const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 2_000;
-/** Minimum time between a connection and its retirement, because a server may stay a replica for long. */
+/**
+ * Minimum age of a connection that is retired, in milliseconds. A server may stay a replica for long, and would
+ * otherwise cause a new connection for every command.
+ */
 const MIN_RETIRE_INTERVAL_MS = 1_000;
 
 /** A connection that opens on first use and reconnects after every loss until it is closed. */
@@ -78,7 +81,10 @@ export class ReconnectingConnection<C extends Connectable> {
     this.#lose(client);
   }
 
-  /** Replaces this connection and lets its pending commands finish. At most once a second. */
+  /**
+   * Replaces this connection and lets its pending commands finish. Does nothing if the connection is less than a second
+   * old.
+   */
   retire(client: C, cause: Error): void {
     if (this.#client !== client || performance.now() - this.readyAt < MIN_RETIRE_INTERVAL_MS) return;
     this.lastError = cause;
@@ -137,8 +143,8 @@ export class ReconnectingConnection<C extends Connectable> {
   }
 
   /**
-   * Connects and prepares within `connectMs`. Otherwise a server that accepts and never responds would block the
-   * attempt.
+   * Connects and prepares within `connectMs`. Without this limit, a server that accepts connections but never responds
+   * would block the attempt.
    */
   async #connectInTime(client: C): Promise<void> {
     this.#attempt = client;

@@ -45,6 +45,6 @@ export interface RedisClusterClient {
 export interface ConfiguredClient {
   /** Creates another client with the same settings, for the connections of the storage. */
   duplicate(): unknown;
-  /** Sends a command. The storage only checks that it exists. */
+  /** Sends a command. The storage only checks that this member exists. */
   sendCommand: unknown;
 }

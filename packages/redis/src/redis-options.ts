@@ -43,7 +43,10 @@ export interface CheckedOptions {
   readonly maxPending: number;
 }
 
-/** One server in the form that the client expects. URLs are parsed here, because the client repeats them in errors. */
+/**
+ * One server in the form that the client expects. URLs are parsed here, because the client would repeat them, with the
+ * password, in errors.
+ */
 export interface ServerAddress {
   readonly socket: { readonly host: string; readonly port: number };
   readonly username?: string;

@@ -6,7 +6,7 @@ import type { Route } from "./route.js";
 import { Shard } from "./shard.js";
 import { Topic, type TopicSubscriber } from "./topic.js";
 
-/** First and longest delay before another attempt to subscribe a topic, in milliseconds. */
+/** First and longest delay before another attempt to subscribe to a topic, in milliseconds. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
 /** Interval for checking that each topic is subscribed on the cluster server that holds it, in milliseconds. */
@@ -33,7 +33,7 @@ export class RedisPubSub implements PubSub {
     this.#names = names;
     this.#route = route;
     this.#options = options;
-    // A server that is no longer the primary receives messages late, or not at all.
+    // Reconnect, because a server that is no longer the primary receives messages late, or not at all.
     route.onMoved?.((before) => {
       for (const shard of this.#shards.values()) shard.reconnect(before);
     });
@@ -110,7 +110,9 @@ export class RedisPubSub implements PubSub {
     });
   }
 
-  /** Subscribes a topic on the server that holds it. Retries until the topic has no subscribers. */
+  /**
+   * Subscribes to a topic on the server that holds it. Retries until this succeeds or the topic has no subscribers.
+   */
   async #subscribeTopic(topic: Topic): Promise<void> {
     while (!this.#closed && this.#topics.get(topic.channel) === topic) {
       try {
@@ -131,7 +133,7 @@ export class RedisPubSub implements PubSub {
   }
 
   async #shardOf(channel: string): Promise<Shard> {
-    // A cluster has no addresses until its topology is known.
+    // A cluster has no addresses until its topology is known, so wait for the answer to a command.
     if (this.#route.follow !== undefined) await this.#commands.sendIdempotent(channel, ["PTTL", channel]);
     const address = this.#route.addressOf(channel);
     let shard = this.#shards.get(address);
@@ -168,7 +170,7 @@ export class RedisPubSub implements PubSub {
 
 function retryDelay(topic: Topic): Promise<void> {
   const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), MAX_RETRY_MS);
-  // The promise of a subscriber has its own timer, which keeps the process alive.
+  // This timer does not keep the process alive. The promise of a subscriber has its own timer, which does.
   return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }
 

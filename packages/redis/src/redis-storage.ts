@@ -64,8 +64,8 @@ function routeToServer({ servers, client, connectMs, sentinel }: CheckedOptions)
     socket: { ...socket, connectTimeout: connectMs, reconnectStrategy: false as const },
   });
   if (sentinel !== undefined) return sentinelRoute({ settings: sentinel, connectMs, own, prepare });
-  // Both are clients of `@redis/client`, of which the storage uses a part. The types of the package differ between
-  // modules and versions.
+  // Safe: both are clients of `@redis/client`, of which `RedisNode` declares a part. The types of the package differ
+  // between modules and versions.
   const given = client as unknown as RedisNode | undefined;
   const make = () =>
     given?.duplicate(own(given.options.socket)) ??
@@ -83,7 +83,7 @@ function routeToCluster({ servers, client, connectMs }: CheckedOptions): Route {
     ...CONNECTION_OPTIONS,
     socket: { ...secure, connectTimeout: connectMs, reconnectStrategy },
   };
-  // As above.
+  // Safe, as in `routeToServer`.
   const given = client as unknown as RedisClusterClient | undefined;
   const make = () =>
     given?.duplicate({ minimizeConnections: true }) ??

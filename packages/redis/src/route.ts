@@ -14,7 +14,7 @@ export interface Route {
   use(key: string, send: (node: RedisNode) => void, fail: (error: Error) => void): void;
   /** Sends a command to the server that a key has moved to. Only for clusters. */
   readonly follow?: (key: string, args: readonly string[]) => Promise<unknown>;
-  /** Address of the server that holds a key. Falls back to `place` if it is not known yet. */
+  /** Address of the server that holds a key. Falls back to `place` if the address is not known yet. */
   addressOf(key: string): string;
   /** Creates a connection for subscriptions to the server at an address. The caller connects it. */
   subscriber(address: string): Promise<RedisNode>;

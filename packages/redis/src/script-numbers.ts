@@ -1,6 +1,6 @@
 /**
- * A number greater than any that this process has seen. Scripts use the maximum of it and the clock of Redis, so that
- * versions and ids grow even if the clock is set back or a replica with a slower clock takes over.
+ * A number greater than any that this process has seen. Scripts use the maximum of this number and the clock of Redis,
+ * so that versions and ids grow even if the clock is set back or a replica with a slower clock takes over.
  */
 export class MonotonicNumber {
   #last = 0;
@@ -16,7 +16,7 @@ export class MonotonicNumber {
   }
 }
 
-/** 100 years. Redis rejects times that overflow its counter. */
+/** Maximum lifetime in milliseconds: 100 years. Redis rejects times that overflow its counter. */
 const MAX_MS = 100 * 366 * 24 * 3_600_000;
 
 /** Formats a lifetime as a script argument: whole milliseconds, or an empty string for no expiry. */

@@ -23,7 +23,8 @@ local now = time[1] * 1000000 + time[2]`;
 
 /**
  * Stores a value: its version in 16 digits, followed by its text. ARGV: text, lifetime in ms or '', expected version or
- * '', lowest version that the caller knows to be unused. A full Redis rejects the first write.
+ * '', lowest version that the caller knows to be unused. If Redis is full, the script fails at its first write and
+ * changes nothing.
  */
 export const setValue: Script = script(
   1,

@@ -24,8 +24,8 @@ export interface SentinelSettings {
 
 /**
  * Returns the options of a client made by `createSentinel`, or undefined if they cannot be read. The client has no
- * property for them, but `duplicate` passes them to the constructor of its object. This calls it with a constructor
- * that only records them.
+ * property for them, but `duplicate` passes them to the constructor of its object. This function calls `duplicate` on
+ * an object whose constructor only records the options.
  */
 export function sentinelSettings(client: ConfiguredClient): SentinelSettings | undefined {
   let captured: unknown;
@@ -37,7 +37,7 @@ export function sentinelSettings(client: ConfiguredClient): SentinelSettings | u
   } catch {
     return undefined;
   }
-  // The next line checks the members that are used.
+  // Safe: the members that are required are checked below.
   const settings = captured as Partial<SentinelSettings> | undefined;
   const { name, sentinelRootNodes } = settings ?? {};
   return typeof name === "string" && Array.isArray(sentinelRootNodes) ? (settings as SentinelSettings) : undefined;
@@ -81,7 +81,7 @@ async function findPrimary(
   let failure = new Error(`no Sentinel knows the primary "${name}"`);
   for (const { host, port } of sentinelRootNodes) {
     const socket = own({ ...sentinelClientOptions?.socket, host, port });
-    // A client of `@redis/client`, of which this uses a part.
+    // Safe: a client of `@redis/client`, of which `RedisNode` declares a part.
     const sentinel = createClient({ ...sentinelClientOptions, ...socket }) as unknown as RedisNode;
     try {
       const reply = await answerWithin(connectMs, sentinel, ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", name]);

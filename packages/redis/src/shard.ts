@@ -27,7 +27,7 @@ export class Shard implements TopicConnection {
   readonly #connection: ReconnectingConnection<RedisNode>;
   /** By channel, a pending UNSUBSCRIBE. A new subscription waits for it. */
   readonly #unsubscribing = new Map<string, Promise<unknown>>();
-  /** Topics that the connection in preparation subscribes. Some may be removed before it is ready. */
+  /** Topics that the connection in preparation subscribes to. Some may be removed before the connection is ready. */
   #preparing: readonly Topic[] = [];
   #ping: ReturnType<typeof setInterval> | undefined;
 
@@ -55,7 +55,7 @@ export class Shard implements TopicConnection {
   }
 
   /**
-   * Subscribes a topic. The shard handles later interruptions itself. Rejects if this connection cannot subscribe it.
+   * Subscribes to a topic. The shard handles later interruptions itself. Rejects if this connection cannot subscribe.
    */
   async add(topic: Topic): Promise<void> {
     topic.connection = this;
