@@ -16,7 +16,7 @@ interface ModeFields {
   readonly mode?: unknown;
 }
 
-/** The mode of a listed tool. Default: `stateful`. Like everything in a server's list, it is unverified. */
+/** The mode of a listed tool. Default: `stateful`. Like everything in a server's list, the mode is unverified. */
 export function toolMode({ _meta, mode }: ModeFields): ToolMode {
   // Some servers use the bare name, in `_meta` or as a member of the tool.
   return (_meta?.[TOOL_MODE] ?? _meta?.["mode"] ?? mode) === "stateless" ? "stateless" : "stateful";

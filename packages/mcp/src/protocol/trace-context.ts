@@ -22,7 +22,7 @@ export interface TraceContext {
 
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const PRINTABLE = /^[\x20-\x7e\t]+$/;
-// The sizes that the W3C standards require every implementation to propagate.
+// Maximum lengths; longer values are ignored. The W3C standards require every implementation to propagate these sizes.
 const MAX_STATE = 512;
 const MAX_BAGGAGE = 8192;
 
