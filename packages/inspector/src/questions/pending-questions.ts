@@ -14,7 +14,10 @@ import { jsonBytes } from "../calls/json-bytes.js";
 import type { QuestionAnswer, QuestionInfo } from "../contract/questions.js";
 import { isRecord, optionalTextOf, textOf } from "../engine/read-input.js";
 
-/** Limits on pending questions. They are part of the state, which is sent as a whole after each change. */
+/**
+ * Limits on pending questions. Questions and drafts are part of the state, which is sent as a whole after each change.
+ * A question or draft beyond a limit is rejected with `limit_exceeded`.
+ */
 export interface QuestionLimits {
   /** Maximum number of pending questions. Default: 64. */
   questions: number;
@@ -26,7 +29,7 @@ export interface QuestionLimits {
 
 const DEFAULT_LIMITS: QuestionLimits = { questions: 64, bytes: 1024 * 1024, totalBytes: 4 * 1024 * 1024 };
 
-/** Answers a sampling request with the command that the terminal configured. */
+/** Answers a sampling request in place of a model, with the configured command. */
 type AnswerForModel = (params: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>;
 
 /** Options of `PendingQuestions`. */
@@ -35,7 +38,7 @@ interface PendingQuestionsOptions {
   now(): number;
   /** Called after every change of `list()`. */
   changed(): void;
-  /** Returns the call during which a connection asks a question, if known. */
+  /** Returns the call during which the server of a connection asks a question, if known. */
   callOf(connection: string): string | undefined;
   model?: AnswerForModel | undefined;
   limits?: Partial<QuestionLimits> | undefined;
@@ -63,8 +66,8 @@ export class PendingQuestions {
   }
 
   /**
-   * Returns the question handlers for the client of a connection. A question waits for the page until its signal
-   * aborts.
+   * Returns the question handlers for the client of a connection. A question waits for the answer of the user until its
+   * signal aborts.
    */
   answerers(connection: string): Pick<ClientOptions, "onElicit" | "onSample"> {
     return {
@@ -222,7 +225,7 @@ export function checkedContent(
   const issues = formIssues(schema, filled).map((issue) => locateIssue(issue, namesOf(schema, filled)));
   if (issues.length === 0) return filled;
   throw new McpError("invalid_params", `the answer does not fit the form: ${issues.map(sentence).join("; ")}`, {
-    data: { issues },
+    data: { issues: issues.map(labelled) },
     fix: "Correct the fields that are named, and send the form again.",
   });
 }
@@ -232,7 +235,7 @@ function withDefaults(schema: unknown, content: Readonly<Record<string, unknown>
     const value = isRecord(property) ? property["default"] : undefined;
     return Object.hasOwn(content, name) || !isElicitValue(value) ? [] : [[name, value] as const];
   });
-  // Safe: if the caller finds no issues, every value is an `ElicitValue`.
+  // Safe: the caller uses the content only if it finds no issues, and then every value is an `ElicitValue`.
   return Object.fromEntries([...Object.entries(content), ...defaults]) as Record<string, ElicitValue>;
 }
 
@@ -247,13 +250,16 @@ function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
   return isRecord(properties) ? properties : {};
 }
 
-/** Finds the field that an issue is about. Field names may contain spaces, so this compares with the known names. */
+/**
+ * Finds the field that an issue is about. Field names may contain spaces, so the issue cannot be split at a space. It
+ * is compared with the known names instead.
+ */
 function locateIssue(issue: string, names: readonly string[]): FormIssue {
   for (const name of names) {
     const quoted = JSON.stringify(name);
     const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (issue === `must have the property ${quoted}`) return { path, message: "is required" };
-    if (issue === `must not have the property ${quoted}`) return { path, message: "is not part of the form" };
+    if (issue === `must have the property ${quoted}`) return { path, message: "required" };
+    if (issue === `must not have the property ${quoted}`) return { path, message: "not in the schema" };
     for (const start of [path, `/${name}`]) {
       const rest = issue.startsWith(start) ? issue.slice(start.length) : "";
       if (rest.startsWith(" ")) return { path, message: rest.slice(1) };
@@ -265,11 +271,16 @@ function locateIssue(issue: string, names: readonly string[]): FormIssue {
 }
 
 function sentence({ path, message }: FormIssue): string {
-  return `${path} ${message}`.trim();
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+/** Capitalizes the message, because the page shows it at the field like the issues that the page finds itself. */
+function labelled({ path, message }: FormIssue): FormIssue {
+  return { path, message: `${message.charAt(0).toUpperCase()}${message.slice(1)}` };
 }
 
 /**
- * Validates the answer of a model, from the page or from the configured command. Throws `invalid_params` if it is
+ * Validates a sampling answer, from the page or from the configured command. Throws `invalid_params` if the answer is
  * invalid.
  */
 function checkedSample(given: object): CreateMessageResult {

@@ -30,17 +30,17 @@ describe("the content of a form", () => {
     const schema = form({ a: short, "a b": short, "a/b~c": short, __proto__x: short }, ["a"]);
     const content = { "a b": "x", "a/b~c": "x", __proto__x: "x" };
     expect(issuesOf(schema, content)).toEqual([
-      { path: "/a", message: "is required" },
-      { path: "/a b", message: "must have at least 3 characters" },
-      { path: "/a~1b~0c", message: "must have at least 3 characters" },
-      { path: "/__proto__x", message: "must have at least 3 characters" },
+      { path: "/a", message: "Required" },
+      { path: "/a b", message: "Must have at least 3 characters" },
+      { path: "/a~1b~0c", message: "Must have at least 3 characters" },
+      { path: "/__proto__x", message: "Must have at least 3 characters" },
     ]);
   });
 
   it("is refused where a value is none, or a list has a wrong item", () => {
     const schema = form({ tags: { type: "array", items: { type: "string", enum: ["x"] } }, n: { type: "number" } });
     expect(issuesOf(schema, { n: { deep: 1 } })).toEqual([
-      { path: "/n", message: "is not a string, number, boolean or list of strings" },
+      { path: "/n", message: "Is not a string, number, boolean or list of strings" },
     ]);
     expect(issuesOf(schema, { tags: ["x", "y"] })).toEqual([{ path: "/tags/1", message: expect.any(String) }]);
   });
@@ -48,8 +48,8 @@ describe("the content of a form", () => {
   it("is refused as a whole where no field is to blame, and at fields that nobody asked for", () => {
     const schema = { ...form({ a: text }), minProperties: 3, additionalProperties: false };
     expect(issuesOf(schema, { b: "x" })).toEqual([
-      { path: "", message: "must have at least 3 properties" },
-      { path: "/b", message: "is not part of the form" },
+      { path: "", message: "Must have at least 3 properties" },
+      { path: "/b", message: "Not in the schema" },
     ]);
   });
 

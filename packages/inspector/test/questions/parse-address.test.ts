@@ -48,12 +48,10 @@ describe("an address that a server wants to be visited", () => {
 
 describe("what a refusal says of fields", () => {
   it("is read as far as it is readable", () => {
-    expect(issuesIn({ issues: [{ path: "/a", message: "must be given" }, { message: "whole" }, {}, 5, null] })).toEqual(
-      [
-        { path: "/a", message: "must be given" },
-        { path: "", message: "whole" },
-      ],
-    );
+    expect(issuesIn({ issues: [{ path: "/a", message: "Required" }, { message: "whole" }, {}, 5, null] })).toEqual([
+      { path: "/a", message: "Required" },
+      { path: "", message: "whole" },
+    ]);
     expect(issuesIn(undefined)).toEqual([]);
     expect(issuesIn({ issues: "x" })).toEqual([]);
   });

@@ -53,7 +53,7 @@ for (const revision of ERAS) {
           kind: "invalid_params",
           data: {
             issues: expect.arrayContaining([
-              { path: "/colour", message: "is required" },
+              { path: "/colour", message: "Required" },
               { path: "/amount", message: expect.stringContaining("9") },
               { path: "/mail", message: expect.stringContaining("email") },
               { path: "/extras/0", message: expect.any(String) },

@@ -80,8 +80,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     for (const [name, words, role] of [
       ["mail", "email", "textbox"],
       ["amount", "9", "textbox"],
-      ["size", "is required", "combobox"],
-      ["colour", "is required", "combobox"],
+      ["size", "Required", "combobox"],
+      ["colour", "Required", "combobox"],
     ] as const) {
       expect(await field(name, role).getAttribute("aria-invalid"), name).toBe("true");
       const about = await field(name, role).getAttribute("aria-describedby");
