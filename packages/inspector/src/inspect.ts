@@ -6,7 +6,7 @@ import { startInspector } from "./start-inspector.js";
 
 /** Options of `inspect`. */
 export interface InspectOptions {
-  /** The port on this machine. Default: 0, a free one. */
+  /** The port on this machine. Default: 0, which picks a free port. */
   port?: number | undefined;
   /** True to open the browser. Default: true if stderr is a terminal and the environment variable `CI` is empty. */
   open?: boolean | undefined;
@@ -28,7 +28,7 @@ function openPage(url: string): void {
   try {
     openInBrowser(url);
   } catch {
-    // This system has no known program that opens a browser. The address is on stderr.
+    // This system has no known program that opens a browser. The user can open the address that is on stderr.
   }
 }
 

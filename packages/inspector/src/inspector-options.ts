@@ -12,8 +12,8 @@ export interface InspectorOptions {
   /** The port on this machine. Default: 0, which picks a free port. */
   port?: number | undefined;
   /**
-   * The revision for the connections to `targets`. The user can choose another one in the page. Default: the revision
-   * is negotiated.
+   * The revision for the connections to `targets`. The user can choose another revision in the page. Default: the
+   * revision is negotiated.
    */
   revision?: Revision | undefined;
   /**
@@ -27,8 +27,8 @@ export interface InspectorOptions {
    */
   loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
   /**
-   * Drafts the answer to a sampling request when the user asks for it. The user reviews the draft. Default: the user
-   * writes the answer.
+   * Drafts the answer to a sampling request when the user requests a draft. The user reviews the draft before it is
+   * sent. Default: the user writes the answer.
    */
   model?: ((params: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>) | undefined;
   /** Stores the tokens of logins. Default: in memory, until the inspector closes. */
@@ -37,7 +37,10 @@ export interface InspectorOptions {
 
 /** A running inspector. */
 export interface Inspector {
-  /** The address to open in a browser. It contains the access token: anyone who has it can use the inspector. */
+  /**
+   * The address to open in a browser. The address contains the access token, so anyone who knows it can use the
+   * inspector.
+   */
   readonly url: string;
   /** Closes the connections and stops the web server. */
   close(): Promise<void>;

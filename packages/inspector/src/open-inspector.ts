@@ -4,10 +4,10 @@ import { type OpenedEngine, openEngine } from "./engine/open-engine.js";
 import type { Inspector, InspectorOptions } from "./inspector-options.js";
 import { openWebServer } from "./web/web-server.js";
 
-/** Time to wait for the first page before connecting to the targets. */
+/** Maximum time to wait for the first page before connecting to the targets. */
 const WAIT_FOR_PAGE_MS = 1_000;
 
-/** Starts an inspector whose page is in `pageFolder`: the folder of the built package, or one of a test. */
+/** Starts an inspector. `pageFolder` is the page folder of the built package, or a folder of a test. */
 export async function openInspector(options: InspectorOptions, pageFolder: string): Promise<Inspector> {
   if ((options.targets ?? []).length > MAX_CONNECTIONS) {
     throw new McpError("invalid_definition", `there are more than ${MAX_CONNECTIONS} targets`, { fix: "Pass fewer." });
@@ -39,8 +39,8 @@ export async function openInspector(options: InspectorOptions, pageFolder: strin
 }
 
 /**
- * Delays connecting until the page is loaded. Loading a target, such as compiling its module, would block the first
- * page load.
+ * Delays connecting until a page has loaded, for at most `WAIT_FOR_PAGE_MS`. Loading a target, such as compiling its
+ * module, would otherwise block the first page load.
  */
 function deferConnecting(engine: OpenedEngine): { connect(): void; cancel(): void } {
   let isDone = false;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /**
- * The id of the current call. `RunningCalls` sets it, and connections read it to assign messages and questions to the
- * call.
+ * The id of the current call. `RunningCalls` sets the id, and connections read it to assign messages and questions to
+ * the call.
  */
 export const callContext = new AsyncLocalStorage<string>();

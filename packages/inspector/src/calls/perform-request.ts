@@ -20,7 +20,7 @@ export async function performRequest(
   const options: CallOptions = { signal, onProgress, cache: false };
   switch (request.kind) {
     case "tool":
-      // In the stateless era the server decides which calls become tasks, so any call may be one.
+      // In the stateless era the server decides which calls become tasks, so any call may become a task.
       if (request.asTask === true || connection.info.era === "stateless")
         return callAsTask(connection, request, { ...options, signal }, { onTask });
       return client.callTool(request.name, request.arguments, options);
@@ -48,12 +48,12 @@ export function nameOf(request: CallRequest): string {
 }
 
 /**
- * Reads a skill with all of its verified files. Returns it in the form of a result, with `contents` like those of a
- * resource.
+ * Reads a skill with all of its verified files. Returns the skill in the form of a result, with `contents` like those
+ * of a resource.
  */
 async function loadSkill(skills: SkillsClient, uri: string, { signal }: CallOptions): Promise<Record<string, unknown>> {
   const options: CallOptions = { signal, cache: false };
-  // `dynamic` allows files without digests, because the user loads the skill each time.
+  // `dynamic` allows files without digests. That is acceptable here, because the user loads the skill each time.
   const skill = await skills.load(uri, { ...options, dynamic: true });
   const contents: Record<string, unknown>[] = [];
   for await (const file of skill.readAll(options)) contents.push(contentsOf(file));
@@ -75,8 +75,9 @@ interface CallAsTaskHooks {
 }
 
 /**
- * Calls a tool as a task and waits for its result. The server may also answer at once. The signal cancels the task at
- * the server. If the server does not stop it, this stops waiting, and `onTask` still reports until the task ends.
+ * Calls a tool as a task and waits for the result. The server may also answer at once, without a task. Aborting the
+ * signal cancels the task at the server. If the server does not stop the task, this rejects with `cancelled`, and
+ * `onTask` is still called until the task ends.
  */
 async function callAsTask(
   { client, extensions }: CallableConnection,
@@ -90,7 +91,7 @@ async function callAsTask(
   try {
     return await client.callTool(name, args, starting);
   } catch (error) {
-    // `callTool` rejects the answer with the task, because it has no content.
+    // `callTool` rejects an answer that is a task, because a task has no content.
     const task = started.at(-1);
     if (task === undefined) throw error;
     void follow(task, onTask);
@@ -102,14 +103,14 @@ async function follow(followed: FollowedTask, onTask: (task: DetailedTask) => vo
   try {
     for await (const task of followed) onTask(task);
   } catch {
-    // The outcome rejects with the same error.
+    // `outcomeOf` rejects with the same error and reports it.
   }
 }
 
 async function outcomeOf(task: FollowedTask, signal: AbortSignal): Promise<object> {
   const waiting = new AbortController();
   const cancel = async () => {
-    // The server may be unable to cancel the task.
+    // If the server cannot cancel the task, the code below stops waiting for the task.
     await task.cancel().catch(() => {});
     if (!isFinished(task.task))
       waiting.abort(new McpError("cancelled", "the call was cancelled, but its task is still running"));

@@ -10,19 +10,25 @@ import { nameOf, performRequest } from "./perform-request.js";
 
 /** Limits on stored calls. */
 export interface CallLimits {
-  /** Maximum number of stored calls. The oldest that has ended is evicted first. Default: 200. */
+  /** Maximum number of stored calls. Beyond it, the oldest calls that have ended are evicted. Default: 200. */
   calls: number;
-  /** Maximum number of concurrent calls. Default: 100. */
+  /** Maximum number of concurrent calls. Further calls are rejected. Default: 100. */
   running: number;
-  /** Maximum size of all requests and results. Default: 64 MiB. */
+  /**
+   * Maximum size of all requests and results. Beyond it, the oldest calls that have ended are evicted. Default: 64 MiB.
+   */
   bytes: number;
 }
 
 const DEFAULT_LIMITS: CallLimits = { calls: 200, running: 100, bytes: 64 * 1024 * 1024 };
-/** Maximum length of a server's text in the state, which is sent as a whole after each change. */
+/**
+ * Maximum length of a server's text in the state, in characters. Longer texts are truncated, because the whole state is
+ * sent after each change.
+ */
 const MAX_TEXT_LENGTH = 300;
 /**
- * Maximum length of a call's name. Longer than other texts, because the page finds calls by it and URIs can be long.
+ * Maximum length of a call's name, in characters. Greater than for other texts, because the page finds calls by name,
+ * and the name may be a long URI.
  */
 const MAX_NAME_LENGTH = 2000;
 
@@ -40,7 +46,7 @@ interface Call {
   readonly request: CallRequest;
   readonly controller: AbortController;
   ended: EndedCall | undefined;
-  /** Size of the request, plus that of the result once there is one. */
+  /** Size of the request, plus the size of the stored result and problem once the call has ended. */
   bytes: number;
 }
 
@@ -86,13 +92,13 @@ export class RunningCalls {
     return id;
   }
 
-  /** Cancels a call, also at the server. Has no effect on one that has ended. Throws for an unknown call. */
+  /** Cancels a call, also at the server. Has no effect on a call that has ended. Throws for an unknown call. */
   cancel(id: string): void {
     const { controller, ended } = this.#find(id);
     if (ended === undefined) controller.abort(new McpError("cancelled", "the user cancelled the call"));
   }
 
-  /** Returns the outcome of a call. Throws if it is still running or was evicted. */
+  /** Returns the outcome of a call. Throws if the call is still running or was evicted. */
   outcome(id: string): CallOutcome {
     const { info, request, ended } = this.#find(id);
     if (ended === undefined) {
@@ -120,12 +126,13 @@ export class RunningCalls {
   }
 
   /**
-   * Returns the call of the current async context, if it belongs to the connection. Otherwise returns its only running
-   * call.
+   * Returns the call of the current async context, if that call is running and belongs to the connection. Otherwise
+   * returns the running call of the connection, if there is exactly one.
    */
   current(connection: string): string | undefined {
     const call = this.#calls.get(callContext.getStore() ?? "");
-    // The connection may have been opened by a call that has ended.
+    // The connection may have been opened during a call that has ended, and may still run in the async context of that
+    // call.
     const known = call?.info.connection === connection && call.ended === undefined;
     return known ? call.info.id : this.only(connection);
   }
@@ -190,7 +197,7 @@ export class RunningCalls {
 }
 
 function shownProgress({ progress, total, message }: ProgressNotificationParams): CallInfo["progress"] {
-  // The client validates only the number of a progress notification.
+  // The client validates only the number `progress`, so the other members are checked here.
   return {
     progress,
     ...(typeof total === "number" ? { total } : {}),
@@ -223,7 +230,7 @@ interface EndedCall {
 
 /** Creates the end of a call that has a result. A tool result may report a failure. */
 function endedWithResult(given: object): EndedCall {
-  // A result is parsed JSON, so it is a record.
+  // Safe: a result is a JSON object.
   const result = given as Readonly<Record<string, unknown>>;
   const bytes = jsonBytes(result);
   return { status: result["isError"] === true ? "failed" : "done", result, bytes, storedBytes: bytes };
@@ -247,7 +254,7 @@ function endedWithError(error: unknown): EndedCall {
   return { status: "failed", result, problem, bytes, storedBytes: bytes + jsonBytes(problem) };
 }
 
-/** Drops the result and the data if they exceed the limit. */
+/** Drops the result and the data of the problem if their size exceeds the limit. */
 function withinBytes(ended: EndedCall, limit: number): EndedCall {
   const { status, problem, bytes, storedBytes } = ended;
   if (storedBytes <= limit) return ended;

@@ -75,7 +75,8 @@ function revisionsOf(input: object): [Revision, Revision] {
 /** The part of a connection that a comparison needs. */
 interface ComparedConnection extends Omit<CallableConnection, "client"> {
   /**
-   * Opens another client for the same target. Its messages are not in the timeline, and the user answers its questions.
+   * Opens another client for the same target. The messages of this client are not in the timeline, and the user answers
+   * the questions of its server.
    */
   openAnother(options: ClientOptions): Promise<Client>;
 }
@@ -87,12 +88,18 @@ interface RevisionRun {
   readonly result: unknown;
 }
 
-/** Limits on the stored messages of one run. A call with questions has about twenty, one with progress more. */
+/**
+ * Limits on the stored messages of one run. The oldest messages are evicted beyond them. A call with questions has
+ * about 20 messages, and a call with progress has more.
+ */
 const LIMITS: TimelineLimits = { entries: 500, bytes: 4 * 1024 * 1024 };
-/** Time that the user has to answer a question. */
+/** The idle timeout, which limits the time that the user has to answer a question. */
 const IDLE_MS = 600_000;
 
-/** Sends a request over a new connection in one revision. Never rejects: a failure or an abort is an outcome. */
+/**
+ * Sends a request over a new connection in one revision. Never rejects: the run reports a failure or an abort as its
+ * outcome.
+ */
 async function runInRevision(
   connection: ComparedConnection,
   request: CallRequest,

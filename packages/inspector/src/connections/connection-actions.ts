@@ -115,8 +115,8 @@ const MAX_HEADERS = 64;
 /** Maximum length of a header value, in characters. */
 const MAX_VALUE_LENGTH = 16_384;
 /**
- * Minimum length of a secret in a header that is not named like a secret. Redacting shorter values would remove
- * ordinary words.
+ * Minimum length of a header value, or of a word in it, that is redacted as a secret. Redacting shorter values would
+ * remove ordinary words. The whole value of a header that is named like a secret is redacted whatever its length.
  */
 const MIN_SECRET_LENGTH = 8;
 

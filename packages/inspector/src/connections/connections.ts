@@ -4,7 +4,7 @@ import { type ConnectionContext, InspectedConnection } from "./inspected-connect
 import type { InspectorTarget } from "./inspector-target.js";
 import { revisionDetails } from "./server-details.js";
 
-/** Maximum number of connections, including closed ones that are still listed. */
+/** Maximum number of connections, including closed ones that are still listed. Further connections are rejected. */
 export const MAX_CONNECTIONS = 50;
 
 /** A recorded session. */
@@ -17,7 +17,7 @@ export interface ImportedSession {
   readonly instructions?: string | undefined;
 }
 
-/** The connections of an inspector, and the targets that the terminal offers. */
+/** The connections of an inspector, and the targets that it was started with. */
 export class Connections {
   readonly #context: ConnectionContext;
   readonly #targets: ReadonlyMap<string, InspectorTarget>;
@@ -30,7 +30,7 @@ export class Connections {
     this.#targets = new Map(targets.map((target, index) => [`target-${index + 1}`, target]));
   }
 
-  /** Returns the targets that the terminal offers. */
+  /** Returns the targets that the inspector was started with. */
   targets(): TargetInfo[] {
     return [...this.#targets].map(([id, { kind, shown }]) => ({ id, kind, shown }));
   }
@@ -48,7 +48,7 @@ export class Connections {
     });
   }
 
-  /** Starts to connect to a target of the terminal. Throws `invalid_params` for an unknown id. */
+  /** Starts to connect to one of the targets. Throws `invalid_params` for an unknown id. */
   connectTarget(id: string, revision?: Revision | undefined): InspectedConnection {
     const target = this.#targets.get(id);
     if (target === undefined) {
@@ -59,19 +59,19 @@ export class Connections {
     return this.#begin(target, id, revision);
   }
 
-  /** Starts to connect to a target that the terminal does not offer. */
+  /** Starts to connect to a target that is not in `targets()`, such as an address that the user entered. */
   connectTo(target: InspectorTarget, revision?: Revision | undefined): InspectedConnection {
     return this.#begin(target, `address-${this.#count + 1}`, revision);
   }
 
-  /** Adds a recorded session as a connection. The caller adds its entries to the timeline. */
+  /** Adds a recorded session as a connection. The caller adds the entries of the session to the timeline. */
   addImported({ name, revision, ...details }: ImportedSession): InspectedConnection {
     const connection = this.#add(fileTarget(name), "imported", `file-${this.#count + 1}`);
     connection.describe({ ...details, ...(revision === undefined ? {} : revisionDetails(revision)) });
     return connection;
   }
 
-  /** Removes a connection that has ended. Throws `invalid_params` if it is still open. */
+  /** Removes a connection that has ended. Throws `invalid_params` if the connection is still open. */
   async forget(id: string): Promise<void> {
     const connection = this.get(id);
     const { status } = connection.info;

@@ -4,17 +4,20 @@ import { MAX_BODY_LENGTH, type Sender, type SendRequest, type SendResponse } fro
 export interface ExchangeFollower {
   /** Called when the response begins. */
   onResponse(response: SendResponse): void;
-  /** Called with the body once it was read. A streamed body is truncated. It may be set in `onResponse`. */
+  /**
+   * Called with the body once the client has read it. A streamed body is truncated. `onResponse` may set this callback.
+   */
   onBody?: ((text: string) => void) | undefined;
   /** Called if the request fails without a response. */
   onFailure(error: unknown): void;
 }
 
-/** Wraps a sender, so that `follow` can provide an observer for each request. */
+/** Wraps a sender. Calls `follow` for each request and reports the exchange to the returned observer. */
 export function followExchanges(sender: Sender, follow: (request: SendRequest) => ExchangeFollower): Sender {
   return (request, onResponse, onError) => {
     const follower = follow(request);
-    // A request that is aborted after its failure may report a second error.
+    // A request that is aborted after its response or failure may report another error, which the follower must not
+    // receive.
     let isSettled = false;
     return sender(
       request,
@@ -32,7 +35,7 @@ export function followExchanges(sender: Sender, follow: (request: SendRequest) =
   };
 }
 
-/** Wraps a response, so that `onText` receives its body once it was read. */
+/** Wraps a response, so that `onText` receives the body once the client has read it. */
 function observeResponse(response: SendResponse, onText: (text: string) => void): SendResponse {
   const { headers } = response;
   return {

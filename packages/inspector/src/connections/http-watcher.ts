@@ -16,9 +16,9 @@ import {
   type SendResponse,
 } from "./redact-exchange.js";
 
-/** Maximum number of messages that wait for their exchange, and of exchanges stored for an answer. */
+/** Maximum number of entries in each map of a watcher. Beyond it, the oldest entry is dropped. */
 const MAX_PENDING = 2_000;
-/** Maximum length of an address in a label, in characters. */
+/** Maximum length of an address in a label, in characters. Longer addresses are truncated. */
 const MAX_LABEL_LENGTH = 200;
 
 /** Options of an `HttpWatcher`. */
@@ -33,27 +33,29 @@ export interface HttpWatcherOptions {
 type Id = string | number;
 
 /**
- * Records the HTTP exchanges of one connection. Attaches each one to the message that it carries, or adds an entry for
- * it.
+ * Records the HTTP exchanges of one connection. Attaches each exchange to the message that it carries. An exchange that
+ * carries no message, or that failed, gets an entry of its own.
  */
 export class HttpWatcher {
   readonly #options: HttpWatcherOptions;
-  /** Entries of sent messages, by their id and method. */
+  /** The sequence numbers of sent messages, by the id and method of the message. */
   readonly #sent = new Map<string, number>();
   readonly #exchanges = new Map<Id, HttpExchange>();
-  /** Functions that show the response body for a request, by its id. */
+  /** Functions that show the response body of a request, by the id of the request. */
   readonly #bodies = new Map<Id, () => void>();
 
   constructor(options: HttpWatcherOptions) {
     this.#options = options;
   }
 
-  /** Records that the transport received a message to send. Its exchange follows. */
+  /**
+   * Records the sequence number of a message that the transport is about to send, so that its exchange can be attached.
+   */
   recordSent(message: Readonly<Record<string, unknown>>, seq: number): void {
     setBounded(this.#sent, keyOf(message), seq);
   }
 
-  /** Returns the exchange of a request and removes it. */
+  /** Returns the exchange of a request and removes it from the watcher. */
   exchangeOf(id: unknown): HttpExchange | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     const exchange = this.#exchanges.get(id);
@@ -114,7 +116,10 @@ export class HttpWatcher {
     return follower;
   }
 
-  /** Holds the body of a response. Calls `show` only if `showBody` reports that the response has no valid message. */
+  /**
+   * Holds the body of a response. Calls `show` only after `showBody` was called, because the response then has no valid
+   * message.
+   */
   #holdBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     let body: string | undefined;
@@ -221,8 +226,8 @@ export class HttpWatcher {
 }
 
 /**
- * Reports invalid messages and invalid answers of a server. They are not messages of the timeline, so the request would
- * seem to be pending. Over HTTP, the request then shows the response body.
+ * Reports protocol violations of a server, and requests that time out. The timeline has no answer in these cases, so
+ * the request would seem to be pending. Over HTTP, the request also shows a response body that is not a valid answer.
  */
 export function protocolFaults(
   report: (text: string) => void,

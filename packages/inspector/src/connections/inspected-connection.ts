@@ -32,21 +32,24 @@ export interface ConnectionContext {
 
 const CONNECT_MS = 30_000;
 /**
- * The handshake timeout if the inspector may log in. `ConnectDeadline` enforces `connectMs` then, without the time of
- * the login.
+ * The handshake timeout of the client if the user may have to log in. It includes the time of the login. In this case
+ * `ConnectDeadline` enforces `connectMs`, without that time.
  */
 const CONNECT_WITH_LOGIN_MS = 600_000;
 /** A long idle timeout: the user sees a running call and can cancel it. */
 const IDLE_MS = 600_000;
 /**
- * Maximum number of characters of an event, such as a line of stderr, that are redacted. The timeline shows fewer of
- * them.
+ * Maximum length of an event, such as a line of stderr, in characters. Longer texts are truncated before they are
+ * redacted, and the timeline truncates them further.
  */
 const MAX_EVENT_LENGTH = 8_000;
-/** Maximum number of extra clients per connection. */
+/** Maximum number of extra clients per connection. Further ones are rejected. */
 const MAX_EXTRA_CLIENTS = 8;
 
-/** A connection of the inspector. Opens it, reports its status, and adds its messages and events to the timeline. */
+/**
+ * A connection of the inspector. Opens and closes the client, reports the status, and adds messages and events to the
+ * timeline.
+ */
 export class InspectedConnection {
   readonly id: string;
   readonly target: InspectorTarget;
@@ -60,7 +63,10 @@ export class InspectedConnection {
   #ended = new AbortController();
   #info: ConnectionInfo;
   #attempt: ConnectionAttempt | undefined;
-  /** Highest counter of every list so far. A page never sees the same number for different content. */
+  /**
+   * The highest counter of each list so far. Counters continue when the connection is opened again, so that the page
+   * never sees the same number for different content.
+   */
   #listCounts: ConnectionInfo["lists"] = {};
 
   constructor(
@@ -127,7 +133,8 @@ export class InspectedConnection {
         fix: "Connect first. If the target has its own credentials, log out where they come from.",
       });
     }
-    // Close the session first, because that request needs the tokens. Without them, it would start a login.
+    // Closes the session first, because the request that closes it needs the tokens. Without tokens, that request would
+    // start a login.
     await attempt?.close();
     await login.credentials.logout(url);
     this.#addEvent("logged out");
@@ -135,8 +142,8 @@ export class InspectedConnection {
   }
 
   /**
-   * Opens another client for the same target with the same credentials. Its messages are not in the timeline. The
-   * caller must close it.
+   * Opens another client for the same target with the same credentials. The messages of this client are not in the
+   * timeline. The caller must close the client.
    */
   async openAnother(options: ClientOptions): Promise<Client> {
     if (this.#extraClients.size >= MAX_EXTRA_CLIENTS) {

@@ -3,7 +3,7 @@ import type { DefinedExtension } from "@parley/mcp/extension";
 import { type SkillsClient, skillsExtension } from "@parley/mcp/skills";
 import { type TaskFeature, tasks } from "@parley/mcp/tasks";
 
-/** The extensions of every client of the inspector, for `client.extension(extensions.skills)`. */
+/** The extensions of every client of the inspector. Used as in `client.extension(extensions.skills)`. */
 export interface InspectedExtensions {
   readonly tasks: DefinedExtension<TaskFeature>;
   readonly skills: DefinedExtension<SkillsClient>;

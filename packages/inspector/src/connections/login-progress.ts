@@ -2,9 +2,9 @@ import type { Login } from "@parley/mcp/auth";
 import { McpError } from "@parley/mcp/protocol";
 import type { LoginInfo, LoginStep } from "../contract/connections.js";
 
-/** Maximum number of stored steps, for servers that reject every token. */
+/** Maximum number of stored steps. A server that rejects every token would otherwise cause an unlimited number. */
 const MAX_STEPS = 60;
-/** Maximum length of the address of a login page, in characters. */
+/** Maximum length of the address of a login page, in characters. A login with a longer address fails. */
 const MAX_VISIT_LENGTH = 16_384;
 
 /** The progress of the login of one connection. */
@@ -15,7 +15,7 @@ export class LoginProgress {
   #visit: string | undefined;
   #scopes: readonly string[] | undefined;
 
-  /** `changed` is called when a step changes, and when waiting for the user starts or ends. */
+  /** `changed` is called after every change of `info`. */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
@@ -51,7 +51,7 @@ export class LoginProgress {
     this.#changed();
   }
 
-  /** Marks the last step as failed, because the login ended after it although its HTTP status was a success. */
+  /** Marks the last step as failed. Called when authorization failed although the last step looked successful. */
   markFailed(): void {
     const last = this.#steps.at(-1);
     if (last?.ok !== true) return;
@@ -59,7 +59,7 @@ export class LoginProgress {
     this.#changed();
   }
 
-  /** Wraps a login: shows the page to visit while it waits for the user, and aborts when the connection is closed. */
+  /** Wraps a login. While the login waits for the user, `info` has the address to visit. `abort` aborts the login. */
   observe(login: Login): Login {
     if (login.kind !== "redirect") return login;
     return {

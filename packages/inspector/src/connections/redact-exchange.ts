@@ -6,13 +6,13 @@ export type Sender = NonNullable<ClientOptions["sender"]>;
 export type SendRequest = Parameters<Sender>[0];
 export type SendResponse = Parameters<Parameters<Sender>[1]>[0];
 
-/** Maximum length of a stored body, in characters. */
+/** Maximum length of a stored body, in characters. Longer bodies are truncated. */
 export const MAX_BODY_LENGTH = 64 * 1024;
-/** Maximum length of a JSON text that is parsed. The documents of a login are shorter. */
+/** Maximum length of a JSON text that is parsed, in characters. The documents of a login are shorter. */
 const MAX_DOCUMENT_LENGTH = 512 * 1024;
-/** Maximum number of stored headers per exchange. */
+/** Maximum number of stored headers per exchange. Further headers are omitted. */
 const MAX_HEADERS = 100;
-/** Maximum length of a stored header value, in characters. */
+/** Maximum length of a stored header value, in characters. Longer values are truncated. */
 const MAX_HEADER_LENGTH = 8_192;
 
 /** Names of OAuth and MCP secrets that `isSecretName` does not recognize. */
@@ -40,14 +40,14 @@ export function redactHeaders(
   return Object.fromEntries(shown);
 }
 
-/** Yields the headers of a request, which is a flat list of names and values. */
+/** Yields the headers of a request, which has them as a flat list of names and values. */
 export function* headersOf({ headers }: SendRequest): IterableIterator<[string, string]> {
   for (let at = 0; at + 1 < headers.length; at += 2) yield [headers[at] ?? "", headers[at + 1] ?? ""];
 }
 
 /**
- * Returns the body of a login request or response without secrets, formatted as JSON or one form field per line.
- * Truncated to `MAX_BODY_LENGTH` characters.
+ * Returns the body of an HTTP request or response without secrets. A JSON object is indented, and a form has one field
+ * per line. Truncated to `MAX_BODY_LENGTH` characters.
  */
 export function redactBody(body: string, redactor: Redactor): string {
   const record = jsonRecord(body);
@@ -59,7 +59,7 @@ export function redactBody(body: string, redactor: Redactor): string {
   return bounded(redactor.text(form.map(([name, value]) => `${name}=${value}`).join("\n")));
 }
 
-/** Parses a text that is a JSON object. Undefined for other texts. */
+/** Parses a text that is a JSON object. Undefined for other texts, and for texts over `MAX_DOCUMENT_LENGTH`. */
 export function jsonRecord(text: string): Readonly<Record<string, unknown>> | undefined {
   if (text.length > MAX_DOCUMENT_LENGTH || !text.trimStart().startsWith("{")) return undefined;
   try {

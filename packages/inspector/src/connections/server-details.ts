@@ -3,9 +3,9 @@ import { type Revision, shownRevision } from "@parley/mcp/protocol";
 import { SKILLS_EXTENSION } from "@parley/mcp/skills";
 import type { ConnectionInfo, OfferKind } from "../contract/connections.js";
 
-/** Maximum length of the server's name, version, title and instructions, in characters. */
+/** Maximum length of the server's name, version, title and instructions, in characters. Longer texts are truncated. */
 const MAX_TEXT_LENGTH = 20_000;
-/** Maximum length of a server's capabilities as JSON, in characters. */
+/** Maximum length of a server's capabilities as JSON, in characters. Longer capabilities are omitted. */
 const MAX_CAPABILITIES_LENGTH = 20_000;
 
 /** The part of the connection info that describes the server. */
@@ -24,7 +24,10 @@ export const NO_SERVER_DETAILS: ServerDetails = {
   lists: {},
 };
 
-/** Returns the details of the server from the handshake, truncated. Increments the counter of every list in `before`. */
+/**
+ * Returns the details of the server from the handshake, within the limits above. The counter of each list of the server
+ * is one more than in `before`.
+ */
 export function serverDetails(client: Client, before: ConnectionInfo["lists"]): ServerDetails {
   const { serverInfo, instructions, serverCapabilities, protocolVersion } = client;
   const kinds = listsOf(serverCapabilities);

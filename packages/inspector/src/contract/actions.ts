@@ -18,10 +18,14 @@ type EmptyObject = Readonly<Record<string, never>>;
 /** The actions of the page: `POST /api/<name>` with the input as JSON. */
 export interface InspectorActions {
   /**
-   * Opens a connection to a target that the terminal offers. Opens a further one if the target is already connected.
+   * Opens a connection to one of the inspector's targets. Opens a further connection if the target is already
+   * connected.
    */
   connect: Action<{ target: string; revision?: Revision | undefined }, { connection: string }>;
-  /** Connects to an address. Only the terminal can start commands. */
+  /**
+   * Connects to an address that the user entered. Commands can be started only from the command line, not from the
+   * page.
+   */
   connectUrl: Action<
     {
       url: string;
@@ -31,7 +35,10 @@ export interface InspectorActions {
     },
     { connection: string }
   >;
-  /** Closes a connection and opens it again. `revision` selects another revision, `null` negotiates one. */
+  /**
+   * Closes a connection and opens it again. `revision` selects another revision, and `null` negotiates one. Without
+   * `revision`, the earlier choice of the user applies.
+   */
   reopen: Action<{ connection: string; revision?: Revision | null | undefined }, EmptyObject>;
   /** Closes a connection. Its entries stay in the timeline. */
   disconnect: Action<{ connection: string }, EmptyObject>;
@@ -94,8 +101,8 @@ export interface InspectorActions {
    */
   replay: Action<{ session: string; against: string; all: boolean }, ReplayReport>;
   /**
-   * Cancels a replay or a comparison. Its action then returns the work done so far. Has no effect on a run that has
-   * ended.
+   * Cancels a replay or a comparison. The `replay` or `compare` action then returns the work done so far. Has no effect
+   * on a run that has ended.
    */
   cancelRun: Action<{ run: string }, EmptyObject>;
   /** Returns the timeline as one HTML file, without secrets. */
@@ -111,7 +118,10 @@ export type ActionAnswer<N extends ActionName> =
   | { readonly ok: true; readonly value: ActionOutput<N> }
   | { readonly ok: false; readonly problem: ProblemInfo };
 
-/** The output of a handler: that of the action, or a file that is streamed to the page. */
+/**
+ * The output of a handler: the output of the action or, for an action that returns a file, a file that is streamed to
+ * the page.
+ */
 export type HandlerOutput<N extends ActionName> = ActionOutput<N> extends FileDownload ? FileStream : ActionOutput<N>;
 
 /** The handlers of all actions. They receive the input of the page unchecked and must validate it. */

@@ -15,7 +15,7 @@ export type CallRequest =
   /** Any request, sent as is. */
   | { readonly kind: "request"; readonly method: string; readonly params: Readonly<Record<string, unknown>> };
 
-/** `failed`: the server, the connection or the tool failed. The outcome says which. */
+/** `failed`: the server, the connection or the tool failed. The outcome has the details. */
 export type CallStatus = "running" | "done" | "failed" | "cancelled";
 
 /** A summary of a call. */
@@ -41,6 +41,6 @@ export interface CallOutcome {
   readonly request: CallRequest;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
   readonly problem?: ProblemInfo | undefined;
-  /** Size of the result as JSON. */
+  /** Size of the result as JSON. 0 if there is no result. */
   readonly bytes: number;
 }

@@ -13,7 +13,10 @@ export interface ProblemInfo {
   readonly data?: unknown;
 }
 
-/** A server to connect to. Only the terminal can add commands, modules and servers of this process. */
+/**
+ * A server to connect to. Commands, modules and servers of this process can be added only on the command line, not on
+ * the page.
+ */
 export interface TargetInfo {
   readonly id: string;
   readonly kind: "url" | "command" | "module" | "server" | "file";
@@ -41,7 +44,10 @@ export interface LoginStep {
 /** The progress of a login. */
 export interface LoginInfo {
   readonly steps: readonly LoginStep[];
-  /** The address of the login page, while the user has to log in. The page shows it before the user opens it. */
+  /**
+   * The address of the login page, while the user has to log in. The inspector shows this address before the user opens
+   * it.
+   */
   readonly visit?: string | undefined;
   /** The granted scopes, or the requested ones until the server names the granted ones. Absent if unknown. */
   readonly scopes?: readonly string[] | undefined;
@@ -55,7 +61,7 @@ export interface ConnectionInfo {
   readonly id: string;
   readonly target: TargetInfo;
   readonly status: ConnectionStatus;
-  /** The revision that the user chose. Absent if it is negotiated. */
+  /** The revision that the user chose. Absent if the revision is negotiated. */
   readonly wanted?: Revision | undefined;
   readonly revision?: Revision | undefined;
   readonly era?: "stateful" | "stateless" | undefined;
@@ -64,15 +70,15 @@ export interface ConnectionInfo {
     | undefined;
   readonly instructions?: string | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Number of times the connection was opened. More than 1 after a loss. */
+  /** Number of times the connection was opened. More than 1 after the connection was lost or opened again. */
   readonly opened: number;
   readonly problem?: ProblemInfo | undefined;
   readonly login?: LoginInfo | undefined;
   readonly roots: readonly Root[];
   readonly logLevel?: LoggingLevel | undefined;
   /**
-   * A counter for each list, which grows when the list changes: the page then reads it again. Absent for lists that the
-   * server does not have.
+   * A counter for each list. It grows when the list changes, and the page then reads the list again. Absent for lists
+   * that the server does not have.
    */
   readonly lists: Readonly<Partial<Record<OfferKind, number>>>;
 }

@@ -15,17 +15,17 @@ export interface SubscriptionInfo {
 /** The state of the inspector that the page shows. It must stay small: the whole state is sent after each change. */
 export interface InspectorState {
   readonly version: string;
-  /** The targets that the terminal offers. */
+  /** The targets that the inspector was started with. */
   readonly targets: readonly TargetInfo[];
   readonly connections: readonly ConnectionInfo[];
-  /** The newest first. The oldest calls are evicted. */
+  /** The calls, the newest first. The oldest calls that have ended are evicted. */
   readonly calls: readonly CallInfo[];
   readonly questions: readonly QuestionInfo[];
   readonly subscriptions: readonly SubscriptionInfo[];
   readonly recording?: RecordingInfo | undefined;
   /** Running replays and comparisons. Absent if there are none. */
   readonly runs?: readonly RunInfo[] | undefined;
-  /** True if the terminal configured a command that answers sampling requests. */
+  /** True if the inspector was started with a command that answers sampling requests. */
   readonly modelCommand: boolean;
   /** The range of stored timeline entries: `first` to `next - 1`. */
   readonly timeline: { readonly first: number; readonly next: number; readonly bytes: number };
@@ -44,7 +44,8 @@ export interface SharedSession {
   readonly connections: readonly ConnectionInfo[];
   readonly entries: readonly EntryDetail[];
   /**
-   * Number of entries that the file omits: the oldest ones if it would be too large, and those of removed connections.
+   * Number of entries that the file omits: the oldest entries if the file would be too large, and the entries of
+   * removed connections.
    */
   readonly leftOut: number;
 }

@@ -1,6 +1,9 @@
 import type { Finding } from "@parley/mcp/lint";
 
-/** The providers that receive tools. Each has its own rules for schemas. */
+/**
+ * The formats in which tools can be shown: those of the providers, each with its own rules for schemas, and `mcp`, the
+ * tools as the server lists them.
+ */
 export const PROVIDERS = ["anthropic", "openai", "openai-strict", "gemini", "mcp"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
@@ -8,10 +11,10 @@ export type Provider = (typeof PROVIDERS)[number];
 export interface ModelTool {
   /** The name of the tool on the server. */
   readonly name: string;
-  /** The tool as it is part of the request to the provider. */
+  /** The tool as the request to the provider contains it. Empty if the tool cannot be converted. */
   readonly sent: Readonly<Record<string, unknown>>;
   readonly tokens: number;
-  /** The parts of the schema that the provider does not receive. */
+  /** The parts of the schema that the provider does not receive, or the reason why the tool cannot be converted. */
   readonly lost: readonly string[];
   readonly findings: readonly Finding[];
 }

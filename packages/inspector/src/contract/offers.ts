@@ -7,7 +7,7 @@ export interface OfferSummary {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** Labels: `read-only`, `destructive`, `task`, `app`, a media type. */
+  /** Labels, such as `read-only`, `task`, `app`, a media type or a size. */
   readonly marks: readonly string[];
   /** Number of lint findings that are errors or warnings. */
   readonly findings: number;
@@ -17,7 +17,7 @@ export interface OfferSummary {
 export interface OfferList {
   readonly kind: OfferKind;
   readonly offers: readonly OfferSummary[];
-  /** True if the server has more entries, which are not read. */
+  /** True if the server has more entries, which are not read, or if the list does not end. */
   readonly cut: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface QuestionInfo {
     | {
         readonly kind: "sampling";
         readonly params: CreateMessageRequestParams;
-        /** The answer of the configured command, for the user to review before it is sent. */
+        /** The answer of the configured command. The user reviews the answer before it is sent. */
         readonly draft?: CreateMessageResult | undefined;
         /** The state of the configured command. */
         readonly command?: "running" | "failed" | undefined;
@@ -32,5 +32,5 @@ export type QuestionAnswer =
   | { readonly action: "decline" }
   | { readonly action: "cancel" }
   | { readonly action: "sample"; readonly result: CreateMessageResult }
-  /** Runs the command that the terminal configured. Its answer becomes the draft. */
+  /** Runs the command that the inspector was started with. The answer of the command becomes the draft. */
   | { readonly action: "run-command" };

@@ -3,7 +3,7 @@ export interface RecordingInfo {
   readonly startedMs: number;
   readonly messages: number;
   readonly bytes: number;
-  /** True if the recording has reached its limit. It ignores new messages. */
+  /** True if the recording has reached its limit. The recording then ignores new messages. */
   readonly full: boolean;
 }
 
@@ -25,7 +25,10 @@ export interface ReplayReport {
   readonly same: number;
   readonly different: number;
   readonly skipped: number;
-  /** True if the user cancelled the replay. `calls` then has those made before. */
+  /**
+   * True if the user cancelled the replay. `calls` then has the requests up to the cancellation, including the one that
+   * was running.
+   */
   readonly cancelled?: boolean | undefined;
   /**
    * Number of requests that were not sent because of the cancellation. Absent if the replay was cancelled before its
@@ -55,7 +58,7 @@ export interface FileDownload {
   readonly text: string;
 }
 
-/** A file that is produced in parts, each one when the reader asks for it. */
+/** A file that is produced in parts, each part only when the reader requests it. */
 export interface FileStream extends Omit<FileDownload, "text"> {
   readonly parts: AsyncIterable<string>;
 }

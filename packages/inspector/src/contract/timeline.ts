@@ -18,8 +18,8 @@ export const HANDSHAKE_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `http`: an HTTP exchange that carries no message, such as one of a login. `event`: a change of the connection, a
- * warning, or a line of stderr.
+ * `http`: an HTTP exchange that has an entry of its own, such as one of a login or a refused request. `event`: a change
+ * of the connection, a warning, or a line of stderr.
  */
 export type EntryKind = "request" | "notification" | "result" | "error" | "http" | "event";
 
@@ -35,19 +35,23 @@ export interface EntrySummary {
   readonly kind: EntryKind;
   /** The method of the message, or of the request that it answers. A description for `http` and `event`. */
   readonly label: string;
-  /** The tool, prompt or URI that the message names. */
+  /** The tool, prompt, URI or task that the message names. */
   readonly about?: string | undefined;
   readonly bytes: number;
-  /** For an answer: the entry of its request, and the time since. */
+  /** For an answer: the `seq` of its request. */
   readonly answers?: number | undefined;
+  /** For an answer: the time since its request. */
   readonly latencyMs?: number | undefined;
   /** The call that the entry belongs to, if known. */
   readonly call?: string | undefined;
   /** Number of violations of the published schema. */
   readonly problems: number;
-  /** True for a result with `isError`, an error, a failed exchange and a warning. */
+  /**
+   * True for a result with `isError`, an error, a failed exchange, and an event that reports a problem. False for a
+   * refusal that is expected, which has a `note`.
+   */
   readonly failed: boolean;
-  /** An explanation, if the kind alone would mislead. */
+  /** The reason why a refusal is expected. Present for the refusal of a probe. */
   readonly note?: string | undefined;
 }
 
@@ -58,7 +62,7 @@ export interface HttpExchange {
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** Only for exchanges that carry no message. */
   readonly requestBody?: string | undefined;
-  /** Absent until the response begins, and if there is none. */
+  /** Absent until the response begins, and if there is no response. */
   readonly status?: number | undefined;
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
   readonly responseBody?: string | undefined;
@@ -94,7 +98,10 @@ export interface ComparedCall {
   readonly problem?: string | undefined;
 }
 
-/** The same call in two revisions, and the differences between the results. There are none if a call was cancelled. */
+/**
+ * The same call in two revisions, and the differences between the results. `differences` is empty if a call was
+ * cancelled.
+ */
 export interface EraComparison {
   readonly calls: readonly ComparedCall[];
   readonly differences: readonly { readonly path: string; readonly left: unknown; readonly right: unknown }[];

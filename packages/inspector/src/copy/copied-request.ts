@@ -22,7 +22,7 @@ export interface CopiedRequest {
 /** Members of `_meta` that every client adds itself. */
 const OWN_META = /^(?:io\.modelcontextprotocol\/.*|progressToken|traceparent|tracestate|baggage)$/;
 
-/** Returns the method of the message. Empty if it has none. */
+/** Returns the method of the message. Empty if the message has none. */
 export function methodOf({ message }: CopiedRequest): string {
   return typeof message.method === "string" ? message.method : "";
 }
@@ -34,7 +34,9 @@ export function ownParams({ message }: CopiedRequest): Readonly<Record<string, u
   return meta.length === 0 ? params : { ...params, _meta: Object.fromEntries(meta) };
 }
 
-/** True if the revision starts with a handshake. */
+/**
+ * True if connections in this revision start with a handshake. An unknown revision is treated as one with a handshake.
+ */
 export function hasHandshake({ revision }: CopiedRequest): boolean {
   return revision === undefined || shownRevision(revision).era === "stateful";
 }

@@ -96,7 +96,7 @@ function completing({ ref, argument, context }: Readonly<Record<string, unknown>
   if (typeof what !== "string" || typeof name !== "string" || typeof value !== "string") {
     return { lack: "The request does not say what to complete." };
   }
-  // The command line distinguishes templates from prompts by their names.
+  // `parley complete` distinguishes templates from prompts by the form of the name.
   if (/[{}]|:\/\//.test(what) !== (target.type === "ref/resource")) {
     return { lack: "parley would treat this name as one of another kind." };
   }

@@ -3,7 +3,7 @@ import { type CopiedRequest, hasHandshake, methodOf, namedIn } from "./copied-re
 import { type CopiedHeader, copiedHeaders, urlParts } from "./secret-parts.js";
 import { headerWord, isPasteable, MAX_WORD_BYTES, pasteableJson, shellWord } from "./shell-word.js";
 
-/** The revision of a request without one. */
+/** The revision for a request whose revision is unknown: the newest one with a handshake. */
 const DEFAULT_REVISION = REVISIONS.findLast((revision) => shownRevision(revision).era === "stateful") ?? REVISIONS[0];
 
 /** The id of the `initialize` request. */
@@ -27,8 +27,9 @@ const ACCEPT = "application/json, text/event-stream";
 const SESSION_ID = "tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii][Dd]: *//p'";
 
 /**
- * Returns a POSIX shell script that sends the request with `curl`. Undefined if the target has no address. Opens a
- * session or an SSE stream first if the revision needs it. Secrets become variables, such as `$AUTHORIZATION`.
+ * Returns a POSIX shell script that sends the request with `curl`. Undefined if the target has no address, or if the
+ * address or the message cannot be pasted. The script opens a session or an SSE stream first if the revision needs it.
+ * Secrets become variables, such as `$AUTHORIZATION`.
  */
 export function copyAsCurl(request: CopiedRequest): string | undefined {
   const { url } = request.target;
@@ -39,11 +40,11 @@ export function copyAsCurl(request: CopiedRequest): string | undefined {
   const method = methodOf(request);
   const headers = headersOf(request);
   if (!hasHandshake(request)) return curlLine(url, headers, body);
-  // The handshake negotiates the revision, so its own request names none.
+  // The handshake negotiates the revision, so the `initialize` request has no header that names one.
   const first = headers.filter(({ name }) => !name.startsWith("mcp-"));
   if (method === "initialize") return curlLine(url, first, body);
   const opening = curlLine(url, first, initializeText(request), "-o /dev/null -D - ");
-  // A server without sessions returns no id, and curl omits a header without a value.
+  // A server without sessions returns no id. The variable is then empty, and curl omits a header without a value.
   const later = [...headers, { name: "mcp-session-id", value: { variable: "SESSION" } }];
   const lines = [`SESSION=$(${opening} | ${SESSION_ID})`, curlLine(url, later, INITIALIZED)];
   if (method !== "notifications/initialized") lines.push(curlLine(url, later, body));
@@ -57,7 +58,7 @@ function headersOf(request: CopiedRequest): CopiedHeader[] {
   return [...needed.flatMap(([name, value]) => (names.has(name) ? [] : [{ name, value }])), ...given];
 }
 
-/** Headers that the protocol requires. They are missing only if the headers of the request are unknown. */
+/** Returns the headers that the protocol requires. They are added only if the original headers are unknown. */
 function protocolHeaders(request: CopiedRequest): Record<string, string> {
   const { revision = DEFAULT_REVISION } = request;
   const version = revision < VERSION_HEADER_SINCE ? {} : { "mcp-protocol-version": revision };
@@ -79,18 +80,19 @@ function headerText(text: string): string {
 function curlLine(url: string, headers: readonly CopiedHeader[], body: string, before = ""): string {
   const lines = [`curl -sS -N -g ${before}${shellWord(urlParts(url))}`];
   for (const { name, value } of headers) lines.push(`-H ${headerWord(name, value)}`);
-  // A quoted delimiter disables expansion, and JSON on one line cannot equal the delimiter.
+  // A long body is a here-document. The quoted delimiter disables expansion, and JSON on one line cannot equal the
+  // delimiter.
   const long = Buffer.byteLength(body) > MAX_WORD_BYTES;
   lines.push(long ? `--data-binary @- <<'JSON'\n${body}\nJSON` : `--data-raw ${shellWord(body)}`);
   return lines.join(" \\\n  ");
 }
 
-/** Time limit for the stream of a copy, in case the script does not end it. */
+/** Time limit for the SSE stream of a copied script, in case the script does not end the stream. */
 const MAX_STREAM_SECONDS = 600;
 
 /**
  * Prints the data of the first complete event that matches `p` and `q`. An empty line completes an event. An incomplete
- * one is read on the next poll.
+ * event is read again on the next poll.
  */
 const FIND_EVENT = [
   `/^$/ { if (all ~ p && all ~ q) { print data; exit } all = data = ""; next }`,
@@ -99,11 +101,12 @@ const FIND_EVENT = [
 ].join("\n");
 
 /**
- * Returns a POSIX shell script that sends a request over HTTP+SSE, the transport of 2024-11-05. Undefined if it cannot
- * be written. The script opens the stream in the background, reads the endpoint from it, and waits for the answer. It
- * cleans up on exit, also after Ctrl-C.
+ * Returns a POSIX shell script that sends a request over HTTP+SSE, the transport of 2024-11-05. Undefined if the
+ * message is nested too deeply. The script opens the stream in the background, reads the endpoint from the stream, and
+ * waits for the answer. It cleans up on exit, also after Ctrl-C.
  *
- * Only the path of the endpoint is used, so that no other host can receive the credentials.
+ * The script appends the path of the endpoint to the origin of the target, so that no other host can receive the
+ * credentials.
  */
 function curlOverSse(request: CopiedRequest, url: string): string | undefined {
   const { message } = request;
@@ -119,7 +122,10 @@ function curlOverSse(request: CopiedRequest, url: string): string | undefined {
   return ["(", ...lines, ")"].join("\n");
 }
 
-/** Opens the stream and reads the endpoint. The script runs in a subshell, so its variables do not leak. */
+/**
+ * Returns the lines that open the stream and read the endpoint. All lines of the script run in a subshell, so its
+ * variables do not leak.
+ */
 function openStream(request: CopiedRequest, url: string): string[] {
   const own = copiedHeaders(request.headers, "own");
   const stream = [{ name: "accept", value: "text/event-stream" }, ...own];
@@ -159,12 +165,15 @@ function headerLines(headers: readonly CopiedHeader[]): string {
   return headers.map(({ name, value }) => ` \\\n  -H ${headerWord(name, value)}`).join("");
 }
 
-/** JSON on one line cannot equal the delimiter of the here-document. */
+/** Returns a call of the shell function `post` with a here-document. JSON on one line cannot equal its delimiter. */
 function post(json: string): string[] {
   return ["post <<'JSON'", json, "JSON"];
 }
 
-/** Also matches `result` or `error`, because a request of the server may have the same id. */
+/**
+ * Returns the line that waits for the answer with this id. Also matches `result` or `error`, because a request of the
+ * server may have the same id.
+ */
 function awaited(id: number): string {
   return `await '"id": *${id} *[,}]' '"(result|error)" *:'`;
 }

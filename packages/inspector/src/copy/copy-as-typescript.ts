@@ -5,7 +5,10 @@ import { pasteableJson } from "./shell-word.js";
 /** Maximum nesting depth of literals. Deeper values become a JSON text that the program parses. */
 const MAX_DEPTH = 50;
 
-/** Returns a program that sends the request with `connect` of the library. It reads secrets from the environment. */
+/**
+ * Returns a program that sends the request with `connect` of the library. The program reads secrets from the
+ * environment.
+ */
 export function copyAsTypeScript(request: CopiedRequest): string {
   const { kind } = request.target;
   const method = methodOf(request);
@@ -34,7 +37,10 @@ function workOf(request: CopiedRequest, method: string): string {
   return `const result = await client.${call};\nconsole.log(JSON.stringify(result, undefined, 2));`;
 }
 
-/** Returns a call of the client's method for the request. Undefined if the request has further parameters. */
+/**
+ * Returns a call of the client's method for the request. Undefined if the client has no such method, or if the method
+ * does not accept all parameters.
+ */
 function knownCall(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
   const { name, arguments: args, uri, ...rest } = params;
   if (Object.keys(rest).length > 0) return undefined;

@@ -16,7 +16,8 @@ const AUTOMATIC =
 const PROTOCOL = /^(?:accept|content-type|mcp-.*)$/;
 
 /**
- * Returns the headers that a copy must set. `all` includes those of the protocol, for programs that do not know it.
+ * Returns the headers that a copy must set. `all` includes the headers of the protocol, for programs that do not set
+ * them, such as `curl`.
  */
 export function copiedHeaders(
   headers: Readonly<Record<string, string>> | undefined,
@@ -24,7 +25,8 @@ export function copiedHeaders(
 ): CopiedHeader[] {
   return Object.entries(headers ?? {}).flatMap(([given, value]) => {
     const name = given.toLowerCase();
-    // HTTP forbids other names and control characters, and programs encode other characters differently.
+    // HTTP forbids other names and control characters, and programs encode other characters differently, so such
+    // headers are omitted.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) return [];
     if (AUTOMATIC.test(name) || (which === "own" && PROTOCOL.test(name))) return [];
     return [{ name, value: PROTOCOL.test(name) ? value : valuePart(name, value) }];
@@ -49,7 +51,7 @@ export function urlParts(url: string): TextPart[] {
 function valuePart(name: string, value: string): TextPart {
   if (value === "") return value;
   if (isSecretName(name)) return { variable: variableOf(name) };
-  // The plain name may be a variable with another meaning, such as `PATH`.
+  // The suffix avoids variables with another meaning, such as `PATH`.
   return looksSecret(value) || value.includes(REDACTED) ? { variable: `${variableOf(name)}_SECRET` } : value;
 }
 

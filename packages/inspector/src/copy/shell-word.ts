@@ -1,16 +1,19 @@
 import type { TextPart } from "./secret-parts.js";
 
-/** Maximum size of one argument. Linux accepts at most 128 KiB. */
+/** Maximum size of one argument. Linux accepts at most 128 KiB. Longer JSON is passed on stdin. */
 export const MAX_WORD_BYTES = 100_000;
 
 const PLAIN = /^[\w%+:,./@-][\w%+=:,./@-]*$/;
 const PLAIN_IN_QUOTES = /^[\w ;:,./%+=@?&#~-]*$/;
-/** Control characters other than line feed and tab. An escape sequence could end a paste and run the rest of it. */
+/**
+ * Lone surrogates, and control characters other than line feed and tab. An escape sequence could end a paste and run
+ * the rest of it.
+ */
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
 /** Characters that could control a terminal or reorder its text. In JSON they occur only inside strings. */
 const RISKY_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** True if a text can be pasted into a shell as one argument, whichever program reads it. */
+/** True if a text can be pasted into a shell as one argument. */
 export function isPasteable(text: string): boolean {
   return !CONTROL.test(text) && Buffer.byteLength(text) <= MAX_WORD_BYTES;
 }

@@ -6,7 +6,7 @@ import type { EntrySummary } from "../contract/timeline.js";
 export interface InspectorEngine {
   readonly handlers: ActionHandlers;
   state(): InspectorState;
-  /** Returns at most `limit` timeline entries, in order, starting at the number `from`. */
+  /** Returns at most `limit` timeline entries, in order, starting at the sequence number `from`. */
   entries(from: number, limit: number): readonly EntrySummary[];
   /**
    * Calls `listener` after every change of the state or the timeline, up to many times a second. Returns a function

@@ -23,9 +23,12 @@ import type { InspectorEngine } from "./inspector-engine.js";
 /** The version of this package. */
 export const INSPECTOR_VERSION = "0.1.0";
 
-/** An engine that connects to the targets of the terminal on request. */
+/** An engine that connects to the targets of the inspector on request. */
 export interface OpenedEngine extends InspectorEngine {
-  /** Starts to connect to every target. Called once the page is served, because the user waits for the page first. */
+  /**
+   * Starts to connect to every target. Called once a page has loaded, or after a short wait, so that connecting does
+   * not delay the page.
+   */
   connectTargets(): void;
 }
 

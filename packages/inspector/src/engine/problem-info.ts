@@ -6,7 +6,10 @@ const MAX_MESSAGE_LENGTH = 20_000;
 /** Maximum length of an error's data as JSON, in characters. */
 const MAX_DATA_LENGTH = 200_000;
 
-/** Rewrites advice for programs as advice for the user of the page. Each pattern replaces its first match. */
+/**
+ * Replacements that turn advice for programs into advice for the user of the page. Only the first match of each pattern
+ * is replaced.
+ */
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.connectMs`/, "--timeout of `parley inspect`"],
   [/; `data\.stderr` has its last lines\.$/, "; the details have its last lines."],
@@ -47,14 +50,14 @@ function cut(text: string): string {
 function boundedData(data: unknown): unknown {
   try {
     const text = JSON.stringify(data) ?? "null";
-    // Copies the data, because the errors of a program may hold mutable objects.
+    // Copies the data, because the error of a program may refer to objects that change later.
     return text.length > MAX_DATA_LENGTH ? `${text.slice(0, MAX_DATA_LENGTH)}…` : JSON.parse(text);
   } catch {
     return String(data);
   }
 }
 
-/** Replaces options of the library by what the page or the terminal calls them. */
+/** Replaces the names of library options with the names that the page or `parley inspect` uses. */
 function adviceForPage(fix: string): string {
   return REPLACEMENTS.reduce((text, [api, words]) => text.replace(api, words), fix);
 }

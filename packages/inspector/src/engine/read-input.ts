@@ -8,12 +8,12 @@ export const MAX_INPUT_ITEMS = 10_000;
 /** The input of an action as the page sent it, or a member of it that is an object. */
 export type Input = Readonly<Record<string, unknown>>;
 
-/** Reads a string member. Throws `invalid_params` if it is missing or has another type. */
+/** Reads a string member. Throws `invalid_params` if it is missing, has another type or is too long. */
 export function textOf(input: object, name: string): string {
   return optionalTextOf(input, name) ?? missing(name, "a text");
 }
 
-/** Reads a string member that may be absent. Throws `invalid_params` for another type. */
+/** Reads a string member that may be absent. Throws `invalid_params` if it has another type or is too long. */
 export function optionalTextOf(input: object, name: string): string | undefined {
   const value = memberOf(input, name);
   if (value === undefined) return undefined;
@@ -45,12 +45,12 @@ export function optionalTextsOf(input: object, name: string): Readonly<Record<st
   return Object.fromEntries(Object.keys(record).map((key) => [key, textOf(record, key)]));
 }
 
-/** Reads a list member. Throws `invalid_params` if it is missing or has another type. */
+/** Reads a list member. Throws `invalid_params` if it is missing, has another type or is too long. */
 export function listOf(input: object, name: string): readonly unknown[] {
   return optionalListOf(input, name) ?? missing(name, "a list");
 }
 
-/** Reads a list member that may be absent. Throws `invalid_params` for another type. */
+/** Reads a list member that may be absent. Throws `invalid_params` if it has another type or is too long. */
 export function optionalListOf(input: object, name: string): readonly unknown[] | undefined {
   const value = memberOf(input, name);
   if (value === undefined) return undefined;
@@ -69,12 +69,12 @@ export function optionalFlagOf(input: object, name: string): boolean | undefined
   return value === undefined || typeof value === "boolean" ? value : wrong(name, value, "true or false");
 }
 
-/** Reads a finite number. Throws `invalid_params` if it is missing or has another type. */
+/** Reads a member that is a finite number. Throws `invalid_params` if it is missing or has another type. */
 export function numberOf(input: object, name: string): number {
   return optionalNumberOf(input, name) ?? missing(name, "a number");
 }
 
-/** Reads a finite number that may be absent. Throws `invalid_params` for another type. */
+/** Reads a member that is a finite number and may be absent. Throws `invalid_params` for another type. */
 export function optionalNumberOf(input: object, name: string): number | undefined {
   const value = memberOf(input, name);
   if (value === undefined || (typeof value === "number" && Number.isFinite(value))) return value;
@@ -104,7 +104,8 @@ export function isRecord(value: unknown): value is Input {
 
 /** Reads an own member only, never an inherited one. */
 function memberOf(input: object, name: string): unknown {
-  // The contract types the inputs, but the page may send anything: this is the only check.
+  // The contract declares types for the inputs, but the page may send any JSON. Only the functions of this module check
+  // it.
   const members: unknown = input;
   if (!isRecord(members)) return wrong("input", members, "an object");
   return Object.hasOwn(members, name) ? members[name] : undefined;

@@ -41,10 +41,10 @@ function withoutRepeats(tools: readonly Tool[]): Tool[] {
   return tools.filter(({ name }) => names.size < names.add(name).size);
 }
 
-/** Maximum number of tool lists whose findings are cached. A user switches between a few servers. */
+/** Maximum number of tool lists whose findings are cached. Beyond it, the least recently used list is dropped. */
 const MAX_CACHED_LISTS = 8;
 
-/** Lints tool lists and caches the findings, because ten thousand tools take seconds. */
+/** Lints tool lists and caches the findings, because linting ten thousand tools takes seconds. */
 class FindingsCache {
   readonly #findings = new Map<string, Promise<readonly Finding[]>>();
 
@@ -61,7 +61,7 @@ class FindingsCache {
   }
 }
 
-/** Applies one rule at a time and yields to the event loop after each. */
+/** Applies one rule at a time and yields to the event loop after each rule. */
 async function findingsOf(
   tools: readonly Tool[],
   countTokens: ((text: string) => number) | undefined,
@@ -81,9 +81,12 @@ interface ToolList {
   readonly cut: boolean;
 }
 
-/** Maximum number of tools shown. The adapters accept no more. */
+/** Maximum number of tools shown, which is the limit of the adapters. Further tools are omitted. */
 export const MAX_MODEL_TOOLS = 10_000;
-/** Long enough to view every provider, but short, because servers may change their tools without a notification. */
+/**
+ * Time for which a tool list is cached. It is long enough to view the tools of every provider, but short, because
+ * servers may change their tools without a notification.
+ */
 const CACHE_MS = 30_000;
 
 interface CachedToolList {

@@ -14,12 +14,15 @@ interface ServerForModel {
   readonly cut: boolean;
 }
 
-/** Number of tools to count before yielding to the event loop. A tokenizer takes about 10 ms for them. */
+/**
+ * Number of tools whose tokens are counted before yielding to the event loop. A tokenizer takes about 10 ms for this
+ * number.
+ */
 const BATCH_SIZE = 200;
 
 /**
- * Converts the tools of a server for a provider and counts their tokens. Without `countTokens`, they are estimated from
- * the length of the text.
+ * Converts the tools of a server for a provider and counts their tokens. Without `countTokens`, the tokens are
+ * estimated from the length of the text.
  */
 export async function modelViewOf(
   { tools, instructions, findings, cut }: ServerForModel,
@@ -60,15 +63,15 @@ interface ProviderTool {
 }
 
 /**
- * Converts tools for a provider, in order. All must be for models and have different names. A tool that cannot be
- * converted has an empty `sent`, and `lost` has the reason.
+ * Converts tools for a provider, in order. All tools must be intended for models and have different names. A tool that
+ * cannot be converted has an empty `sent`, and its `lost` has the reason.
  */
 async function providerTools(tools: readonly Tool[], provider: Provider): Promise<ProviderTool[]> {
   try {
     const written = await convertTools(tools, provider);
     if (written.length === tools.length) return written;
   } catch {
-    // Converted one by one below, to find the tool that fails.
+    // The code below converts the tools one by one, to find the tool that fails.
   }
   const alone: ProviderTool[] = [];
   for (const tool of tools) alone.push(await convertAlone(tool, provider));

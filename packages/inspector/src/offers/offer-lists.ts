@@ -8,8 +8,8 @@ import type { OfferDetail, OfferList, OfferSummary } from "../contract/offers.js
 import { type Definitions, keyOf, summaryOf } from "./offer-summary.js";
 
 /**
- * Maximum number of tools in a list that are linted at once, which takes about half a second. Tools of longer lists are
- * linted when they are shown.
+ * Maximum length of a tool list that is linted as a whole, which takes about half a second. In a longer list, each tool
+ * is linted when it is shown.
  */
 const MAX_LINTED_TOOLS = 1000;
 
@@ -36,7 +36,7 @@ export class OfferLists {
     this.#limits = { ...DEFAULT_LIST_LIMITS, ...limits };
   }
 
-  /** Returns the summary of a list. `refresh` reads it again even if it has not changed. */
+  /** Returns the summary of a list. `refresh` reads the list again even if it has not changed. */
   async list(connection: CallableConnection, kind: OfferKind, refresh = false): Promise<OfferList> {
     const cached = this.#cached(connection, kind, refresh);
     cached.shown ??= cached.read.then((read) => shownList(kind, read, findingsIn(cached, kind, read)));
@@ -87,7 +87,10 @@ function shownList<K extends OfferKind>(
   return { kind, offers, cut };
 }
 
-/** Returns the findings for a list of tools, by tool. Undefined for a list that is too long to be linted at once. */
+/**
+ * Returns the findings for a list of tools, by tool. Undefined for other lists, and for a list that is too long to be
+ * linted as a whole.
+ */
 function findingsIn<K extends OfferKind>(
   cached: CachedList<K>,
   kind: K,
@@ -114,7 +117,7 @@ function lint(tools: readonly Tool[]): readonly Finding[] {
   try {
     return lintTools(tools);
   } catch {
-    // Lint is optional: a definition that makes it fail is still shown.
+    // Linting is optional: a definition on which the linter fails is still shown.
     return [];
   }
 }
@@ -130,7 +133,7 @@ function notListed(kind: OfferKind, name: string, names: Iterable<string>): McpE
   });
 }
 
-/** Limits on one list. */
+/** Limits on one list. Reading stops when a limit is reached. */
 export interface ListLimits {
   /** Maximum number of entries. Default: 20,000. */
   entries: number;
@@ -142,9 +145,9 @@ const DEFAULT_LIST_LIMITS: ListLimits = { entries: 20_000, bytes: 32 * 1024 * 10
 
 /** A list as read from the server. */
 interface ReadList<K extends OfferKind> {
-  /** Entries by their identifier, in the order of the server. The first of entries with the same name. */
+  /** Entries by their identifier, in the order of the server. Of entries with the same identifier, only the first. */
   readonly entries: ReadonlyMap<string, Definitions[K]>;
-  /** Names that the server lists more than once. */
+  /** Identifiers that the server lists more than once. */
   readonly repeated: ReadonlySet<string>;
   /** True if the server has more entries, or if the list does not end. */
   readonly cut: boolean;
@@ -164,7 +167,7 @@ async function readList<K extends OfferKind>(
     for await (const definition of walk(connection, kind, options)) {
       bytes += jsonBytes(definition);
       const key = keyOf(kind, definition);
-      // Repeated entries count towards the size, so that an endless list of them ends.
+      // Repeated entries count towards the size, so that reading an endless list of them stops at the limit.
       if (entries.size >= limits.entries || bytes > limits.bytes) return { entries, repeated, cut: true };
       if (entries.has(key)) repeated.add(key);
       else entries.set(key, definition);

@@ -13,7 +13,10 @@ export interface Definitions {
   skills: Skill;
 }
 
-/** Maximum length of a description in a list. The `offer` action returns all of it. */
+/**
+ * Maximum length of a description in a list, in characters. Longer ones are truncated. The `offer` action returns the
+ * whole description.
+ */
 const MAX_DESCRIPTION_LENGTH = 300;
 /** Maximum length of a title or a mark in a list, in characters. */
 const MAX_TITLE_LENGTH = 120;
@@ -23,7 +26,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** Returns the identifier of a list entry. */
 export function keyOf<K extends OfferKind>(kind: K, definition: Definitions[K]): string {
   const { name, uri, uriTemplate } = membersOf(definition);
-  // The client drops entries without a name or URI.
+  // The client drops entries without a name or URI, so the member is always a string.
   return String(kind === "templates" ? uriTemplate : kind === "resources" || kind === "skills" ? uri : name);
 }
 

@@ -3,7 +3,10 @@ import { McpError } from "@parley/mcp/protocol";
 import type { CallableConnection } from "../calls/callable-connection.js";
 import type { SubscriptionInfo } from "../contract/inspector-state.js";
 
-/** Maximum number of subscriptions of all connections. All of them are part of the state, which is sent as a whole. */
+/**
+ * Maximum number of subscriptions of all connections together. Further ones are rejected, because all subscriptions are
+ * part of the state, which is sent as a whole after each change.
+ */
 const MAX_SUBSCRIPTIONS = 200;
 /** Maximum length of the URI of a resource, in characters. */
 const MAX_URI_LENGTH = 4096;
@@ -27,7 +30,8 @@ export class Subscriptions {
   }
 
   /**
-   * Subscribes to a resource. Resolves when the server has confirmed it. Has no effect on an existing subscription.
+   * Subscribes to a resource. Resolves when the server has confirmed the subscription. Has no effect on an existing
+   * subscription.
    */
   async subscribe({ id, client }: CallableConnection, uri: string): Promise<void> {
     const key = keyOf(id, uri);
@@ -69,7 +73,7 @@ export class Subscriptions {
         this.#changed();
       }
     } catch {
-      // The server ended the subscription. The timeline shows how.
+      // The subscription failed or the server ended it. The timeline shows the messages.
     }
     this.#remove(key, watched);
   }

@@ -27,10 +27,10 @@ function readAnswer(input: object): QuestionAnswer {
   const action = choiceOf(input, "action", ACTIONS);
   switch (action) {
     case "accept":
-      // The form validation rejects values of other types.
+      // Safe: `PendingQuestions` rejects values of other types when it validates the form.
       return { action, content: (optionalRecordOf(input, "content") ?? {}) as never };
     case "sample":
-      // Validated before it is sent.
+      // Safe: `PendingQuestions` validates the result before sending it.
       return { action, result: recordOf(input, "result") as unknown as CreateMessageResult };
     default:
       return { action };

@@ -1,6 +1,9 @@
 import { boundedJson } from "../timeline/bounded-json.js";
 
-/** Maximum length of a value in a comparison. Longer values cannot be read side by side. */
+/**
+ * Maximum length of a value in a comparison, as JSON. Longer values are truncated, because they cannot be read side by
+ * side.
+ */
 const MAX_LENGTH = 4_000;
 
 /** Returns the value, or the beginning of its JSON text if it is too large for a comparison. */

@@ -2,7 +2,10 @@ import { McpError } from "@parley/mcp/protocol";
 import type { RunInfo } from "../contract/sessions.js";
 import { OneAtATime } from "../engine/one-at-a-time.js";
 
-/** Maximum length of a call's description, which is part of the state. */
+/**
+ * Maximum length of a call's description, in characters. Longer ones are truncated, because the description is part of
+ * the state.
+ */
 const MAX_ABOUT_LENGTH = 200;
 
 /** The handle that the work of a run receives. */
@@ -19,8 +22,8 @@ interface ActiveRun {
 }
 
 /**
- * The running replays and comparisons. There is at most one of each kind, because they run tools. The user can see and
- * cancel them.
+ * The running replays and comparisons. At most one of each kind runs at a time, because each calls tools. The user can
+ * see and cancel the runs.
  */
 export class CancellableRuns {
   readonly #changed: () => void;
@@ -38,7 +41,7 @@ export class CancellableRuns {
     return this.#turns[kind].run(() => this.#run(kind, connection, work));
   }
 
-  /** Cancels a run. Ignores an unknown id: the run may have ended in the meantime. */
+  /** Cancels a run. Ignores an unknown id, because the run may have ended in the meantime. */
   cancel(id: string): void {
     const run = [...this.#runs].find(({ info }) => info.id === id);
     run?.controller.abort(new McpError("cancelled", `the user cancelled the ${run.info.kind}`));

@@ -13,8 +13,8 @@ export interface SessionSource {
 }
 
 /**
- * Returns the messages of a connection: the recorded ones, or all that are in the timeline. Nothing is redacted. Throws
- * `invalid_params` if there are none.
+ * Returns the messages of a connection: the recorded messages or, if there are none, all messages in the timeline.
+ * Nothing is redacted. Throws `invalid_params` if there are no messages.
  */
 export function sessionOf({ id, info }: SessionConnection, { timeline, recorder }: SessionSource): RecordedSession {
   const recorded = recorder.recorded(id);

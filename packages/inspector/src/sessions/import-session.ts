@@ -13,11 +13,14 @@ export interface ImportDestination {
   readonly changed: () => void;
 }
 
-/** Maximum length of the server's name, version and instructions, and of its capabilities as JSON. */
+/**
+ * Maximum length of the server's name, version and instructions, and of its capabilities as JSON, in characters. Longer
+ * texts are truncated, and longer capabilities are omitted.
+ */
 const MAX_TEXT_LENGTH = 20_000;
 /** Maximum number of messages imported from a file, so that most of the timeline remains for other connections. */
 const MAX_MESSAGES = 10_000;
-/** Maximum number of notes shown from a file. */
+/** Maximum number of notes shown from a file. If there are more, only the last ones are shown. */
 const MAX_NOTES = 20;
 /** Number of messages to add before yielding to the event loop. */
 const BATCH_SIZE = 200;

@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Time after which a slice yields to the event loop. A single part may take longer: redaction cannot stop within a
- * message.
+ * Time after which a slice ends. A single part may take longer, because the redaction of a message cannot be
+ * interrupted.
  */
 export const SLICE_MS = 20;
-/** Maximum number of characters in a slice, to limit what is buffered for a slow reader. */
+/** Number of characters after which a slice ends, to limit the text that is buffered for a slow reader. */
 export const SLICE_CHARACTERS = 256 * 1024;
 
-/** Groups the parts of a text into slices and yields to the event loop after each of them. */
+/** Groups the parts of a text into slices and yields to the event loop after each slice. */
 export async function* inSlices(
   parts: Iterable<string>,
   now: () => number = () => performance.now(),

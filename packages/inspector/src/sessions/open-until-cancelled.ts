@@ -2,8 +2,8 @@ import type { Client, ClientOptions } from "@parley/mcp";
 import type { SessionConnection } from "./session-connection.js";
 
 /**
- * Opens another client for a connection. Rejects with the reason of the signal as soon as it aborts, even if the target
- * ignores the signal, such as a module that is still loading. Closes a client that opens after the abort.
+ * Opens another client for a connection. Rejects with the reason of the signal as soon as the signal aborts, because a
+ * target may ignore the signal, for example while its module is loading. Closes a client that opens after the abort.
  */
 export async function openUntilCancelled(
   connection: Pick<SessionConnection, "openAnother">,

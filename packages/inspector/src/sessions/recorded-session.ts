@@ -11,12 +11,12 @@ import type { StoredEntry } from "../timeline/entry-ring.js";
 /** The messages of one connection, not redacted yet. */
 export interface RecordedSession {
   readonly target: Pick<TargetInfo, "kind" | "shown">;
-  /** The result of the handshake, which may not be among the messages. */
+  /** The result of the handshake, because `entries` may not have the messages of the handshake. */
   readonly agreed: Pick<RecordingHeader, "revision" | "server">;
   /** The time of the first message. */
   readonly began: Date;
   readonly entries: readonly StoredEntry[];
-  /** Remarks for readers of the recording, such as that it is not complete. */
+  /** Remarks for readers of the recording, such as that the recording is not complete. */
   readonly notes: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export function* recordedMessages({ entries }: Pick<RecordedSession, "entries">)
 }
 
 /**
- * Yields the text of a recording without secrets, in the format of `parley record`. There is one part for each message,
- * which may be empty.
+ * Yields the text of a recording without secrets, in the format of `parley record`. Yields one part per message, which
+ * is empty if nothing was written yet, then the remaining text and one part per note.
  */
 export function* recordingParts(session: RecordedSession, redactor: Redactor): Generator<string> {
   const { target, agreed, began, notes } = session;
@@ -74,7 +74,10 @@ function recordedMessage({ summary, message, about, connectionNumber }: MessageE
   };
 }
 
-/** Recordings distinguish URLs, commands and modules. Servers of a program and imported files count as modules. */
+/**
+ * Converts a target for a recording. Recordings distinguish only URLs, commands and modules, so servers of a program
+ * and imported files count as modules.
+ */
 function recordedTarget({ kind, shown }: RecordedSession["target"]): RecordedTarget {
   return { kind: kind === "url" || kind === "command" ? kind : "module", name: shown };
 }

@@ -8,7 +8,7 @@ import { openUntilCancelled } from "./open-until-cancelled.js";
 import { type RecordedSession, recordedMessages } from "./recorded-session.js";
 import type { SessionConnection } from "./session-connection.js";
 
-/** Maximum length of a request's name, and of its arguments as JSON. */
+/** Maximum length of a request's name, and of its arguments as JSON, in characters. Longer texts are truncated. */
 const MAX_TEXT_LENGTH = 200;
 
 const REASONS: Readonly<Record<SkipReason, string>> = {
@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<SkipReason, string>> = {
   may_change: "The tool may change something.",
 };
 
-/** Disables the handlers for questions, because a replay answers them as recorded. */
+/** Removes the question handlers and roots of the inspector, because a replay answers questions as recorded. */
 const NO_ANSWERERS: ClientOptions = { onElicit: undefined, onSample: undefined, roots: undefined };
 
 /** The session to replay, and the connection whose server it is replayed against. */
@@ -29,7 +29,7 @@ export interface ReplayOptions {
 
 /**
  * Sends the requests of a session to the server of a connection over a separate client and compares the responses. If
- * the replay is cancelled, the report covers the requests made before.
+ * the replay is cancelled, the report covers the requests up to the cancellation.
  */
 export async function replaySession(
   { session, against, all }: ReplayOptions,
@@ -54,7 +54,10 @@ export async function replaySession(
   }
 }
 
-/** `last` is the request that started last. It is still running if it has no verdict. */
+/**
+ * Creates the report of a cancelled replay. `last` is the request that started last. If it has no verdict yet, it is
+ * reported as cancelled.
+ */
 function cancelledReport(done: readonly ReplayedCall[], last: ReplayedRequest | undefined): ReplayReport {
   if (last === undefined) return { ...reportOf(done), cancelled: true };
   const ended: ReplayedCall = { ...shownRequest(last), verdict: "cancelled", differences: [] };

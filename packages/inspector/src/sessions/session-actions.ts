@@ -28,7 +28,7 @@ type SessionActions = Pick<
   "startRecording" | "stopRecording" | "exportSession" | "importSession" | "replay" | "cancelRun" | "share"
 >;
 
-/** Maximum length of the name of an imported file. */
+/** Maximum length of the name of an imported file, in characters. Longer names are truncated. */
 const MAX_NAME_LENGTH = 100;
 
 /** Creates the actions that record, export, import, replay and share sessions. */

@@ -2,15 +2,17 @@ import type { Client, ClientOptions } from "@parley/mcp";
 import type { Redactor } from "@parley/mcp/recording";
 import type { ConnectionInfo } from "../contract/connections.js";
 
-/** The part of a connection that recording and sharing need. */
+/** The part of a connection that the session actions need. */
 export interface SessionConnection {
   readonly id: string;
   readonly info: ConnectionInfo;
-  /** Values of headers and environment variables, which must not be written anywhere. */
+  /**
+   * The secrets of the target, such as values of headers and environment variables. They must not be written anywhere.
+   */
   readonly target: { readonly secrets?: readonly string[] | undefined };
   /** Redacts the secrets of the target. */
   readonly redactor: Redactor;
-  /** Opens another client for the same target. Its messages are not in the timeline. */
+  /** Opens another client for the same target. The messages of this client are not in the timeline. */
   openAnother(options: ClientOptions): Promise<Client>;
 }
 

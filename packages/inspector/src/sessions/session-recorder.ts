@@ -6,18 +6,20 @@ import type { Timeline } from "../timeline/timeline.js";
 /** Options of a `SessionRecorder`. */
 export interface SessionRecorderOptions {
   readonly timeline: Pick<Timeline, "onAdded" | "stored" | "now">;
-  /** Returns the ids of all connections at the start of a recording. */
+  /** Returns the ids of all listed connections. Called at the start of a recording. */
   readonly open: () => readonly string[];
   /** Called when a recording starts, grows or stops. */
   readonly changed: () => void;
-  /** Maximum size of the recorded messages. Default: 64 MiB, the limit for recordings. */
+  /**
+   * Maximum size of the recorded messages. Later messages are not recorded. Default: 64 MiB, the limit for recordings.
+   */
   readonly maxBytes?: number | undefined;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Maximum number of recorded messages, whatever their size. */
+/** Maximum number of recorded messages, whatever their size. Later messages are not recorded. */
 const MAX_MESSAGES = 200_000;
-/** Maximum number of handshake messages copied for one connection. Each time it was opened accounts for a few. */
+/** Maximum number of handshake messages copied for one connection. Each opening of the connection has a few. */
 const MAX_HANDSHAKE_MESSAGES = 50;
 
 /**
@@ -39,7 +41,9 @@ export class SessionRecorder {
     this.#options = options;
   }
 
-  /** Starts a recording and deletes an earlier one. Copies the handshakes of open connections from the timeline. */
+  /**
+   * Starts a recording and deletes an earlier one. Copies the handshakes of all listed connections from the timeline.
+   */
   start(): void {
     const { timeline, open, changed } = this.#options;
     this.#unsubscribe?.();
@@ -76,8 +80,8 @@ export class SessionRecorder {
   }
 
   /**
-   * Returns the messages that the last recording has of a connection. `full` means that later messages are missing.
-   * Undefined if it has none.
+   * Returns the messages of a connection in the last recording. Undefined if there are none. `full` means that the
+   * recording reached its limit, so later messages are missing.
    */
   recorded(connection: string): { readonly entries: readonly StoredEntry[]; readonly full: boolean } | undefined {
     const stored = this.#byConnection.get(connection);
@@ -92,7 +96,7 @@ export class SessionRecorder {
     if (this.#full) return;
     const stored = this.#byConnection.get(connection) ?? [];
     this.#byConnection.set(connection, stored);
-    // `bytes` counts the message only, so the HTTP exchange is not stored.
+    // The size limit counts only messages, so the HTTP exchange is not stored.
     stored.push({ ...entry, http: undefined });
     this.#messages += 1;
     this.#bytes += bytes;

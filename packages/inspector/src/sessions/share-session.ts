@@ -27,7 +27,8 @@ interface ShareOptions {
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Returns the timeline as one HTML file, without secrets. If it would be too large, the file omits the oldest entries.
+ * Returns the timeline as one HTML file, without secrets. Omits the entries of removed connections, and the oldest
+ * entries if the file would be too large.
  */
 export async function shareSession(options: ShareOptions): Promise<FileStream> {
   const { connections, timeline, pageFolder } = options;
@@ -73,7 +74,10 @@ function* newestEntries(
   }
 }
 
-/** Yields the text of the file. `entries` has the newest entry first. The file has them in chronological order. */
+/**
+ * Yields the text of the file. `entries` has the newest entry first, and the file has the entries in chronological
+ * order.
+ */
 function* pageParts(
   { before, after }: SharedPage,
   header: Omit<SharedSession, "entries">,
@@ -86,8 +90,8 @@ function* pageParts(
 }
 
 /**
- * Creates the redactors of all connections. Each redacts the secrets of all targets, because one server may repeat
- * those of another.
+ * Creates the redactors of all connections. Each redacts the secrets of all targets, because one server may repeat the
+ * secrets of another.
  */
 function entryRedactors(connections: readonly SessionConnection[]): ReadonlyMap<string, EntryRedactor> {
   const all = new Redactor({ values: connections.flatMap(({ target }) => target.secrets ?? []) });
@@ -105,7 +109,10 @@ function pageFile(folder: string, name: string): string {
   }
 }
 
-/** Headers whose values are kept because they describe the exchange. All other values are redacted. */
+/**
+ * Headers whose values remain, because they describe the exchange. Only secrets in them are redacted. The values of all
+ * other headers are redacted completely.
+ */
 const SAFE_HEADERS = new Set(
   (
     "accept accept-encoding accept-language allow cache-control connection content-encoding content-length content-type date " +
@@ -119,7 +126,7 @@ const SAFE_HEADERS = new Set(
  */
 const QUERY = /\b((?:https?|wss?):\/\/[^\s"'<>`?#\\]{1,2000})\?[^\s"'<>`\\]*/gi;
 
-/** Redacts secrets, header values, queries of addresses and the bodies of logins. */
+/** Redacts secrets, header values, the queries of addresses, and the bodies of requests that may contain tokens. */
 class EntryRedactor {
   readonly #redactors: readonly Redactor[];
 
@@ -127,7 +134,7 @@ class EntryRedactor {
     this.#redactors = redactors;
   }
 
-  /** Returns an entry without secrets. The second argument has the message of the entry as a value. */
+  /** Returns an entry without secrets. `message` is the message of the entry as a value. */
   entry(detail: EntryDetail, { message }: Pick<StoredEntry, "message">, maxText: number): EntryDetail {
     const written =
       message === undefined ? { text: detail.text, cut: detail.cut } : boundedJson(this.#value(message), maxText);
@@ -145,7 +152,7 @@ class EntryRedactor {
     };
   }
 
-  /** Returns a connection without secrets, with the status of an imported one. */
+  /** Returns a connection without secrets, with the status `imported`. */
   connection(info: ConnectionInfo): ConnectionInfo {
     const { login, ...rest } = info;
     const steps = login?.steps.map((step) => ({
@@ -153,7 +160,7 @@ class EntryRedactor {
       shown: this.text(step.shown),
       outcome: this.text(step.outcome),
     }));
-    // Redaction keeps the structure: it changes only strings, and numbers under the names of secrets.
+    // Safe: redaction does not change the structure. It changes only strings, and numbers under the names of secrets.
     const clean = JSON.parse(this.text(JSON.stringify(this.#value(rest)))) as ConnectionInfo;
     return { ...clean, status: "imported", ...(steps === undefined ? {} : { login: { steps } }) };
   }
@@ -208,12 +215,12 @@ interface SharedPage {
   readonly after: string;
 }
 
-/** The id of the element that contains the session. The page reads it. */
+/** The id of the element from which the page reads the session. */
 const SHARED_SESSION_ID = "shared-session";
 
 /**
- * Returns a self-contained HTML file, with a gap for the session. Its content security policy allows only this script
- * and this style, whatever a server put into the session.
+ * Returns a self-contained HTML file, with a gap for the session. Its content security policy allows only the embedded
+ * script and style, so nothing that a server put into the session can run.
  */
 export function sharedPage(assets: SharedPageAssets): SharedPage {
   const [script, style] = [safeScript(assets.script), safeStyle(assets.style)];
@@ -252,14 +259,14 @@ export function sharedPage(assets: SharedPageAssets): SharedPage {
   return { before, after };
 }
 
-/** Escapes JSON, so that an HTML parser finds no markup in it and no parser finds a line separator. */
+/** Escapes JSON, so that an HTML parser finds no markup in it. Also escapes line and paragraph separators. */
 export function inertJson(json: string): string {
   return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
 /**
- * Escapes sequences that would end the script element or open another. `\x3c` is the same character in strings and
- * regular expressions.
+ * Escapes sequences that would end the script element or open another one. Such sequences occur only in strings and
+ * regular expressions, where `\x3c` means `<`.
  */
 function safeScript(script: string): string {
   return plainLines(script).replaceAll(/<(?=\/?script)/gi, "\\x3c");
@@ -269,7 +276,7 @@ function safeStyle(style: string): string {
   return plainLines(style).replaceAll(/<(?=\/style)/gi, "\\3c ");
 }
 
-/** Normalizes line ends, as HTML parsers do. Otherwise the digest would not match. */
+/** Normalizes line ends, as HTML parsers do. Otherwise the digest in the policy would not match. */
 function plainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }

@@ -1,7 +1,9 @@
-/** Maximum nesting depth that is written. Nothing in the protocol is nested deeper. */
+/**
+ * Maximum nesting depth that is written. Deeper values are replaced by `"…"`. Nothing in the protocol is nested deeper.
+ */
 const MAX_DEPTH = 100;
 
-/** A JSON text. `cut` is true if it is not complete. */
+/** A JSON text. `cut` is true if the text is not complete. */
 export interface BoundedText {
   readonly text: string;
   readonly cut: boolean;

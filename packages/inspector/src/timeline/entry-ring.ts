@@ -1,32 +1,35 @@
 import type { Revision } from "@parley/mcp/protocol";
 import type { EntrySummary, HttpExchange } from "../contract/timeline.js";
 
-/** A stored timeline entry. It shares the message with the connection, so it must not be changed. */
+/** A stored timeline entry. The connection uses the same message object, so the message must not be changed. */
 export interface StoredEntry {
   readonly summary: EntrySummary;
-  /** Absent for entries without a message, and for a message that alone exceeds the limit of the timeline. */
+  /**
+   * Absent for entries without a message, and for a message that cannot be stored: it exceeds the limit of the timeline
+   * or is nested too deeply.
+   */
   readonly message?: Readonly<Record<string, unknown>> | undefined;
   /** The id of the request on whose stream the server's message arrived, if known. */
   readonly about?: string | number | undefined;
   readonly http?: HttpExchange | undefined;
-  /** The revision of a message, once it is negotiated. */
+  /** The revision of the message. Absent until a revision is negotiated. */
   readonly revision?: Revision | undefined;
   /**
-   * True for the request that checks whether the server supports the newer era. If it fails, the client falls back to
-   * the older one.
+   * True for the request that checks whether the server supports the newer era. If this request fails, the client falls
+   * back to the older era.
    */
   readonly isProbe?: boolean | undefined;
   /**
-   * Counts the connections to the server that were opened for one connection of the inspector. Each has its own message
-   * ids. 0 for entries without a message.
+   * The number of the connection to the server that carried the message. Each connection of the inspector numbers its
+   * connections to the server from 1. Each of them has its own message ids. 0 for entries without a message.
    */
   readonly connectionNumber: number;
 }
 
-/** Limits of a timeline. The oldest entries are evicted. */
+/** Limits of a timeline. Beyond a limit, the oldest entries are evicted. */
 export interface TimelineLimits {
   readonly entries: number;
-  /** Size of messages and HTTP exchanges, measured as JSON text. */
+  /** Maximum size of messages and HTTP exchanges, measured as JSON text. */
   readonly bytes: number;
 }
 
@@ -50,11 +53,12 @@ export class EntryRing {
     this.#slots = new Array<Slot | undefined>(limits.entries).fill(undefined);
   }
 
-  /** The number of the oldest entry. `next` is the number of the entry that will be added next. */
+  /** The number of the oldest entry. */
   get first(): number {
     return this.#first;
   }
 
+  /** The number of the entry that will be added next. */
   get next(): number {
     return this.#next;
   }
@@ -63,7 +67,7 @@ export class EntryRing {
     return this.#bytes;
   }
 
-  /** Adds an entry, whose number must be `next`. */
+  /** Adds an entry. Its number must be `next`. */
   add(entry: StoredEntry, bytes: number): void {
     if (this.#next - this.#first >= this.limits.entries) this.#evictFirst();
     this.#slots[this.#next % this.limits.entries] = { entry, bytes };

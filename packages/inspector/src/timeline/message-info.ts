@@ -15,7 +15,7 @@ const MAX_ABOUT_LENGTH = 300;
 /** Maximum length of a method in a summary, in characters. */
 const MAX_LABEL_LENGTH = 200;
 
-/** The properties of a message that need no context. */
+/** The properties of a message that can be read without its context. */
 export interface MessageInfo {
   readonly kind: Exclude<EntryKind, "http" | "event">;
   readonly id: string | number | undefined;
@@ -57,7 +57,7 @@ function aboutOf(params: AnyMessage | undefined): string | undefined {
   return named.find((name) => typeof name === "string")?.slice(0, MAX_ABOUT_LENGTH);
 }
 
-/** The request that checks whether a server supports a revision without sessions. */
+/** The method of the probe, the request that checks whether a server supports a revision without sessions. */
 export const PROBE_METHOD = "server/discover";
 /** The note for a probe that the server refused. */
 const NOT_OFFERED = "not offered: the client falls back to initialize";
@@ -80,7 +80,7 @@ export function refusedProbeNote(status: number | undefined, message: AnyMessage
   return supported.some(hasHandshake) ? NOT_OFFERED : undefined;
 }
 
-/** True for a status that reports a login, an overload or a failure, not an unsupported revision. */
+/** True for a status that reports a missing login, an overload or a failure, not an unsupported revision. */
 function isUnrelatedToRevision(status: number): boolean {
   return status >= 500 || status === 401 || status === 403 || status === 429;
 }

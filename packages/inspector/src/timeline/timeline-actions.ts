@@ -11,7 +11,7 @@ import { boundedJson } from "./bounded-json.js";
 import type { StoredEntry } from "./entry-ring.js";
 import type { Timeline } from "./timeline.js";
 
-/** Maximum length of a copied message, in characters. */
+/** Maximum length of a copied message, in characters. Longer messages are truncated. */
 const MAX_COPIED_LENGTH = 16 * 1024 * 1024;
 const FORMS = ["curl", "parley", "typescript", "json"] as const satisfies readonly CopyForm[];
 
@@ -53,7 +53,7 @@ function copied(options: TimelineActionsOptions, seq: number, form: CopyForm): s
   return form === "parley" ? copyAsCommand(request) : copyAsTypeScript(request);
 }
 
-/** Returns the request of an entry: its own message, or the one that it answers. */
+/** Returns the request of an entry: the entry's own message, or the request that this message answers. */
 function requestOf({ timeline, targetOf }: TimelineActionsOptions, entry: StoredEntry): CopiedRequest {
   const { summary } = entry;
   const {
@@ -75,8 +75,8 @@ function requestOf({ timeline, targetOf }: TimelineActionsOptions, entry: Stored
 }
 
 /**
- * True if the connection of an entry uses HTTP+SSE. There, requests are posted to another address, and no POST is
- * answered with a message.
+ * True if the connection of an entry uses HTTP+SSE. With this transport, requests are posted to another address, and no
+ * POST is answered with a message.
  */
 function isOverSse(timeline: Timeline, { summary, connectionNumber }: StoredEntry, url: string | undefined): boolean {
   const posts = timeline.stored(summary.connection).flatMap((entry) => {

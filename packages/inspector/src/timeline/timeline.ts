@@ -7,9 +7,9 @@ import { DEFAULT_TIMELINE_LIMITS, EntryRing, type StoredEntry, type TimelineLimi
 import { type AnyMessage, messageInfo, refusedProbeNote } from "./message-info.js";
 import { type ObservedMessage, type OpenRequest, WireConnection } from "./wire-connection.js";
 
-/** Maximum length of a message in `detail`, in characters. */
+/** Maximum length of a message in `detail`, in characters. Longer messages are truncated. */
 export const MAX_DETAIL_LENGTH = 1_000_000;
-/** Maximum length of an event, such as a line of stderr, in characters. */
+/** Maximum length of an event, such as a line of stderr, in characters. Longer events are truncated. */
 const MAX_EVENT_LENGTH = 4_000;
 
 /** A message to add. */
@@ -20,29 +20,29 @@ interface NewMessage {
   readonly revision?: Revision | undefined;
   /** The call that sent the message. */
   readonly call?: string | undefined;
-  /** Returns the call to assign if nothing else identifies it. */
+  /** Returns the call to assign to the message if nothing else identifies its call. */
   readonly fallbackCall?: (() => string | undefined) | undefined;
   readonly http?: HttpExchange | undefined;
-  /** The only revision that the client may use. Set if it cannot fall back to another one. */
+  /** The only revision that the client may use. Absent if the client can fall back to another revision. */
   readonly wanted?: Revision | undefined;
   /** The time of a recorded message. Default: now. */
   readonly ms?: number | undefined;
 }
 
-/** An exchange without a message to add. */
+/** An HTTP exchange to add as an entry of its own. */
 interface NewExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
   readonly exchange: HttpExchange;
 }
 
 /**
- * All messages, HTTP exchanges without a message, and events, in order. Pairs answers with their requests. Keeps the
- * newest entries within its limits. Adding one takes constant time.
+ * The messages, HTTP exchanges and events of all connections, in order. Pairs answers with their requests. Evicts the
+ * oldest entries beyond its limits. Adding an entry takes constant time.
  */
 export class Timeline {
   readonly #ring: EntryRing;
   readonly #began = performance.now();
   readonly #wires = new WeakMap<object, WireConnection>();
-  /** Number of connections to the server, by connection of the inspector. */
+  /** Number of connections to the server so far, for each connection of the inspector. */
   readonly #wireCounts = new Map<string, number>();
   readonly #listeners = new Set<(entry: StoredEntry) => void>();
 
@@ -56,8 +56,8 @@ export class Timeline {
   }
 
   /**
-   * Adds a message. Finds the request that it answers, measures it, and validates it against the schema. Returns its
-   * number.
+   * Adds a message: finds the request that it answers, measures the message, and validates it against the schema.
+   * Returns the number of the entry.
    */
   addMessage(added: NewMessage): number {
     const { connection, wire, http } = added;
@@ -86,7 +86,7 @@ export class Timeline {
       bytes: bytes ?? 0,
       ...(answers === undefined ? {} : { answers: answers.seq, latencyMs: ms - answers.ms }),
       ...(call === undefined ? {} : { call }),
-      // A message that is not stored cannot show its problems.
+      // A message that is not stored cannot show its problems, so none are counted.
       problems: isStored ? (verdictOf(observed, revision, answers?.method)?.problems.length ?? 0) : 0,
       failed: info.failed && note === undefined,
       ...(note === undefined ? {} : { note }),
@@ -109,7 +109,7 @@ export class Timeline {
     );
   }
 
-  /** Adds an exchange that carries no message, such as one of a login. Returns its number. */
+  /** Adds an exchange as an entry of its own, such as an exchange of a login. Returns the number of the entry. */
   addHttp(added: NewExchange): number {
     const { connection, label, exchange, failed, note } = added;
     const bytes = (exchange.responseBody ?? "").length;
@@ -118,7 +118,9 @@ export class Timeline {
     return this.#add({ summary, http: exchange, connectionNumber: 0 }, exchangeSize(exchange));
   }
 
-  /** Adds an event of a connection: a status change, a warning, or a line of stderr. Returns its number. */
+  /**
+   * Adds an event of a connection: a status change, a warning, or a line of stderr. Returns the number of the entry.
+   */
   addEvent(added: { connection: string; text: string; failed?: boolean }): number {
     const { connection, text, failed = false } = added;
     const label = text.length > MAX_EVENT_LENGTH ? `${text.slice(0, MAX_EVENT_LENGTH)}…` : text;

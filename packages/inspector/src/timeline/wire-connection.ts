@@ -2,9 +2,12 @@ import { isRevision, META, type Revision } from "@parley/mcp/protocol";
 import { HANDSHAKE_METHODS } from "../contract/timeline.js";
 import { type AnyMessage, idOf, type MessageInfo, objectIn, PROBE_METHOD } from "./message-info.js";
 
-/** Maximum number of open requests per connection. The oldest are dropped first. */
+/** Maximum number of open requests per connection. Beyond it, the oldest are dropped. */
 const MAX_OPEN_REQUESTS = 10_000;
-/** Maximum number of requests, progress tokens and tasks per connection whose call is stored. */
+/**
+ * Maximum number of requests, progress tokens and tasks per connection whose call is stored. Beyond it, the oldest are
+ * dropped.
+ */
 const MAX_RELATED = 5_000;
 
 /** A request without an answer. */
@@ -29,7 +32,7 @@ export interface ObservedMessage {
 
 /**
  * The state of one connection to a server: its open requests, the calls that they belong to, and its revision. Message
- * ids are unique within it.
+ * ids are unique within one connection to a server.
  */
 export class WireConnection {
   readonly number: number;
@@ -37,14 +40,14 @@ export class WireConnection {
   /** Calls by the requests, progress tokens and tasks that belong to them. */
   readonly #calls = new Map<string, string>();
   #revision: Revision | undefined;
-  /** True once a revision was negotiated, or the client sent a request that requires one. */
+  /** True once a revision was negotiated, or the client sent a request that requires a negotiated revision. */
   #isOpen = false;
 
   constructor(number: number) {
     this.number = number;
   }
 
-  /** Returns the request that a message answers and removes it from the open ones. */
+  /** Returns the request that a message answers, and removes it from the open requests. */
   closeRequest({ direction, info }: ObservedMessage): OpenRequest | undefined {
     if (info.kind === "request" || info.kind === "notification" || info.id === undefined) return undefined;
     const key = keyOf(direction === "sent" ? "received" : "sent", info.id);
@@ -54,7 +57,7 @@ export class WireConnection {
     return open;
   }
 
-  /** True if a message is a probe that the client sends before anything else. */
+  /** True if a message is a probe, which the client sends before it negotiates a revision. */
   isProbe({ direction, info }: ObservedMessage): boolean {
     return direction === "sent" && info.kind === "request" && info.method === PROBE_METHOD && !this.#isOpen;
   }
@@ -95,7 +98,10 @@ export class WireConnection {
     return undefined;
   }
 
-  /** Returns the revision of a message: the one that it names, that of its request, or that of the handshake. */
+  /**
+   * Returns the revision of a message: the revision that the message names, that of the request it answers, or the last
+   * revision that was named on the connection.
+   */
   revisionOf({ message, info }: ObservedMessage, answers: OpenRequest | undefined): Revision | undefined {
     const params = objectIn(message, "params");
     const agreed = info.kind === "result" ? objectIn(message, "result")?.["protocolVersion"] : undefined;
@@ -119,7 +125,7 @@ function setBounded<V>(map: Map<string, V>, key: string, value: V, max: number):
   if (oldest !== undefined) map.delete(oldest);
 }
 
-/** Distinguishes the ids `1` and `"1"`. */
+/** Returns a key that distinguishes the ids `1` and `"1"`. */
 function keyOf(scope: string, id: string | number): string {
   return `${scope} ${typeof id} ${id}`;
 }

@@ -4,18 +4,18 @@ import { jsonKindOf, type ObjectShape, type Shape, type SimpleType } from "./sha
 import { choicesOf, type UnionChoice, type UnionChoices } from "./shape-union.js";
 import { describeValue, joinWithOr, shapeInWords } from "./shape-words.js";
 
-/** Maximum number of problems reported for one message. The check stops when it is reached. */
+/** Maximum number of problems reported for one message. The check stops at this number. */
 export const MAX_PROBLEMS = 50;
 /**
- * Maximum number of steps for one message, about 50 ms. The rest of the message is not checked. A client accepts
- * messages of at most 100,000 values, and typical messages take two or three steps per value.
+ * Maximum number of steps for one message, which take about 50 ms. Beyond it, the rest of the message is not checked. A
+ * client accepts messages of at most 100,000 values, and typical messages take two or three steps per value.
  */
 export const MAX_STEPS = 250_000;
-/** Number of characters that one step checks, by format. */
+/** Number of characters that one step checks, by format. Other formats need no further steps. */
 const CHARACTERS_PER_STEP: Readonly<Partial<Record<SimpleType, number>>> = { uri: 80, base64: 100, uriTemplate: 1 };
-/** Steps to select the choice of a union, besides checking it. */
+/** Number of steps for selecting the choices of a union, in addition to checking them. */
 const STEPS_PER_UNION = 2;
-/** Maximum length of a member name in a path, in characters. */
+/** Maximum length of a member name in a path, in characters. Longer names are truncated. */
 const MAX_KEY_LENGTH = 200;
 
 /** The position of a value in its message. Paths are built only for problems. */
@@ -28,11 +28,11 @@ interface Finding {
   readonly place: Place | undefined;
   readonly definition: string;
   readonly message: string;
-  /** The name of the member, if the only problem is that it is absent. */
+  /** The name of the missing member, if the finding is that a member is missing. */
   readonly missing?: string;
 }
 
-/** The remaining steps for a message. Less than 0 if it was not checked completely. */
+/** The remaining steps for a message. Less than 0 if the message was not checked completely. */
 interface StepBudget {
   left: number;
 }
@@ -100,7 +100,9 @@ function spend({ budget }: Examination, steps: number): boolean {
   return budget.left >= 0;
 }
 
-/** True if a primitive value has the required shape. Also true if the budget does not suffice to check it. */
+/**
+ * True if a primitive value has the required shape. Also true if the remaining steps do not suffice to check the value.
+ */
 function fits(to: Examination, shape: Shape, value: unknown): boolean {
   if (shape.kind === "literal") return value === shape.value;
   if (shape.kind !== "simple") return shape.kind === "unknown";
@@ -183,7 +185,10 @@ function checkUnion(
   to.findings.push({ place: { above: place, key: chosen }, definition, message });
 }
 
-/** Returns the choices that match the tags of an object. If none does, returns the tag that matches no choice. */
+/**
+ * Returns the choices that match all tags of an object. If there are none, returns the first tag that matches no
+ * choice. If every tag matches some choice, returns all choices.
+ */
 function chosenByTags(
   tags: UnionChoices["tags"],
   fitting: readonly UnionChoice[],
@@ -205,7 +210,10 @@ function chosenByTags(
   return keys.find((key) => !fitting.some((choice) => matches(choice, key))) ?? fitting;
 }
 
-/** Reports the findings under the choice that the value matches best. */
+/**
+ * Checks a value against several choices. If it matches none of them, reports the findings for the closest choice,
+ * which has the fewest.
+ */
 function checkChoices(
   to: Examination,
   choices: readonly UnionChoice[],
@@ -224,7 +232,10 @@ function checkChoices(
   to.findings.push(...(missingOneOf(closest, choices, place) ?? closest[0] ?? []));
 }
 
-/** Returns one finding for choices that each lack a different member. */
+/**
+ * Returns one finding that names all missing members, if each of the closest choices lacks exactly one member and the
+ * members differ. Otherwise returns undefined.
+ */
 function missingOneOf(
   closest: readonly Finding[][],
   choices: readonly UnionChoice[],
@@ -255,7 +266,7 @@ function pointerTo(place: Place | undefined): string {
   return path;
 }
 
-/** Maximum length of an expression in a URI template. A longer one is invalid. */
+/** Maximum length of an expression in a URI template, in characters. A longer one is invalid. */
 const MAX_EXPRESSION_LENGTH = 10_000;
 
 const OUTSIDE_URI = /[^\w\-.~!$&'()*+,;=:@/?#[\]%]/;

@@ -144,7 +144,7 @@ function checkInputRequired(
   if (!definitions.allowsQuestions(base)) {
     more.push(problem("/result/resultType", definition, `is "input_required"; ${base} does not allow questions`));
   }
-  // The text of the specification requires at least one of the two, which the schema cannot express.
+  // The text of the specification requires `inputRequests` or `requestState`, but the schema does not.
   if (inputRequests === undefined && requestState === undefined) {
     more.push(
       problem("/result", definition, `has no inputRequests or requestState; ${definition} requires one of them`),
@@ -156,7 +156,8 @@ function checkInputRequired(
 function checkError({ definitions, check }: MessageChecker, checked: CheckedMessage): MessageVerdict {
   const { message } = checked;
   const envelope = definitions.has("JSONRPCErrorResponse") ? "JSONRPCErrorResponse" : "JSONRPCError";
-  // The older schemas require an id. JSON-RPC uses null if the id of the request could not be read.
+  // The older schemas require an id. JSON-RPC uses null if the id of the request could not be read, so a null or
+  // missing id is not a problem.
   const unreadable = envelope === "JSONRPCError" && (message.id === undefined || message.id === null);
   const outer = [
     ...answererProblems(definitions, checked),
@@ -167,13 +168,16 @@ function checkError({ definitions, check }: MessageChecker, checked: CheckedMess
   return name === undefined ? verdict(envelope, outer) : verdict(name, outer, check(name, message));
 }
 
-/** Reports a response of a client in a revision without requests from the server. */
+/** Reports a response that a client sends in a revision in which servers send no requests. */
 function answererProblems(definitions: SchemaDefinitions, { sender, revision }: CheckedMessage): MessageProblem[] {
   if (sender === "server" || definitions.has("ServerRequest")) return [];
   return [problem("", "JSONRPCResponse", `a client sends no responses in ${revision}`)];
 }
 
-/** Merges the problems. Of several at the same path, the one of the more specific definition remains. */
+/**
+ * Merges the problems. Of several problems at the same path, the last one remains, which is from the more specific
+ * definition.
+ */
 function verdict(definition: string, outer: MessageProblem[], inner: MessageProblem[] = []): MessageVerdict {
   const byPath = new Map([...outer, ...inner].map((each) => [each.path, each]));
   return { definition, problems: [...byPath.values()].slice(0, MAX_PROBLEMS) };

@@ -52,7 +52,7 @@ export class SchemaDefinitions {
     return known;
   }
 
-  /** Follows names until a shape is found. */
+  /** Follows named shapes until a shape is found that is not a name. */
   resolve(shape: Shape): Shape {
     let resolved = shape;
     while (resolved.kind === "named") resolved = this.shape(resolved.name);
@@ -63,12 +63,12 @@ export class SchemaDefinitions {
     return this.#methods.keys();
   }
 
-  /** Returns the definition of a request or notification. */
+  /** Returns the name of the definition of a request or notification, by its method. */
   nameOfMethod(method: string): string | undefined {
     return this.#methods.get(method);
   }
 
-  /** Returns the definition of an error response with its own code. */
+  /** Returns the name of the definition of an error response, if the code has its own definition. */
   nameOfError(code: number): string | undefined {
     return this.#errors.get(code);
   }
@@ -81,7 +81,10 @@ export class SchemaDefinitions {
     );
   }
 
-  /** True if a request may be answered with `InputRequiredResult`. */
+  /**
+   * True if a request may be answered with `InputRequiredResult`. `base` is the name of its definition without
+   * `Request`.
+   */
   allowsQuestions(base: string): boolean {
     return this.#texts.get(`${base}ResultResponse`)?.includes("InputRequiredResult") ?? false;
   }
@@ -89,8 +92,8 @@ export class SchemaDefinitions {
   #index(name: string): void {
     const shape = this.shape(name);
     const method = methodOf(shape);
-    // In 2026-07-28, the union `ClientNotification` has a single member and repeats its definition, which also exists
-    // under its own name.
+    // In 2026-07-28, the union `ClientNotification` has a single member, so its shape is that of the member. The member
+    // also has a definition of its own, which is the one to index.
     if (method !== undefined && !/^(Client|Server)(Request|Notification)$/.test(name)) this.#methods.set(method, name);
     const error = shape.kind === "object" ? shape.members.get("error")?.shape : undefined;
     if (error?.kind !== "both") return;

@@ -17,7 +17,7 @@ const TOKEN = /\s*("[^"]*"|-?\d+(?:\.\d+)?(?!\w)|[\w$]+|\.\.|[[\]{}()<>|&;:?*])/
  *
  * The notation resembles TypeScript types:
  *
- * - `{ a: string; b?: Name[]; *: T }` is an object. `*` is the type of all other members, which may be anything without it.
+ * - `{ a: string; b?: Name[]; *: T }` is an object. `*` is the type of all other members. Without `*`, they may be anything.
  * - `|` and `&` combine types.
  * - `T[100]` is an array of at most 100 items, and `number<0..1>` has limits.
  * - `uri`, `uriTemplate` and `base64` are strings in these formats.

@@ -4,7 +4,7 @@ import type { JsonKind, ObjectShape, Shape, ShapeMember } from "./shape.js";
 /** One alternative of a union, with the definition that it comes from. */
 export interface UnionChoice {
   readonly definition: string;
-  /** Neither a name nor a union. */
+  /** A shape that is neither a name nor a union. */
   readonly shape: Shape;
   readonly kinds: ReadonlySet<JsonKind>;
   /** The members of an object. Empty for other types. */
@@ -20,7 +20,8 @@ export interface UnionChoices {
 
 type Union = Extract<Shape, { kind: "union" }>;
 
-// Each shape belongs to one revision, so its names always resolve to the same definitions.
+// Each shape belongs to one revision, so its names always resolve to the same definitions. The shape alone can
+// therefore be the key.
 const known = new WeakMap<Union, UnionChoices>();
 
 /** Returns the choices of a union. They are cached, because large lists use the same union many times. */
@@ -65,7 +66,8 @@ function membersOf(definitions: SchemaDefinitions, shape: Shape): ReadonlyMap<st
 }
 
 /**
- * Finds the tags of a union: members that every object has, always with literal values that differ between the choices.
+ * Finds the tags of a union: members that every object choice has, always with literal values, which differ between at
+ * least two choices.
  */
 function tagsOf(definitions: SchemaDefinitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
   const objects = choices.filter((choice) => choice.kinds.has("object"));

@@ -9,7 +9,7 @@ export type Shape =
   | { readonly kind: "both"; readonly parts: readonly Shape[] }
   | { readonly kind: "named"; readonly name: string };
 
-/** An object with these members. Other members are allowed. */
+/** An object with these members. Other members are allowed, and must match `others` if it is present. */
 export interface ObjectShape {
   readonly kind: "object";
   readonly members: ReadonlyMap<string, ShapeMember>;

@@ -1,13 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Maximum number of wrong tokens within the window. Further ones are answered with 429. */
+/** Maximum number of wrong tokens within `GUESS_WINDOW_MS`. Further ones are answered with 429. */
 const MAX_GUESSES = 20;
 const GUESS_WINDOW_MS = 60_000;
 
 /**
  * The two secrets that a request needs. The cookie alone is not enough, because browsers share cookies between all
- * ports of a host: another program that listens on this machine receives it. The token is in the storage of one tab,
- * which is separate for each port.
+ * ports of a host: another program that listens on this machine could receive the cookie. The token is in the storage
+ * of one tab, and browsers separate this storage by port.
  */
 export class Credentials {
   readonly token = randomBytes(32).toString("base64url");
@@ -29,8 +29,8 @@ export class Credentials {
   }
 
   /**
-   * True if the `cookie` header contains the cookie. There may be others of the same name, because any port can set
-   * some.
+   * True if the `cookie` header contains the cookie. The header may contain other cookies of the same name, because a
+   * program on any port can set them.
    */
   hasCookie(header: string | undefined): boolean {
     const [given, name] = [(header ?? "").split(";"), `${this.#cookieName}=`];

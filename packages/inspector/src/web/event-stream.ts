@@ -2,15 +2,17 @@ import type { ServerResponse } from "node:http";
 import type { InspectorEvent } from "../contract/inspector-state.js";
 import type { InspectorEngine } from "../engine/inspector-engine.js";
 
+/** Maximum number of entries in one event. */
 const BATCH_SIZE = 500;
-/** Minimum interval between two states. Each one is sent as a whole, and faster updates are not visible. */
+/** Minimum interval between two states. Each state is sent as a whole, and faster updates are not visible. */
 const STATE_MS = 50;
-/** Prevents intermediaries from closing an idle stream. */
+/** Interval between empty lines, which prevent intermediaries from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
 
 /**
  * Sends events to one page as lines of JSON. Nothing is queued for a slow page: the stream waits until the page has
- * read and then continues with the entries that the engine still has. Returns a function that ends the stream.
+ * read what was written, and then continues with the entries that the engine still has. Returns a function that ends
+ * the stream.
  */
 export function streamEvents(engine: InspectorEngine, response: ServerResponse, from: number): () => void {
   const stream = new EventStream(engine, response, from);

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 
 /** Limits of a listener. */
 export interface ListenLimits {
-  /** Time for all headers of a request. */
+  /** Maximum time for receiving all headers of a request. */
   readonly headersMs: number;
-  /** Time for a whole request with its body. */
+  /** Maximum time for receiving a whole request with its body. */
   readonly requestMs: number;
   readonly connections: number;
 }

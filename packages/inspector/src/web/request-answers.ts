@@ -17,18 +17,21 @@ interface RequestAnswersOptions {
   readonly credentials: Credentials;
   /** The port that the server listens on. The `Host` header of requests must name it. */
   readonly port: number;
-  /** Called whenever a page opens a stream of events. It has rendered by then. */
+  /** Called whenever a page opens a stream of events. The page has rendered by then. */
   readonly onStreamOpened?: (() => void) | undefined;
-  /** Sent with every response. */
+  /** The headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Larger than for other actions, because a recording is imported as a whole. */
+/** Maximum size of an import. Larger than for other actions, because a recording is imported as a whole. */
 const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
-/** Browsers open at most six connections to a host for all of their tabs. One must remain for actions. */
+/**
+ * Maximum number of event streams. Browsers open at most six connections to a host for all of their tabs, and one
+ * connection must remain for actions.
+ */
 const MAX_STREAMS = 5;
-/** Maximum number of concurrent actions. A page uses a few. */
+/** Maximum number of concurrent actions. Further ones are refused. A page uses a few. */
 const MAX_ACTIONS = 256;
 
 const API = "/api/";
@@ -126,8 +129,8 @@ export class RequestAnswers {
   }
 
   /**
-   * Shows instructions to a person who followed a link from another page. Other requests cannot tell that there is a
-   * page.
+   * Shows instructions to a user who followed a link from another page. Other requests get a refusal that does not
+   * reveal the page.
    */
   #refuseFrom({ headers, method, url = "" }: IncomingMessage, response: ServerResponse, refused: Refusal): void {
     const isPerson = method === "GET" && pathOf(url) === "/" && isOwnHost(headers.host, this.#options.port);
@@ -224,8 +227,8 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Returns the nesting depth of a JSON text before it is parsed. Brackets in strings do not count. This is a loop,
- * because regular expressions overflow on long strings.
+ * Returns the nesting depth of a JSON text before it is parsed. Brackets in strings do not count. Uses a loop, because
+ * regular expressions overflow the stack on long strings.
  */
 function levelsOf(text: string): number {
   let [level, deepest, quoted] = [0, 0, false];
@@ -254,7 +257,7 @@ async function writeFile(response: ServerResponse, { name, mediaType, parts }: F
   if (!response.destroyed) response.write(`{"ok":true,"value":${header},"text":"`);
   for await (const part of parts) {
     if (response.destroyed) return;
-    // The content of a JSON string, without its quotes.
+    // Writes the content of a JSON string, without its quotes.
     if (!response.write(JSON.stringify(part).slice(1, -1))) await drained(response);
   }
   if (!response.destroyed) response.end('"}}');
@@ -264,7 +267,7 @@ async function drained(response: ServerResponse): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   try {
-    // A destroyed response emits no further events.
+    // A destroyed response emits no further events, so waiting would never end.
     if (!response.destroyed)
       await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
   } finally {

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { type Refusal, refusal } from "./refusal.js";
 
-/** Headers that decide about access. An intermediary could read a second value differently. */
+/**
+ * Headers that decide about access. Requests that repeat one of them are refused, because an intermediary could read
+ * another value than this server.
+ */
 const SINGLE_HEADERS = new Set([
   "host",
   "origin",
@@ -17,8 +20,9 @@ const OPEN_THE_ADDRESS = "Open the address that the terminal printed.";
 /**
  * Checks the origin of a request, before any secret is compared. Returns undefined if the request may proceed.
  *
- * - `Host` must name this machine, because a foreign name can be made to resolve to it.
- * - `Origin` and `Sec-Fetch-Site` tell which page sends the request. Only our own page may, and a person who opens the address.
+ * - `Host` must name this machine, because an attacker can make another name resolve to this machine.
+ * - `Origin` and `Sec-Fetch-Site` show which page sends the request. Only the inspector's own page may send requests.
+ *   A user may also open the address directly.
  */
 export function checkRequest(request: IncomingMessage, port: number): Refusal | undefined {
   const { headers, method, url = "" } = request;

@@ -35,7 +35,7 @@ export async function openWebServer(engine: InspectorEngine, options: WebServerO
   const sandbox = await openSandboxListener();
   let answers: RequestAnswers | undefined;
   const server = await listen(options, (request, response) => {
-    // The connection was lost during the request, so no response can be sent.
+    // The connection was lost, or a file could not be completed. Neither leaves a response that can be finished.
     answers?.answer(request, response).catch(() => response.destroy());
   }).catch(async (reason: unknown) => {
     await sandbox.close();
@@ -72,7 +72,10 @@ async function listen(
   }
 }
 
-/** Features that an app in the sandbox may request. The page must have them itself to delegate them to the frame. */
+/**
+ * Features that an app in the sandbox may request. The page must have these features itself to delegate them to the
+ * frame.
+ */
 const APP_FEATURES = ["camera", "microphone", "geolocation", "clipboard-write"];
 
 const DENIED_FEATURES = [
@@ -99,7 +102,8 @@ const DENIED_FEATURES = [
 ];
 
 /**
- * Returns the headers of every response. They allow only the page's own scripts and resources, and forbid framing it.
+ * Returns the headers of every response. They allow only the page's own scripts and styles, and forbid framing the
+ * page.
  */
 function securityHeaders(sandboxOrigin: string): Readonly<Record<string, string>> {
   const policy = [
@@ -144,12 +148,13 @@ interface SandboxListener {
 }
 
 const PATH = "/sandbox";
-/** Number of ports to try until one is free in both address families. */
+/** Maximum number of ports to try until one is free in both address families. */
 const MAX_TRIES = 8;
 
 /**
- * Listens for the sandbox. Its address uses `localhost`, that of the page `127.0.0.1`. Browsers treat them as two
- * sites: apps get their own process and receive no cookies of the page.
+ * Listens for requests of the sandbox. The address of the sandbox uses `localhost`, and the address of the inspector's
+ * page uses `127.0.0.1`. Browsers treat these as two sites, so apps get their own process and receive no cookies of the
+ * page.
  */
 async function openSandboxListener(): Promise<SandboxListener> {
   let page: ReturnType<typeof sandboxPage> | undefined;
@@ -178,8 +183,8 @@ async function openSandboxListener(): Promise<SandboxListener> {
 }
 
 /**
- * Listens on the same port for IPv4 and IPv6. `localhost` may resolve to either, and another program must not answer
- * instead.
+ * Listens on the same port for IPv4 and IPv6. `localhost` may resolve to either, and another program must not answer in
+ * place of the sandbox.
  */
 async function listenOnBoth(answer: RequestListener): Promise<[Server, ...Server[]]> {
   for (let tries = 1; ; tries++) {
@@ -188,7 +193,7 @@ async function listenOnBoth(answer: RequestListener): Promise<[Server, ...Server
       return [first, await listenOnLoopback(portOf(first), answer, { host: "::1" })];
     } catch (reason) {
       const taken = reason instanceof Error && "code" in reason && reason.code === "EADDRINUSE";
-      // A machine without IPv6 cannot have another listener there.
+      // If this machine has no IPv6, no other program can listen there, so IPv4 is enough.
       if (!taken) return [first];
       await closeServer(first);
       if (tries === MAX_TRIES) throw reason;
