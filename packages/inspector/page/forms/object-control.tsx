@@ -6,7 +6,7 @@ import type { FieldExtras } from "./model/form-field.js";
 import { newItem } from "./model/initial-value.js";
 import { isJsonObject, memberOf, withMember, withRenamed } from "./model/json-members.js";
 
-/** Members displayed at first, and added with each step. */
+/** Number of members displayed at first, and added by each "Show more". */
 const MEMBERS_SHOWN = 50;
 
 /** The members of an object: first those named in the schema, then the others. */

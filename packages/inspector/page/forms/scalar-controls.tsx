@@ -36,14 +36,14 @@ export function TextControl(control: ControlProps<"text">) {
   );
 }
 
-/** A string by format. Without a format it may have several lines. */
+/** A string, with an input that suits its format. Without a special input, the string may have several lines. */
 function FormatControl(control: ControlProps<"text">) {
   const { field, props } = control;
   const value = typeof props.value === "string" ? props.value : "";
   const onInput = (event: InputEvent) => props.onChange(event.currentTarget.value);
   const names = { ...namesOf(control), value, onInput };
   const format = field.format ?? "";
-  // A date input would show an invalid date as empty.
+  // A date input would show an invalid date as empty, so an invalid date gets a text input.
   if (format === "date" && (value === "" || /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value))) {
     return <input type="date" {...names} />;
   }
@@ -136,12 +136,12 @@ export function NullControl(control: ControlProps<"null">) {
   );
 }
 
-/** One of several values. */
+/** Selects one of the listed values. */
 export function ChoiceControl(control: ControlProps<"choice">) {
   const { field, props } = control;
   const chosen = field.options.findIndex(({ value }) => props.value !== undefined && sameJson(value, props.value));
   const [only] = field.options;
-  // There is nothing to choose.
+  // A required constant leaves nothing to choose.
   if (chosen === 0 && field.options.length === 1 && props.required) {
     return (
       <output id={control.id} aria-label={control.label}>
@@ -165,10 +165,10 @@ export function ChoiceControl(control: ControlProps<"choice">) {
   );
 }
 
-/** Options displayed at first, and added with each step. */
+/** Number of options displayed at first, and added by each "Show more". */
 const OPTIONS_SHOWN = 100;
 
-/** Any number of several values. */
+/** Selects any number of the listed values. */
 export function ChoicesControl(control: ControlProps<"choices">) {
   const { field, props, id } = control;
   const [shown, setShown] = useState(OPTIONS_SHOWN);

@@ -10,7 +10,7 @@ import { valueIssues } from "./model/value-issues.js";
 
 interface SchemaFormProps {
   readonly schema: unknown;
-  /** The whole value. `initialValue` returns the first one. */
+  /** The whole value. `initialValue` returns the value to start with. */
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   /** Issues to show at the fields, such as those of a rejected answer. */
@@ -20,8 +20,8 @@ interface SchemaFormProps {
   /** Prefix of the ids of all controls. Must be unique in the page. */
   readonly idPrefix: string;
   /**
-   * Called when the JSON tab, while it is open, becomes valid or invalid. While invalid, the value differs from the
-   * visible text.
+   * Called when the text in the open JSON tab becomes invalid (true) or valid again (false). Invalid text is not part
+   * of the value.
    */
   readonly onBroken?: ((broken: boolean) => void) | undefined;
   /** Suggests values for the top-level members. */
@@ -51,7 +51,7 @@ export function SchemaForm(props: SchemaFormProps) {
   );
   const problem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
   const isBroken = side === "json" && problem !== undefined;
-  // A layout effect, because the next key may run the form.
+  // A layout effect, so that `onBroken` is called before the next key, which may submit the form.
   useLayoutEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
   return (
     <FormContext.Provider value={context}>
@@ -111,7 +111,7 @@ interface JsonSideProps {
 function JsonSide({ value, onChange, idPrefix, draft, setDraft }: JsonSideProps) {
   const draftProblem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
   const isCurrent = draft !== undefined && sameJson(draft.value, value);
-  // Keeps an invalid text even if the form changed. A valid one is replaced once its value is outdated.
+  // An invalid text stays even if the form has changed the value. A valid text is replaced once its value is outdated.
   const text = draft !== undefined && (isCurrent || draftProblem !== undefined) ? draft.text : jsonText(value);
   const id = `${idPrefix}-json`;
   const onInput = (typed: string) => {

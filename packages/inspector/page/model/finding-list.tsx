@@ -6,7 +6,7 @@ interface FindingListProps {
   readonly findings: readonly Finding[];
 }
 
-/** Displayed findings. */
+/** Maximum number of displayed findings. Further findings are only counted. */
 const MAX_FINDINGS = 200;
 
 /** The lint findings, each with its fix. Renders nothing if there are none. */
@@ -34,12 +34,12 @@ export function FindingList({ title, findings }: FindingListProps) {
   );
 }
 
-/** Notes beside lines. The list of findings is complete. */
+/** Maximum number of findings noted beside lines. The list of findings also has the others. */
 const MAX_NOTES = 100;
 
 /** Maps the lines of a tool's JSON text, counted from 0, to the lint findings about them. */
 export function findingNotes(text: string, findings: readonly Finding[]): ReadonlyMap<number, readonly string[]> {
-  // Provider rules are excluded: the loss is reported separately, for the selected provider.
+  // Excludes provider rules: parts that the selected provider drops are listed separately.
   const placed = findings.flatMap(({ path, message, rule }) =>
     path === undefined || rule.startsWith("provider-")
       ? []

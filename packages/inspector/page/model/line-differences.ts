@@ -1,10 +1,10 @@
-/** A line of one side. `differs` is true if the other side lacks it. */
+/** A line of one side. `differs` is true if the other side lacks the line. */
 export interface MarkedLine {
   readonly text: string;
   readonly differs: boolean;
 }
 
-/** Compared lines per side. The time grows with the square. */
+/** Maximum number of compared lines per side, because the time grows quadratically. */
 const MAX_COMPARED_LINES = 1_500;
 
 /** Marks each line of two JSON texts that the other text lacks. Leaves texts over the limit unmarked. */

@@ -10,7 +10,7 @@ interface MarkedTextProps {
   readonly notes?: ReadonlyMap<number, readonly string[]> | undefined;
 }
 
-/** Displayed lines. The button copies all. */
+/** Maximum number of displayed lines. The copy button copies all lines. */
 const MAX_LINES = 3_000;
 
 /** A JSON text with the lines marked that its counterpart lacks. */

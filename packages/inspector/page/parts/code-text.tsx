@@ -1,7 +1,7 @@
 import { printable } from "@parley/mcp/protocol";
 import { CopyButton } from "./copy-button.js";
 
-/** Displayed characters. The button copies all. */
+/** Maximum number of displayed characters. The copy button copies the whole text. */
 const MAX_SHOWN = 200_000;
 
 interface CodeTextProps {

@@ -8,7 +8,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. Traps the focus, and restores it when it is unmounted. */
+/** A modal dialog. Traps the focus, and restores the focus when the dialog is unmounted. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

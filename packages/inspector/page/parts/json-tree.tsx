@@ -1,11 +1,11 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 
-/** Members displayed at first, and added with each step. */
+/** Number of members displayed at first, and added by each "Show more". */
 const FIRST_MEMBERS = 100;
-/** Characters of one string displayed at first. */
+/** Number of characters of one string displayed at first. A button shows the rest. */
 const FIRST_CHARACTERS = 2_000;
-/** Levels that are expanded at first. */
+/** Number of levels that are expanded at first. */
 const OPEN_LEVELS = 2;
 
 interface JsonTreeProps {

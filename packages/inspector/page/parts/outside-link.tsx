@@ -9,7 +9,7 @@ interface OutsideLinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link from a server. Shows its URL and asks before it opens. Anything but http and https is plain text. */
+/** A link from a server. Shows the URL and asks before opening it. A URL other than http and https is plain text. */
 export function OutsideLink({ href, children }: OutsideLinkProps) {
   const [asking, setAsking] = useState(false);
   const address = outsideAddress(href);

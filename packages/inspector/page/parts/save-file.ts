@@ -1,6 +1,6 @@
 import type { FileDownload } from "../../src/contract/sessions.js";
 
-/** Leaves the browser time to start the download before the URL is revoked. */
+/** Delay before the URL of a download is revoked, so that the browser has time to start the download. */
 const REVOKE_AFTER_MS = 10_000;
 
 /** Downloads a text as a file. */
@@ -9,8 +9,8 @@ export function saveFile({ name, text, mediaType }: FileDownload): void {
 }
 
 /**
- * Downloads bytes or a text as a file. Uses the type of arbitrary bytes, so that the browser never opens data from a
- * server.
+ * Downloads bytes or a text as a file. The type `application/octet-stream` prevents the browser from opening data from
+ * a server.
  */
 export function saveBytes(name: string, content: Uint8Array<ArrayBuffer> | string): void {
   save(name, new Blob([content], { type: "application/octet-stream" }));

@@ -58,7 +58,7 @@ export function Tabs<K extends string>({ label, idPrefix = label, tabs, chosen, 
 }
 
 interface TabPanelProps {
-  /** The prefix of the tab ids, or the label of the tabs if they have none. */
+  /** The `idPrefix` of the tabs, or their `label` if they have no `idPrefix`. */
   readonly label: string;
   readonly chosen: string;
   readonly children: ComponentChildren;

@@ -2,7 +2,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ListWindow, rowAfterKey, scrollTopFor, visibleRows } from "./visible-rows.js";
 
-/** Pixels per `rem` on which row heights are based. A different font size of the user scales them. */
+/** Pixels per `rem` on which row heights are based. Row heights scale with the font size of the user. */
 const USUAL_REM = 16;
 /** Tolerance for the rounding of scroll positions. */
 const NEAR_PIXELS = 2;
@@ -65,7 +65,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const onScroll = (event: Event & { readonly currentTarget: HTMLDivElement }) => {
     setSeen(viewportOf(event.currentTarget));
     const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-    // In a list hardly higher than its box, the beginning is near the end.
+    // The tolerance must be small. In a list hardly higher than its box, the beginning is almost at the end.
     props.onEnd?.(scrollTop + clientHeight >= scrollHeight - NEAR_PIXELS);
   };
   const { from, to } = visibleRows(items.length, row, seen);
@@ -167,7 +167,10 @@ function useScrollToSelected(box: BoxRef, selected: unknown, chosen: number, row
   }, [box, selected, chosen, row]);
 }
 
-/** Keeps the visible rows in place when rows before them are dropped. Only for lists that can follow their end. */
+/**
+ * Leaves the visible rows in place when rows before them are dropped. Only for lists with `follow: false`, which can
+ * follow their end but currently do not.
+ */
 function useScrollAnchor<T>(box: BoxRef, props: VirtualListProps<T>, row: number, moved: () => void): void {
   const { items, keyOf, follow } = props;
   const anchor = useRef<{ key: string | number; at: number } | undefined>(undefined);
@@ -188,7 +191,7 @@ function useScrollAnchor<T>(box: BoxRef, props: VirtualListProps<T>, row: number
 }
 
 function useStickToEnd(box: BoxRef, follow: boolean, height: number): void {
-  // `height` is a dependency because the end moves with it.
+  // `height` is a dependency, because the end of the list moves when the height changes.
   useLayoutEffect(() => {
     if (follow && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [box, follow, height]);

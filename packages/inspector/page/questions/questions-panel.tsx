@@ -9,21 +9,26 @@ import { FormQuestion } from "./form-question.js";
 import { SamplingQuestion } from "./sampling-question.js";
 import { UrlQuestion } from "./url-question.js";
 
-/** Dismisses the questions that a connection asked up to a time, in milliseconds since the start of the inspector. */
+/**
+ * The dismissal of one connection's questions. `ms` is the time of the last dismissed question, in milliseconds since
+ * the start of the inspector.
+ */
 interface Dismissal {
   readonly connection: string;
   readonly ms: number;
 }
 
-/** Dismisses the waiting questions, and further ones that their connections ask outside of new calls. */
+/**
+ * Dismisses the waiting questions and later questions from the same connections, except those asked during new calls.
+ */
 export function dismissQuestions(questions: readonly QuestionInfo[]): readonly Dismissal[] {
   const ms = Math.max(...questions.map(({ askedMs }) => askedMs));
   return [...new Set(questions.map(({ connection }) => connection))].map((connection) => ({ connection, ms }));
 }
 
 /**
- * True if a question stays dismissed. A question of a call that the user started later is shown again. Questions
- * outside of such calls stay dismissed, or a server could block the user by repeating its questions.
+ * True if a question stays dismissed. A question asked during a call that the user started later is shown. All other
+ * questions stay dismissed; otherwise a server could block the user by repeating its questions.
  */
 export function isDismissed(question: QuestionInfo, aside: readonly Dismissal[], calls: readonly CallInfo[]): boolean {
   const put = aside.find(({ connection }) => connection === question.connection);
@@ -33,7 +38,8 @@ export function isDismissed(question: QuestionInfo, aside: readonly Dismissal[],
 }
 
 /**
- * The questions that wait for an answer. Dismissed questions remain behind a button until another server or call asks.
+ * The questions that wait for an answer. Dismissed questions remain behind a button until another server or a new call
+ * asks a question.
  */
 export function QuestionsPanel() {
   const state = inspectorState.value;
@@ -73,7 +79,7 @@ export function QuestionsPanel() {
 
 const KINDS = { form: "Form", url: "Page to visit", sampling: "Sampling request" } as const;
 
-/** Characters of the message in the title of a question. */
+/** Maximum number of characters of the message in the title of a question. The rest is cut off. */
 const MAX_MESSAGE_LENGTH = 40;
 
 /** The title of a question in the list. */

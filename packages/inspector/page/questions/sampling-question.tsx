@@ -21,7 +21,8 @@ interface SamplingQuestionProps {
 }
 
 /**
- * A sampling request: answered by hand, or by the configured command, whose draft the user reviews before it is sent.
+ * A sampling request. The user answers by hand, or lets the configured command draft an answer and reviews the draft
+ * before sending it.
  */
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
   const [value, setValue] = useCachedState<unknown>(`question ${info.id}`, () => draft ?? FIRST_SAMPLE);
@@ -33,13 +34,14 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
   const [taken, setTaken] = useCachedState(`draft of ${info.id}`, () => drafted);
   useLayoutEffect(() => {
-    // Applies each draft once, and before the next key, so that changes of the user survive a dismissed question.
+    // Applies each draft only once, so that the user's changes survive while the question is dismissed. A layout effect
+    // applies the draft before the next key, so that it does not overwrite typed text.
     if (drafted === undefined || drafted === taken) return;
     setTaken(drafted);
     setValue(JSON.parse(drafted));
   });
   const send = () => {
-    // The inspector validates the value and rejects anything but the answer of a model.
+    // The inspector validates the value and rejects anything that is not a sampling result.
     if (isJsonObject(value)) answer({ action: "sample", result: value as unknown as CreateMessageResult });
   };
   return (
@@ -91,7 +93,7 @@ function DraftButton({ drafting, command }: DraftButtonProps) {
   );
 }
 
-/** Messages displayed at first. */
+/** Number of messages displayed at first. A button shows the rest. */
 const SHOWN = 50;
 
 function SamplingRequest({ params }: { readonly params: CreateMessageRequestParams }) {

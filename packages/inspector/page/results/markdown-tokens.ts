@@ -3,10 +3,13 @@ import { Lexer, type Token } from "marked";
 /** Longer texts, and texts with longer lines, are shown unformatted. */
 export const MAX_MARKDOWN_LENGTH = 200_000;
 const MAX_LINE_LENGTH = 20_000;
-/** Paragraphs over both limits are not parsed: the time grows with their square. */
+/**
+ * Paragraphs longer than `LONG_PARAGRAPH` with more than `MAX_DELIMITERS` delimiters are not parsed, because parsing
+ * takes quadratic time.
+ */
 const LONG_PARAGRAPH = 2_000;
 const MAX_DELIMITERS = 200;
-/** Time for all paragraphs together. Paragraphs after that are shown unformatted. */
+/** Maximum time for parsing all paragraphs together. The remaining paragraphs are shown unformatted. */
 const MAX_INLINE_MS = 150;
 
 /**
@@ -23,7 +26,7 @@ export function markdownTokens(
     const lexer = new Lexer({ gfm: true });
     const blocks = lexer.blockTokens(text.replaceAll(/\r\n?/g, "\n"), []);
     const deadline = now() + MAX_INLINE_MS;
-    // The same loop as in `lex`, with a deadline.
+    // The same loop as in the lexer's `lex`, with a deadline.
     for (const { src, tokens } of lexer.inlineQueue) {
       if (isCostly(src) || now() > deadline) tokens.push({ type: "text", raw: src, text: src, escaped: false });
       else lexer.inlineTokens(src, tokens);
@@ -52,7 +55,7 @@ const SIGNS: readonly RegExp[] = [
   /^> \S/m,
 ];
 
-/** Characters inspected to tell Markdown from plain text. */
+/** Number of characters inspected to distinguish Markdown from plain text. */
 const SAMPLE_LENGTH = 10_000;
 
 /** True if a text seems to be Markdown. */

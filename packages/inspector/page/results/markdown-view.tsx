@@ -5,12 +5,12 @@ import { OutsideLink } from "../parts/outside-link.js";
 import { withoutEntities } from "./markdown-tokens.js";
 import { isInlineImage } from "./media-data.js";
 
-/** Nesting levels. Deeper tokens are shown as source text. */
+/** Maximum number of nesting levels. Deeper tokens are shown as source text. */
 const MAX_DEPTH = 40;
 
 /**
- * Renders Markdown as elements. HTML is shown as text, links ask before they open, and only inline images are
- * displayed.
+ * Renders Markdown as elements. HTML is shown as text, links ask before they open, and only images embedded as data
+ * URLs are displayed.
  */
 export function MarkdownView({ tokens }: { readonly tokens: readonly Token[] }) {
   return <div class="results-markdown">{renderTokens(tokens, 0)}</div>;
@@ -24,8 +24,8 @@ const shownText = (text: string) => printable(withoutEntities(text));
 
 function Part({ token, depth }: { readonly token: Token; readonly depth: number }): ComponentChildren {
   if (depth > MAX_DEPTH) return printable(token.raw);
-  // The casts below rely on `type`. The compiler cannot narrow it, because extensions, which are not used here, may
-  // define any type.
+  // The casts below rely on `type`. The compiler cannot narrow by `type`, because extensions of the lexer may define
+  // any type. No extensions are used here.
   const inside = () => renderTokens((token as Tokens.Generic).tokens, depth + 1);
   switch (token.type) {
     case "space":
@@ -76,7 +76,7 @@ function Part({ token, depth }: { readonly token: Token; readonly depth: number 
 }
 
 function Heading({ level, children }: { readonly level: number; readonly children: ComponentChildren }) {
-  // Starts below the headings of the page.
+  // Markdown headings start below the heading levels of the page.
   if (level === 1) return <h3>{children}</h3>;
   return level === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
 }

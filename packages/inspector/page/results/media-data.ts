@@ -1,7 +1,7 @@
 /** Supported image types. Images are displayed with `<img>`, so that nothing inside them runs or loads. */
 const IMAGES = /^image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon|svg\+xml)$/i;
 const SOUNDS = /^audio\/[a-z0-9.+-]{1,64}$/i;
-/** Characters of base64 that are displayed or played. */
+/** Maximum length of base64 data that is displayed or played. Longer data can only be saved. */
 const MAX_MEDIA_LENGTH = 32 * 1024 * 1024;
 
 /** The media type without its parameters. */
@@ -21,7 +21,7 @@ export function base64Size(data: string): number {
   return Math.floor((plain.length * 3) / 4);
 }
 
-/** Returns a data URL for an image or audio that may be shown, or the reason why it may not. */
+/** Returns a data URL for an image or audio that may be shown, or the reason why it must not be shown. */
 export function mediaAddress(
   kind: "image" | "audio",
   mimeType: string | undefined,
@@ -36,7 +36,7 @@ export function mediaAddress(
   return { address: `data:${type};base64,${data.replaceAll(/\s/g, "")}` };
 }
 
-/** True if a URL is an image embedded in the text. All others would require a request and are not loaded. */
+/** True if a URL is an embedded image. Other images would require a request and are not loaded. */
 export function isInlineImage(address: string): boolean {
   const [, type] = /^data:([a-z0-9.+/-]{1,100})[;,]/i.exec(address) ?? [];
   return type !== undefined && IMAGES.test(type) && address.length <= MAX_MEDIA_LENGTH;

@@ -59,7 +59,7 @@ function SaveButton({ data, uri }: { readonly data: string; readonly uri?: strin
   );
 }
 
-/** Displayed bytes of binary content. */
+/** Maximum number of displayed bytes of binary content. The whole content can be saved. */
 const MAX_HEX_BYTES = 512;
 
 /** Binary content that is neither an image nor audio. */

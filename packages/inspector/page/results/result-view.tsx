@@ -72,7 +72,7 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
 
 const STATUS = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" } as const;
 
-/** Displayed pages of one error. */
+/** Maximum number of displayed pages of one error. Further pages are omitted. */
 const MAX_PAGES = 20;
 
 /** The pages that the user must visit before the call can succeed. */
@@ -91,7 +91,7 @@ function RequiredPages({ data }: { readonly data: unknown }) {
   );
 }
 
-/** Blocks, messages or files displayed at first, and added with each step. */
+/** Number of blocks, messages or files displayed at first, and added by each "Show more". */
 const SHOWN = 100;
 
 interface ResultBodyProps {
@@ -106,7 +106,7 @@ function ResultBody({ result, onRead }: ResultBodyProps) {
   const description = textIn(result, "description");
   const body = textIn(result, "body");
   const skill = textIn(membersIn(result["skill"]), "uri");
-  // Skips the file that the body of a skill comes from, which would appear twice.
+  // Skips the file that contains the body of a skill, because the body is already shown.
   const isFurther = (contents: unknown) => body === undefined || textIn(membersIn(contents), "uri") !== skill;
   const parts = [
     ...listOf("content").map((block) => ({ kind: "content" as const, value: block })),
@@ -148,12 +148,12 @@ function ResultBody({ result, onRead }: ResultBodyProps) {
   );
 }
 
-/** Characters of a text that are compared with the structured content. */
+/** Longer texts are not compared with the structured content. */
 const MAX_COMPARED_LENGTH = 100_000;
 
 /**
- * True if a text block repeats the structured content. Servers send both, for clients without support for structured
- * content.
+ * True if a text block repeats the structured content. Servers send both, because some clients do not support
+ * structured content.
  */
 function isRepeated(block: unknown, structured: unknown): boolean {
   const text = textIn(membersIn(block), "text");

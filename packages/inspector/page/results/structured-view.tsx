@@ -36,11 +36,13 @@ export function StructuredView({
   );
 }
 
-/** Rows displayed at first, and added with each step. */
+/** Number of rows displayed at first, and added by each "Show more". */
 const SHOWN = 500;
-/** Tables with more cells show nested lists as text. */
+/**
+ * Maximum number of cells of a table in which nested lists are tables too. Larger tables show nested lists as text.
+ */
 const MAX_NESTING_CELLS = 40;
-/** Rows of a table within a cell. */
+/** Maximum number of rows of a table within a cell. Further rows are only counted. */
 const SHOWN_NESTED = 20;
 
 function TableView({ table }: { readonly table: ValueTable }) {

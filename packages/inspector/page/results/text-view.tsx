@@ -6,11 +6,11 @@ import { looksLikeMarkdown, markdownTokens } from "./markdown-tokens.js";
 import { MarkdownView } from "./markdown-view.js";
 import { plainType } from "./media-data.js";
 
-/** Characters displayed at first, and added with each step. */
+/** Number of characters displayed at first, and added by each "Show more". */
 const SHOWN = 200_000;
-/** Characters in the document. The whole text can be saved. */
+/** Maximum number of displayed characters. The whole text can be saved. */
 const MAX_SHOWN = 2_000_000;
-/** Characters parsed as JSON for the tree. */
+/** Longer texts are not parsed as JSON and have no tree. */
 const MAX_TREE_LENGTH = 1_000_000;
 
 type Form = "text" | "markdown" | "json";
@@ -55,7 +55,7 @@ function formOf(text: string, mimeType: string | undefined, isJson: boolean): Fo
   return (type === "" || type === "text/plain") && looksLikeMarkdown(text) ? "markdown" : "text";
 }
 
-/** Parses objects and lists. A tree adds nothing to other JSON. */
+/** Parses JSON objects and lists. Other JSON values are shown as text, because a tree would add nothing. */
 function jsonIn(text: string): { readonly value: unknown } | undefined {
   if (text.length > MAX_TREE_LENGTH || !/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -7,7 +7,7 @@ export interface ValueTable {
 }
 
 const MAX_COLUMNS = 50;
-/** Rows inspected for their columns. */
+/** Number of rows whose members become columns. Members that only later rows have are not shown. */
 const SAMPLED_ROWS = 1_000;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -22,7 +22,7 @@ export function valueTable(value: unknown): ValueTable | undefined {
   if (!isObject(value)) return undefined;
   const entries = Object.entries(value);
   const [only] = entries;
-  // Structured results usually wrap a list in an object.
+  // Structured results usually wrap a list in an object, so a single list is shown as the table.
   if (entries.length === 1 && Array.isArray(only?.[1])) return valueTable(only[1]) ?? entryTable(entries);
   return entries.length === 0 ? undefined : entryTable(entries);
 }
@@ -42,7 +42,7 @@ function listTable(list: readonly Readonly<Record<string, unknown>>[]): ValueTab
   };
 }
 
-/** Characters of one cell. */
+/** Maximum number of characters of one cell. The rest is cut off. */
 const MAX_CELL_LENGTH = 200;
 
 /** Formats a value for one cell. Undefined gives an empty text. */

@@ -38,7 +38,7 @@ export function DifferenceTable({ label, sides, rows }: DifferenceTableProps) {
   );
 }
 
-/** Formats one side. An absent value is missing from the JSON that the page receives. */
+/** Formats the value of one side. A value that this side lacks is undefined here, because JSON omits it. */
 function shownValue(value: unknown): string {
   return value === undefined ? "(absent)" : JSON.stringify(value, null, 2);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, sameJson } from "./json-members.js";
 
-/** A JSON Schema in object form. Boolean schemas are converted to one. */
+/** A JSON Schema in object form. Boolean schemas are converted to an object. */
 export type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** Combines two schemas, so that a value must satisfy both. For annotations such as titles, `over` wins. */
@@ -8,7 +8,7 @@ export function mergeSchemas(base: SchemaObject, over: SchemaObject): SchemaObje
   const merged: Record<string, unknown> = { ...base };
   for (const [keyword, value] of Object.entries(over)) {
     const known = Object.hasOwn(base, keyword) ? base[keyword] : undefined;
-    // Assigning it would change the prototype. It is not a keyword.
+    // Assigning `__proto__` would change the prototype. It is skipped, because it is not a keyword.
     if (keyword === "__proto__") continue;
     const join = Object.hasOwn(JOINS, keyword) ? JOINS[keyword] : undefined;
     merged[keyword] = known === undefined || join === undefined ? value : join(known, value);
@@ -33,7 +33,7 @@ const joinTypes: Join = (left, right) => {
   const wanted = typesOf(left);
   const both = typesOf(right).filter((type) => wanted.includes(type));
   const plain = both.includes("number") ? both.filter((type) => type !== "integer") : both;
-  // The server contradicts itself. Shows the later type.
+  // If no type satisfies both, the server contradicts itself, and the form uses the later type.
   return plain.length === 0 ? right : plain.length === 1 ? plain[0] : plain;
 };
 
@@ -44,7 +44,7 @@ const joinEnum: Join = (left, right) => {
   return both.length === 0 ? right : both;
 };
 
-/** A member defined in both must satisfy both. */
+/** A member defined on both sides must satisfy both schemas. */
 const joinProperties: Join = (left, right) => {
   if (!isJsonObject(left) || !isJsonObject(right)) return right;
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];

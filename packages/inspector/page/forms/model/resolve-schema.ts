@@ -6,11 +6,17 @@ import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 /** A schema with `$ref`, `allOf` and conditions resolved for one value. Members and items are unresolved. */
 export interface ResolvedSchema {
   readonly schema: SchemaObject;
-  /** The reason why the schema is incomplete: a reference that is missing, circular or external. */
+  /**
+   * The reason why the schema is incomplete: a reference that is missing, circular or external, too many parts, or a
+   * schema that allows no value.
+   */
   readonly problem?: string | undefined;
 }
 
-/** Schemas combined for one field. Hostile ones could go on forever. */
+/**
+ * Maximum number of schemas combined for one field. Further ones are ignored, because a hostile schema could combine
+ * schemas forever.
+ */
 const MAX_PARTS = 200;
 
 interface Resolution {
@@ -65,7 +71,7 @@ function ownFirst(merged: SchemaObject, own: unknown): SchemaObject {
   return { ...merged, properties: Object.fromEntries([...names].map((name) => [name, memberOf(properties, name)])) };
 }
 
-/** The schemas that apply because of the presence of members. */
+/** The schemas that apply because the value has certain members. */
 function dependentsOf(schemas: unknown, required: unknown, value: unknown): unknown[] {
   const found: unknown[] = [];
   for (const [name, schema] of Object.entries(isJsonObject(schemas) ? schemas : {})) {

@@ -11,7 +11,10 @@ export interface ValueIssue {
   readonly message: string;
 }
 
-/** Limits of one check, which runs on every key: visited fields, and reported issues. The rest is not checked. */
+/**
+ * Maximum number of visited fields and of reported issues in one check. The rest is not checked, because a check runs
+ * after every typed key.
+ */
 const MAX_CHECKED_FIELDS = 2_000;
 const MAX_ISSUES = 100;
 
@@ -23,7 +26,7 @@ interface Check {
 
 /**
  * Validates a value as far as a form can, and returns the issues by field. Ignores `pattern` and `format`, because
- * regular expressions of servers are never run. The server has the final say.
+ * regular expressions from servers are never run. The server validates the value anyway.
  */
 export function valueIssues(schema: unknown, value: unknown): readonly ValueIssue[] {
   const check: Check = { root: schema, issues: [], fields: 0 };
@@ -34,7 +37,7 @@ export function valueIssues(schema: unknown, value: unknown): readonly ValueIssu
 function checkField(schema: unknown, value: unknown, path: string, check: Check): void {
   if (++check.fields > MAX_CHECKED_FIELDS || check.issues.length >= MAX_ISSUES) return;
   const field = formFieldOf(schema, check.root, value);
-  // A field that cannot show its value already reports that.
+  // A field that cannot show its value reports this itself, so it needs no further issue.
   if (value === undefined || (value === null && field.nullable) || !canShowValue(field, value)) return;
   for (const message of [...textIssues(field, value), ...numberIssues(field, value), ...listIssues(field, value)]) {
     check.issues.push({ path, message });
@@ -64,7 +67,7 @@ function checkChildren(field: FormField, value: unknown, path: string, check: Ch
   }
 }
 
-/** Reports members that are not in the schema. */
+/** Reports members that the schema does not name, if the schema forbids such members. */
 function checkUnknownMembers(field: FormField & { kind: "object" }, value: unknown, path: string, check: Check): void {
   if (!isJsonObject(value) || field.extras.length > 0 || field.schema["additionalProperties"] !== false) return;
   const known = new Set(field.members.map(({ name }) => name));
@@ -97,7 +100,7 @@ function numberIssues(field: FormField, value: unknown): string[] {
 function isMultiple(value: number, of: unknown): boolean {
   if (typeof of !== "number" || of <= 0) return true;
   const times = value / of;
-  // Quotients of decimal fractions are not exact.
+  // Quotients of decimal fractions are not exact, so a small difference is allowed.
   return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
 }
 
@@ -107,7 +110,10 @@ function listIssues({ kind, schema }: FormField, value: unknown): string[] {
   return schema["uniqueItems"] === true && hasDuplicates(value) ? [...few, "Items must be unique"] : few;
 }
 
-/** Items compared with each other. The time grows with the square. */
+/**
+ * Maximum number of items compared with each other, because the time grows quadratically. Later duplicates are not
+ * found.
+ */
 const MAX_COMPARED_ITEMS = 300;
 
 function hasDuplicates(list: readonly unknown[]): boolean {
