@@ -17,8 +17,8 @@ export async function runProcess(): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
   );
-  // Keeps the process alive: a command may wait for something without a handle, such as a change of a server in this
-  // process. Node would exit with 0.
+  // Keeps the process alive. A command may wait for something that is not a handle of Node, such as a change of a
+  // server in this process. Node would then exit with 0.
   setInterval(() => {}, 2 ** 30);
   const io: Io = {
     stdin: process.stdin,

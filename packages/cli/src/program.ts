@@ -116,7 +116,7 @@ function optionOf({ flags, summary, many = false, choices }: OptionDeclaration):
   const option = new Option(flags, summary);
   if (choices !== undefined) option.choices([...choices]);
   const one = option.parseArg;
-  // `argParser` replaces the check that `choices` installed: call it from the collector.
+  // `argParser` replaces the parser of `choices`, which checks the value. The collector therefore calls that parser.
   if (many) option.argParser((value, before: string[] | undefined) => [...(before ?? []), checked(one, value)]);
   return option;
 }
@@ -158,11 +158,11 @@ async function perform(
 }
 
 /**
- * Rejects surplus words. The usage text gives their number: one for each `<…>` or `[…]` that is not the value of an
- * option.
+ * Rejects surplus words. The usage text determines how many words are allowed: one for each `<…>` or `[…]` that is not
+ * the value of an option.
  */
 function checkWords({ name, words: usage }: CommandDeclaration, words: readonly string[], program: readonly string[]) {
-  // Commands without words report surplus words themselves.
+  // Commands without words report surplus words themselves. With `…` in its usage, a command accepts any number.
   if (usage === "" || usage.includes("…")) return;
   const places = usage.replace(/--?\w+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]/g) ?? [];
   const most = places.length - (program.length > 0 && /target/.test(usage) ? 1 : 0);

@@ -28,7 +28,7 @@ export type CommandRun = (invocation: Invocation) => Promise<ExitCode>;
 
 /**
  * A command as shown in the help text, the completion scripts and the documentation. Every start loads all
- * declarations, so they import nothing heavy. Only `load` does.
+ * declarations, so they import nothing heavy. `load` imports the code of the command.
  */
 export interface CommandDeclaration {
   readonly name: string;

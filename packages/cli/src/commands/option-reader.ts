@@ -58,7 +58,7 @@ export class OptionReader {
   }
 }
 
-/** One day. Node timers cannot wait longer than 24 days, and no command should. */
+/** One day. No command should wait longer, and Node timers support at most 24 days. */
 const MAX_DURATION_MS = 24 * 3_600_000;
 
 function flagOf(name: string): string {

@@ -22,7 +22,7 @@ export const TARGET_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "--scope <scope>", summary: "a scope to request with --grant", many: true },
   {
     flags: "--timeout <time>",
-    summary: "time limit for connecting (default: 30s) and for each answer (default: 60s): 500ms, 5m",
+    summary: "time limit, such as 500ms or 5m, for connecting (default: 30s) and for each answer (default: 60s)",
   },
   { flags: "--revision <date>", summary: "speak only this revision of the protocol", choices: REVISIONS },
   { flags: "--record <file>", summary: "record every message in a file for `parley replay`" },

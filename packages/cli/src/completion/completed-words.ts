@@ -6,24 +6,25 @@ import { savedLogins } from "../target/saved-logins.js";
 import type { Io } from "../terminal/io.js";
 import type { Terminal } from "../terminal/terminal.js";
 
-/** Time for connecting to a server and listing its offers. Short, because a person waits at the shell. */
+/** Time limit for connecting to a server and listing its offers. Short, because a person waits at the shell. */
 const SERVER_TIMEOUT_MS = 3_000;
 const MAX_WORDS = 500;
-/** Words that no shell interprets. Servers choose the names, so all other words are dropped. */
+/** Words without characters that a shell interprets. Servers choose the names, so all other words are dropped. */
 const PLAIN = /^[\w.:/@+%=,-]+$/;
 
 /**
  * Lists the candidates for the last of these words: commands, options and their values, names of configured servers,
  * and the offers of a server.
  *
- * Contacts only servers at a URL and servers in the user's own configuration files: completing a word must not run code of
- * the current folder. Any failure yields no candidates.
+ * Contacts only servers at a URL and servers in the user's own configuration files, because completing a word must
+ * not run code from the current folder. Any failure yields no candidates.
  */
 export async function completedWords(words: readonly string[], terminal: Terminal): Promise<string[]> {
   const [typed = "", before = ""] = [words.at(-1), words.at(-2)];
   const { command, next, rest } = commandOf(words.slice(0, -1));
   const offered = await offeredWords({ command, next, rest, before, typed }, terminal.io).catch(() => []);
-  // A name chosen by a server or a file must not be completed to an option.
+  // Offers options only for a word that begins with a dash: a name chosen by a server or a file could look like an
+  // option.
   const fits = (word: string) => word.startsWith(typed) && (typed.startsWith("-") || !word.startsWith("-"));
   return [...new Set(offered)].filter((word) => fits(word) && PLAIN.test(word)).slice(0, MAX_WORDS);
 }
@@ -77,7 +78,7 @@ async function offersOf(target: string, place: string, io: Io): Promise<string[]
   if (where === undefined) return [];
   const auth = savedLogins({}, io);
   // As in `Checkup`: the timer of `AbortSignal.timeout` does not keep the process alive, and Node 20 may
-  // garbage-collect it inside `AbortSignal.any`.
+  // garbage-collect the signal inside `AbortSignal.any`.
   const ended = new AbortController();
   const end = () => ended.abort();
   const timer = setTimeout(end, SERVER_TIMEOUT_MS);

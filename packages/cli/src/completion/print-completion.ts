@@ -63,8 +63,8 @@ function bash(all: readonly Row[]): string {
     all,
     (flag, choices) => `    ${flag}) COMPREPLY=($(compgen -W ${quoted(choices)} -- "$word")); return ;;`,
   );
-  // Bash splits words at characters such as ":" and "=", and replaces only the part behind the last of them. Zsh does
-  // not.
+  // Bash splits words at characters such as ":" and "=", and replaces only the part behind the last of them. The script
+  // therefore removes the part before it from the candidates. Zsh does not split words.
   return `_parley() {
   local line="\${COMP_LINE:0:COMP_POINT}" words=() cut="" breaks=""
   if [[ -n "\${ZSH_VERSION-}" || "$line" == *[\\"\\'\\\\]* ]]; then

@@ -20,8 +20,8 @@ export interface AuthCheckOptions {
 }
 
 /**
- * Checks if the server requires a login, and the metadata that leads to one. Returns a connection if a saved login or a
- * grant opened it.
+ * Checks whether the server requires a login, and whether its metadata leads clients to that login. Returns the
+ * connection if a saved login or `--grant` opened one.
  */
 export async function checkAuth(options: AuthCheckOptions): Promise<ExaminedConnection | undefined> {
   const { found, headers, checkup, invocation } = options;
@@ -37,7 +37,7 @@ export async function checkAuth(options: AuthCheckOptions): Promise<ExaminedConn
         const { authorization: _refused, ...rest } = headers;
         const isGranted = invocation.options.text("grant") !== undefined;
         const kept = own ? undefined : savedLogins(headers, invocation.terminal.io);
-        // Without a saved login, this does not start one. It reads the metadata and reports what it found.
+        // Without a saved login, `oauth` starts no login here. It reads the metadata, and its error lists the steps.
         const auth = isGranted ? grantCredentials(invocation) : (kept ?? oauth({ registration: false }));
         connection = await openExamined(found.url, checkup, invocation, { headers: rest, auth });
         return isGranted ? "the token of --grant is accepted" : "the saved login is accepted";
@@ -142,12 +142,12 @@ function noMetadata(url: string, challenge: string | undefined): Finding {
   };
 }
 
-/** Time for reading the metadata once more. */
+/** Time limit for reading the metadata of the authorization server again. */
 const DOCUMENT_MS = 5_000;
 
 /**
- * Finds what is missing in the metadata of the authorization server. The client has read this URL before, so it may be
- * contacted.
+ * Finds what is missing in the metadata of the authorization server. Requests only a URL that `oauth` has already
+ * accepted and read, so the server cannot direct this request to an arbitrary address.
  */
 async function serverProblem(
   steps: readonly AuthorizationStep[],
@@ -182,7 +182,7 @@ async function serverProblem(
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // May be an array. Each member is checked where it is read.
+    // Safe: each member is checked where it is read. An array has none of these members.
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -3,14 +3,17 @@ import { discoverProbe, type ProbeAnswer, sendProbe } from "./http-probe.js";
 import type { HttpFindings } from "./http-steps.js";
 import { hostAndPort, isLoopback } from "./network-steps.js";
 
-/** Time for one answer. */
+/** Time limit for one answer. */
 const ANSWER_MS = 5_000;
-/** A host name that never resolves. A server that accepts it accepts requests of every page. */
+/**
+ * A host name that belongs to no server. A server that accepts it as Host or Origin accepts requests from every web
+ * page.
+ */
 const FOREIGN_HOST = "rebinding.invalid";
-/** Headers that a page sends with a call. */
+/** Headers that a web page sends with a call, and that CORS must therefore allow. */
 const PAGE_HEADERS = ["content-type", "mcp-protocol-version", "mcp-session-id", "authorization"];
 
-/** Checks what protects and enables browsers: the validation of Host and Origin, and CORS. */
+/** Checks the rules for browsers: the validation of Host and Origin, and CORS. */
 export async function checkBrowserRules(
   { url, answer, isLegacySse }: HttpFindings,
   headers: Readonly<Record<string, string>>,
@@ -64,8 +67,9 @@ export async function checkBrowserRules(
 }
 
 /**
- * True if a foreign request gets the same status as a usual one. That status may be an error, if the server speaks
- * other revisions.
+ * True if the server answered a request with a foreign Host or Origin like the usual request, that is, with the same
+ * status. The status may be an error, because the server may speak only other revisions. 401 and 403 do not count,
+ * because the server then refuses both requests.
  */
 function isServed(foreign: ProbeAnswer | undefined, usual: ProbeAnswer): boolean {
   return foreign?.status === usual.status && usual.status !== 401 && usual.status !== 403;
@@ -82,7 +86,9 @@ function hostRefusal({ status, body }: ProbeAnswer, host: string): Finding | und
   };
 }
 
-/** Extracts the message of a JSON-RPC error or of a plain text. Empty for HTML and other JSON. */
+/**
+ * Extracts the error message from a JSON body, or returns a plain text. Empty for HTML and for JSON without an error.
+ */
 export function errorMessageIn(body: string): string {
   try {
     const value: unknown = JSON.parse(body);

@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 
-/** The outcome of one step. A step with warnings works. */
+/** The outcome of one step. `warning` means that the step succeeded, but found problems. */
 export type StepStatus = "ok" | "warning" | "failed" | "skipped";
 
 /** A problem that a step found. `code` is stable, for programs. */
@@ -11,7 +11,7 @@ export interface Finding {
   readonly fix: string;
   /** The server's output on stderr, oldest line first. */
   readonly stderr?: readonly string[];
-  /** The requests made on the way to a login, in order. */
+  /** The requests that looked for a way to log in, in order. */
   readonly tried?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface Finding {
 export interface Step {
   readonly step: string;
   readonly status: StepStatus;
-  /** The observation, or the reason for skipping the step. */
+  /** The result in a few words, or the reason why the step was skipped. */
   readonly detail: string;
   readonly ms?: number;
   readonly findings: readonly Finding[];
@@ -45,7 +45,7 @@ export class NotApplicable extends Error {
 
 /** The context of a running step. */
 export interface StepContext {
-  /** Aborted when the time is up or the user interrupts. */
+  /** Aborted when the time for the checkup is up or the user interrupts. */
   readonly signal: AbortSignal;
   /** Records a problem that does not make the step fail. */
   warn(code: string, cause: string, fix: string): void;
@@ -62,7 +62,7 @@ export interface StepRules {
   readonly continues?: boolean;
 }
 
-/** Receives the steps of a checkup. */
+/** Callbacks of a checkup. */
 export interface CheckupListener {
   /** Called with each finished step. */
   onStep(step: Step): void;
@@ -70,7 +70,7 @@ export interface CheckupListener {
   redact(text: string): string;
 }
 
-/** Warnings recorded per step. A server may cause any number, and these show what is wrong. */
+/** Maximum number of warnings recorded per step; further ones are dropped. A server may cause any number. */
 const MAX_FINDINGS = 20;
 
 /** Runs the steps of one diagnosis in order, within a total time. */
@@ -93,8 +93,8 @@ export class Checkup {
     this.#interrupted = interrupted;
     const ended = new AbortController();
     this.signal = ended.signal;
-    // Not `AbortSignal.timeout`: its timer does not keep the process alive, and Node 20 may garbage-collect it inside
-    // `AbortSignal.any`.
+    // Not `AbortSignal.timeout`: its timer does not keep the process alive, and Node 20 may garbage-collect the signal
+    // inside `AbortSignal.any`.
     const timer = setTimeout(() => ended.abort(), totalMs);
     const interrupt = () => ended.abort(interrupted.reason);
     if (interrupted.aborted) interrupt();
@@ -115,7 +115,7 @@ export class Checkup {
     return this.#exit;
   }
 
-  /** The first failed step. */
+  /** The first failed step and its finding. Undefined if no step failed. */
   get broken(): { readonly step: string; readonly finding: Finding } | undefined {
     const step = this.steps.find(({ status }) => status === "failed");
     const finding = step?.findings.at(-1);
@@ -172,7 +172,7 @@ export class Checkup {
     this.#onStep(step);
   }
 
-  /** Settles with the work, or rejects when the time of the whole checkup is up. */
+  /** Settles like `work`, or rejects when the time for the whole checkup is up or the user interrupts. */
   #inTime<T>(name: string, work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const end = () => reject(this.#interrupted.aborted ? this.#interrupted.reason : outOfTime(name, this.#totalMs));
@@ -196,7 +196,7 @@ function outOfTime(name: string, ms: number): CheckFailure {
   );
 }
 
-/** Converts anything that a step threw. */
+/** Converts a value that a step threw to a `CheckFailure`. */
 function toCheckFailure(reason: unknown): CheckFailure {
   if (reason instanceof CheckFailure) return reason;
   if (McpError.is(reason)) return new CheckFailure({ code: reason.kind, cause: reason.message, fix: reason.fix });

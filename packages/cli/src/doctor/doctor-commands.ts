@@ -11,9 +11,9 @@ export const DOCTOR_COMMANDS: readonly CommandDeclaration[] = [
     words: "<target>",
     summary: "find out why a server does not work",
     description:
-      "Checks the way to a server step by step (program or name, connection, certificate, HTTP, login, handshake, lists, schemas), and shows the first failure with its cause and a fix. Warnings do not change the exit code.",
+      "Checks the connection to a server step by step (program or name, connection, certificate, HTTP, login, handshake, lists, schemas), and shows the first failure with its cause and a fix. Warnings do not change the exit code.",
     options: [
-      { flags: "--timeout <time>", summary: "time limit for all steps together (default: 30s): 500ms, 5m" },
+      { flags: "--timeout <time>", summary: "time limit for all steps together, such as 500ms or 5m (default: 30s)" },
       {
         flags: "--origin <origin>",
         summary: "the origin of web pages that should use the server: https://app.example",

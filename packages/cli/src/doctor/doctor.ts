@@ -11,10 +11,13 @@ import { UsageError } from "../terminal/usage-error.js";
 import { CheckFailure, Checkup, type Finding, type Step, type StepStatus } from "./checkup.js";
 import { connectionFinding, type ExaminedConnection, openExamined } from "./examined-connection.js";
 
-/** Default time for the whole checkup: 30 s, enough for a program that is installed first. */
+/**
+ * Default time limit for the whole checkup: 30 s, enough even if a package runner such as npx must install the program
+ * first.
+ */
 const DEFAULT_MS = 30_000;
 
-/** `parley doctor`: checks the way to a server step by step, and shows the first failure. */
+/** `parley doctor`: checks the connection to a server step by step, and shows the first failure. */
 export const doctor: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target, [extra]] = await resolveTarget(invocation);
@@ -49,7 +52,8 @@ function queryRedactor(target: ServerTarget): (text: string) => string {
 function eraOf(connection: ExaminedConnection | undefined): string {
   if (connection === undefined) throw new Error("not connected");
   const { client } = connection;
-  // The agreed revision, not that of the last request: a program that starts slowly receives both kinds of handshake.
+  // Use the negotiated revision. That of the last request may differ, because a program that starts slowly is sent both
+  // `server/discover` and `initialize`.
   const { protocolVersion, era } = shownRevision(client.protocolVersion);
   const { name = "unnamed server", version = "" } = client.serverInfo ?? {};
   return `${protocolVersion}, ${era === "stateful" ? "with a handshake" : "without sessions"}; ${name} ${version}`.trim();
@@ -109,7 +113,7 @@ async function reachUrl(
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return handshake(checkup, () => openExamined(entry.url, checkup, invocation));
   }
-  // Loaded only here: a program that is started needs no TLS.
+  // Loaded only for HTTP, because other targets need none of these steps.
   const [{ checkNetwork }, { checkHttp }, { checkBrowserRules }, { checkAuth }] = await Promise.all([
     import("./network-steps.js"),
     import("./http-steps.js"),
@@ -125,7 +129,7 @@ async function reachUrl(
   return handshake(checkup, async () => opened ?? openExamined(where, checkup, invocation, { headers }));
 }
 
-/** Placeholder for the answer in steps that are skipped. */
+/** Placeholder for the answer if the HTTP step failed. The steps that would read it are then skipped. */
 const NO_ANSWER = { status: 0, headers: {}, body: "", type: "" };
 
 async function handshake(
@@ -146,14 +150,14 @@ async function handshake(
   return connection;
 }
 
-/** The name and version that the server declares, and the agreed revision. */
+/** The name and version that the server declares, and the negotiated revision. */
 interface ExaminedServer {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly revision?: string | undefined;
 }
 
-/** Lengths at which texts of servers are cut: they may be of any length. */
+/** Maximum lengths of printed texts. Servers may send texts of any length. */
 const MAX_TEXT_LENGTH = 600;
 const MAX_DETAIL_LENGTH = 200;
 
@@ -226,7 +230,7 @@ function padded(shown: TerminalText, width: number): TerminalText {
   return show`${shown}${" ".repeat(Math.max(0, width - shown.plain.length))}`;
 }
 
-/** Shorter times are not printed. */
+/** Minimum duration of a step whose time is printed. */
 const SLOW_MS = 100;
 
 interface OtherFinding {
@@ -259,7 +263,7 @@ function printFinding(terminal: Terminal, { cause, fix, stderr = [], tried = [] 
   }
 }
 
-/** Narrower terminals wrap lines themselves. */
+/** Minimum width at which this program wraps lines. Narrower terminals wrap lines themselves. */
 const MIN_WRAP_WIDTH = 40;
 const INDENT = "\n       ";
 

@@ -17,16 +17,16 @@ export interface ExaminedConnection {
   readonly client: Client;
   /** Returns and clears the warnings since the last call. */
   drainWarnings(): string[];
-  /** Repeats a check of something that can fail at any time, after all other steps. */
+  /** Repeats a check after all other steps, if its result can change at any time, such as that of stdout. */
   recheck?(): Promise<void>;
 }
 
-/** Warnings stored. A server may cause any number. */
+/** Maximum number of stored warnings; further ones are dropped. A server may cause any number. */
 const MAX_WARNINGS = 100;
 
 /**
- * Connects like every command, but stores the warnings that the client would print, and never waits longer than the
- * checkup.
+ * Connects like every command, but stores the warnings that the client would print, and waits only as long as the
+ * checkup has time.
  */
 export async function openExamined(
   where: Target | Parameters<typeof connect>[0],
@@ -57,7 +57,7 @@ export async function openExamined(
   return { client, drainWarnings: () => warnings.splice(0) };
 }
 
-/** Describes why no connection to a server was established, although it was reached. */
+/** Describes why the handshake failed, although the server was reached. */
 export function connectionFinding(error: unknown): Finding {
   if (!McpError.is(error)) {
     const cause = error instanceof Error ? error.message : String(error);
@@ -67,7 +67,7 @@ export function connectionFinding(error: unknown): Finding {
   return { code, cause: error.message, fix };
 }
 
-/** Codes and advice for a person at a shell. The library's own advice is for programs. */
+/** Codes and advice for a user at a shell, by kind of error. The library's own advice is for programmers. */
 const KINDS: Partial<Record<ErrorKind, readonly [code: string, fix: string]>> = {
   unsupported_version: [
     "unsupported_revision",

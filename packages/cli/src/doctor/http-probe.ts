@@ -15,19 +15,20 @@ export interface Probe {
 export interface ProbeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The beginning of the body. */
+  /** The beginning of the body, at most `MAX_BODY_BYTES` bytes. */
   readonly body: string;
   /** The media type in lower case, without parameters. Empty if absent. */
   readonly type: string;
 }
 
-/** Body bytes that are read: enough to recognize the content. A hostile body may never end. */
+/** Maximum number of body bytes that are read, enough to recognize the content. A hostile body may never end. */
 const MAX_BODY_BYTES = 64 * 1024;
-/** Time for the body, once the headers have arrived. */
+/** Time limit for the body, counted from the arrival of the headers. */
 const BODY_MS = 1_000;
 
 /**
- * Sends one request without following redirects. Rejects with the network error, or with a `ProbeTimeout` after `ms`.
+ * Sends one request without following redirects. Rejects with the network error, or with a `ProbeTimeout` if no
+ * response begins within `ms`.
  */
 export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promise<ProbeAnswer> {
   const { url, method, headers, body } = probe;
@@ -61,7 +62,10 @@ export class ProbeTimeout extends Error {
   }
 }
 
-/** Reads until the body ends, is long enough, or takes too long. Passes on the bytes received by then. */
+/**
+ * Reads until the body ends, is long enough, or takes too long. Of an event stream, reads only the first chunk, because
+ * the stream may stay open. Calls `done` with the text received so far.
+ */
 function readStart(incoming: IncomingMessage, done: (text: string) => void): void {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -88,7 +92,10 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage, body: string): P
   return { status: statusCode, headers, body, type: type.trim().toLowerCase() };
 }
 
-/** The name that the certificate must have. Node would use the `Host` header, which some probes forge. */
+/**
+ * The TLS server name, which the certificate must match. Empty for an IP address. By default Node would use the `Host`
+ * header, which some probes forge.
+ */
 function nameOf(url: string): string {
   const { hostname } = new URL(url);
   return isIP(hostname.replace(/^\[(.*)\]$/, "$1")) === 0 ? hostname : "";
@@ -102,7 +109,8 @@ function hasHost(headers: Readonly<Record<string, string>>): boolean {
 const NEWEST = REVISIONS.at(-1) ?? "";
 
 /**
- * The first request of a client. It changes nothing, and servers of every revision answer it, if only with an error.
+ * Builds `server/discover`, the first request of a client. It changes nothing, and servers of every revision answer it,
+ * some of them with an error.
  */
 export function discoverProbe(url: string, headers: Readonly<Record<string, string>>): Probe {
   const meta = {

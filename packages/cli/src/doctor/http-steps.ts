@@ -11,12 +11,12 @@ export interface HttpFindings {
   readonly isLegacySse: boolean;
 }
 
-/** Time for one answer. */
+/** Time limit for one answer. */
 const ANSWER_MS = 10_000;
-/** The number of redirects that clients follow. */
+/** Maximum number of redirects that clients follow. The step fails if there are more. */
 const MAX_REDIRECTS = 5;
 
-/** Sends the first request of a client, and checks the answer as HTTP. Undefined if the step failed. */
+/** Sends the first request of a client, and checks the HTTP response. Returns undefined if the step failed. */
 export async function checkHttp(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -127,7 +127,7 @@ function requestFinding({ host }: URL, error: unknown, ms: number): Finding {
 /** Statuses with which servers of the old transport reject a POST. */
 const OLD_REFUSALS: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** True if a GET opens an event stream of the old transport. Clients try that if a POST is rejected. */
+/** True if a GET opens an event stream of the old transport. Clients try a GET if the server rejects their POST. */
 async function isOldTransport(
   url: string,
   answer: ProbeAnswer,
@@ -141,7 +141,10 @@ async function isOldTransport(
   return stream !== undefined && isOldStream(stream);
 }
 
-/** Throws for an answer that shows that no MCP server is at this address. Logins and hosts have their own steps. */
+/**
+ * Throws if the answer does not come from a working MCP server. Accepts 401 and 403, which the steps `auth` and `host`
+ * examine.
+ */
 async function checkAnswer(
   url: string,
   answer: ProbeAnswer,
@@ -167,7 +170,7 @@ async function checkAnswer(
   if (status === 200 && type !== "text/event-stream") throw new CheckFailure(notMcp(url, answer));
 }
 
-/** Tries `/mcp` and `/sse`, the usual paths of MCP servers, and returns the one that answers. */
+/** Tries `/mcp` and `/sse`, the usual paths of MCP servers. Returns the first one at which a server answers. */
 async function otherPath(
   url: string,
   headers: Readonly<Record<string, string>>,

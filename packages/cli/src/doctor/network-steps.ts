@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type PeerCertificate, type TLSSocket } from "node:tls";
 import { CheckFailure, type Checkup, type Finding, NotApplicable } from "./checkup.js";
 
-/** Time for opening one connection. */
+/** Time limit for opening one connection. */
 const OPEN_MS = 10_000;
 
 /** Resolves the host, opens a connection and checks its certificate. */
@@ -48,7 +48,7 @@ export function hostAndPort(url: URL): HostAndPort {
   return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
 }
 
-/** True if the host is written as a loopback name or address. */
+/** True if the host is a loopback name or address. Does not resolve names. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
@@ -117,7 +117,7 @@ function tcpFinding({ host, port }: HostAndPort, code: string, ms: number): Find
 
 async function openTls({ host, port }: HostAndPort, ms: number, signal: AbortSignal): Promise<TLSSocket> {
   const tcp = connectTcp({ host, port, signal });
-  // Accepts any certificate, so that a bad one can be reported with its reason.
+  // The connection accepts any certificate, so that a bad one can be reported with its reason.
   const name = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ socket: tcp, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...name });
   tcp.on("error", (error) => socket.destroy(error));
@@ -163,7 +163,7 @@ function waitFor<S extends Socket>(socket: S, event: string, ms: number): Promis
   });
 }
 
-/** The code of a network error. Of several attempts, the code of the first. */
+/** The code of a network error. If several addresses were tried, the code of the first attempt. */
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
@@ -232,7 +232,7 @@ function wrongName(host: string, certificate: PeerCertificate): Finding | undefi
   };
 }
 
-/** Node returns a string or an error here, regardless of its types. */
+/** Returns the code of `authorizationError`, which is a string or an error, although Node declares only an error. */
 function codeOfAuthorization(error: unknown): string {
   if (typeof error === "string") return error;
   return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
@@ -242,7 +242,7 @@ function nameOf({ subject }: PeerCertificate): string {
   return firstName(subject?.CN) ?? "without a name";
 }
 
-/** Returns the first of several names. Undefined if there is none. */
+/** Returns the name, or the first one of a list. Undefined if there is none. */
 function firstName(name: unknown): string | undefined {
   const first: unknown = Array.isArray(name) ? name[0] : name;
   return typeof first === "string" ? first.slice(0, 100) : undefined;

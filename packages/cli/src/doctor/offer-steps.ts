@@ -4,9 +4,9 @@ import { EXIT } from "../terminal/exit-code.js";
 import { CheckFailure, type Checkup, NotApplicable, type StepContext } from "./checkup.js";
 import type { ExaminedConnection } from "./examined-connection.js";
 
-/** Entries read per list. A hostile list may never end. */
+/** Maximum number of entries read per list. A hostile list may never end. */
 const MAX_ENTRIES = 10_000;
-/** Problems named in one finding. */
+/** Maximum number of problems named in one finding. */
 const MAX_NAMED = 5;
 
 /** Reads every list that the server declares, and checks the schemas of its tools. */
@@ -42,7 +42,7 @@ export async function checkOffers(connection: ExaminedConnection | undefined, ch
 
 type ReadList = (client: Client, context: StepContext) => Promise<string>;
 
-/** Reads a list. Entries that the client had to leave out are a fault of the server. */
+/** Reads a list. Fails if the client warned about entries, because it omits only entries that are invalid. */
 async function readWhole(
   name: string,
   connection: ExaminedConnection,
@@ -144,7 +144,10 @@ function checkTools(tools: readonly Tool[], { warn }: StepContext): string {
   });
 }
 
-/** Finds what is wrong with the schemas of a tool, by the rules that servers and clients of the library apply. */
+/**
+ * Finds the first problem in the schemas of a tool, by the rules that the library applies when a server registers a
+ * tool.
+ */
 function schemaProblem({
   name,
   inputSchema,

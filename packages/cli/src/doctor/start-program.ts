@@ -13,10 +13,10 @@ import { connectionFinding, type ExaminedConnection, openExamined } from "./exam
 /** A server that is started as a program and speaks on stdio. */
 type ProgramEntry = HostServer & { readonly command: string };
 
-/** Failures that belong to the handshake: the program itself runs. */
+/** Reasons that the step `handshake` reports instead of `start`, because the program itself runs. */
 const HANDSHAKE_REASONS: ReadonlySet<string> = new Set(["no_answer", "stdin_closed", "stdout_closed"]);
 
-/** Starts a program step by step, and connects to it. Undefined if a step failed. */
+/** Starts a program and connects to it, in several steps. Returns undefined if no connection was opened. */
 export async function startProgram(
   entry: ProgramEntry,
   checkup: Checkup,
@@ -110,7 +110,7 @@ class NoiseListener {
   }
 }
 
-/** The line that is not a message, if the transport reports it. */
+/** The line that is not a message, or the text of the error if the transport does not report the line. */
 function printedLine(error: Error): string {
   const { data } = McpError.from(error);
   const line = typeof data === "object" && data !== null && "line" in data ? data.line : undefined;
@@ -126,7 +126,7 @@ function checkFolder(folder: string): string {
   });
 }
 
-/** Finds the file of the program. The start itself reports a file that cannot be run. */
+/** Finds the file of the program. Does not check that the file can be run: the step `start` does. */
 function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): string {
   const isPath = isAbsolute(command) || /[/\\]/.test(command);
   const path = env?.["PATH"] ?? io.env["PATH"] ?? "";
@@ -145,20 +145,20 @@ function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): st
   });
 }
 
-/** Lines of the server's stderr that are shown. */
+/** Maximum number of stderr lines shown. Of more lines, the last ones are shown. */
 const SHOWN_LINES = 10;
 
 /** The launch report that an error carries. Undefined for other errors. */
 function launchReportOf(error: unknown): LaunchReportData | undefined {
   if (!McpError.is(error) || typeof error.data !== "object" || error.data === null) return undefined;
-  // Only launch reports have both members.
+  // Safe: only launch reports have both members.
   return "reason" in error.data && "nonJsonLines" in error.data ? (error.data as LaunchReportData) : undefined;
 }
 
-/** Explains why a program did not become a server, and what to change in the command. */
+/** Describes why a program could not be used as a server, and what to change. */
 function launchFinding(data: LaunchReportData): Finding {
   const { reason } = data;
-  // Internal frames of a stack trace tell nothing about the server.
+  // Omits Node's internal stack frames, which contain nothing about the server.
   const lines = data.stderr.filter((line) => !/^\s+at .*\bnode:internal/.test(line)).slice(-SHOWN_LINES);
   return {
     code: reason,

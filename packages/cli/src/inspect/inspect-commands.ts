@@ -25,7 +25,7 @@ export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
         flags: "--sample-with <command>",
         summary: "the command that answers sampling requests: JSON on stdin, the answer on stdout",
       },
-      { flags: "--timeout <time>", summary: "time limit for connecting (default: 30s): 500ms, 5m" },
+      { flags: "--timeout <time>", summary: "time limit for connecting, such as 500ms or 5m (default: 30s)" },
       {
         flags: "--revision <date>",
         summary: "speak this revision first; another can be chosen in the page",

@@ -37,7 +37,7 @@ function inspectorOptions({ options, terminal: { io } }: Invocation): InspectorO
   const words = line === undefined ? undefined : commandWords(line);
   return {
     port: options.count("port", 0, 65_535),
-    // Commander accepts no other values.
+    // Safe: commander accepts only the declared choices.
     revision: options.text("revision") as Revision | undefined,
     connectMs: options.duration("timeout"),
     tokens: fileTokenStore(tokenFile(io)),
@@ -64,7 +64,7 @@ async function untilEnded({ closed }: Inspector, { signal }: Io): Promise<void> 
   await Promise.race([closed, interrupted]);
 }
 
-/** Targets that the inspector connects to at once. */
+/** Maximum number of targets. More targets are a usage error. */
 const MAX_TARGETS = 40;
 
 /**

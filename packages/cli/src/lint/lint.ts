@@ -42,7 +42,7 @@ async function lintOptions({ options }: Invocation): Promise<LintOptions> {
   return {
     ...chosen,
     ...(maxTokens === undefined ? {} : { maxTokens }),
-    // The tokenizer takes longer to load than everything else takes to run.
+    // Loaded only for rules that count tokens, because loading takes longer than all other work.
     ...(LINT_RULES.some(({ id }) => counts(id)) ? { countTokens: await loadTokenizer() } : {}),
   };
 }
@@ -59,7 +59,7 @@ function printRules(terminal: Terminal) {
   return EXIT.ok;
 }
 
-/** Findings printed for people. `--json` prints all. */
+/** Maximum number of findings printed. `--json` prints all. */
 const MAX_SHOWN_FINDINGS = 500;
 
 function printFindings(terminal: Terminal, findings: readonly Finding[], tools: number): void {

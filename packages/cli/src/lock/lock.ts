@@ -33,7 +33,7 @@ export const lock: CommandRun = async (invocation) => {
     throw new UsageError(`${file} does not exist`, "Pin the server first: run the same command without --check.");
   }
   const outcomes = options.flag("all") ? await lockAll(invocation, store) : [await lockOne(invocation, store)];
-  // A check never writes: it may run where others read the file.
+  // `write` would also normalize the format of an unchanged lock. A check must leave the file as it is.
   if (!options.flag("check")) store.write();
   printOutcomes(terminal, file, outcomes);
   return exitCode(outcomes);
@@ -48,7 +48,7 @@ async function lockOne(invocation: Invocation, store: LockStore): Promise<LockOu
   return compareOrPin(invocation, store, name, await lockOf(client));
 }
 
-/** Returns the configured name of a server, else the name that it declares. */
+/** Returns the configured name of a server, otherwise the name that the server declares. */
 function nameOf(target: ServerTarget, { serverInfo }: Client): string {
   const isConfigured =
     target.kind !== "module" && target.name !== target.entry.url && target.name !== target.entry.command;
@@ -105,7 +105,7 @@ function exitCode(outcomes: readonly LockOutcome[]): ExitCode {
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** The locks of one file, which is written only if something changed. */
+/** The locks of one file. The file is written only if its text changes. */
 class LockStore {
   readonly path: string;
   /** False if the file does not exist yet. */
@@ -179,12 +179,12 @@ interface LockOutcome {
   readonly state: "pinned" | "unchanged" | "updated" | "drift" | "missing" | "failed";
   readonly drift: readonly LockDifference[];
   readonly current?: ServerLock;
-  /** The names in the file, if it lacks this one. */
+  /** The names of all servers in the file, if this server is not among them. */
   readonly known?: readonly string[];
   readonly error?: unknown;
 }
 
-/** Lines of differences printed for people. `--json` prints all. */
+/** Maximum number of difference lines printed per server. `--json` prints all. */
 const MAX_SHOWN_LINES = 1_000;
 
 /** Prints the outcome for each server. */
@@ -245,7 +245,7 @@ function sizeOf(lock: ServerLock): string {
   const parts = named
     .filter(([count]) => count > 0)
     .map(([count, word]) => `${count} ${word}${count === 1 ? "" : "s"}`);
-  return parts.length === 0 ? "nothing" : parts.join(", ");
+  return parts.length === 0 ? "no tools, prompts or resource templates" : parts.join(", ");
 }
 
 function printDrift(terminal: Terminal, drift: readonly LockDifference[]): void {
@@ -268,5 +268,5 @@ function adviceOf({ state, known = [], error }: LockOutcome): string | undefined
   if (state === "failed") return McpError.from(error).fix;
   if (state !== "missing") return undefined;
   const others = known.length === 0 ? "" : ` The file has: ${known.slice(0, 10).join(", ")}.`;
-  return `Pin it: run the same command without --check. Or name its entry: --name <name>.${others}`;
+  return `Pin it: run the same command without --check. If it is pinned under another name, pass that name: --name <name>.${others}`;
 }

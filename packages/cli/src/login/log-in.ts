@@ -24,7 +24,8 @@ export const logIn: CommandRun = async (invocation) => {
     ...(client === undefined ? {} : { client }),
   });
   await using connected = await connect(url, { auth, name: "parley", signal: terminal.io.signal });
-  // A server may accept connections without a token, and require one only for requests.
+  // A server may accept connections without a token, and require a token only for requests. The ping then leads to the
+  // login.
   await connected.ping();
   const name = connected.serverInfo?.name ?? url;
   if (terminal.json) terminal.printJson({ url, server: connected.serverInfo, kept: store.changes > 0 });
@@ -74,7 +75,7 @@ function showCode(
   if (completeUrl !== undefined) terminal.note(show`or open ${completeUrl}`);
 }
 
-/** Counts writes, and deletions of tokens. */
+/** Counts the writes to a store, and the deletions of tokens from it. */
 export function countingStore(
   store: TokenStore,
 ): TokenStore & { readonly changes: number; readonly forgotten: number } {
@@ -93,7 +94,7 @@ export function countingStore(
       changes += 1;
     },
     delete: async (key) => {
-      // The store also holds the issuers of tokens. Those are not counted.
+      // The store also holds other entries, such as the issuers of tokens, whose deletion is not counted.
       if (key.startsWith("tokens ") && (await store.get(key)) !== undefined) forgotten += 1;
       await store.delete(key);
     },

@@ -8,7 +8,7 @@ import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/terminal-text.js";
 import { countingStore, loginAddress } from "./log-in.js";
 
-/** Time for reaching the server. The tokens are deleted in any case. */
+/** Time limit for connecting to the server. Without a connection, the tokens are deleted but not revoked. */
 const REVOKE_MS = 10_000;
 
 /** `parley logout`: revokes and deletes tokens. */
@@ -24,7 +24,8 @@ export const logOut: CommandRun = async (invocation) => {
   const url = await loginAddress(invocation);
   const store = countingStore(fileTokenStore(file));
   const auth = oauth({ store, registration: false });
-  // A connection finds out where tokens are revoked. If the server is unreachable, the tokens are deleted all the same.
+  // Connects first, because `logout` revokes tokens only for an address that was connected. If the server is
+  // unreachable, the tokens are deleted all the same.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
   await client?.close();
   await auth.logout(url);

@@ -71,7 +71,8 @@ export class ModuleGraph {
     if (known !== undefined) return known;
     const file = this.#evaluate(path);
     this.#files.set(path, file);
-    // Importers await this promise. If another import fails first, its rejection must not count as unhandled.
+    // Importers await `ready`. If another of their imports fails first, they do not, and a rejection of `ready` must
+    // not count as unhandled.
     file.ready.catch(() => {});
     return file;
   }
@@ -85,7 +86,8 @@ export class ModuleGraph {
     let file: LoadedFile | undefined;
     const importing = (specifier: string) => this.#import(specifier, path, source, () => file);
     const resolving = (specifier: string) => this.#jiti.esmResolve(specifier, pathToFileURL(path).href);
-    // Evaluate in the next turn, when the file is registered for the files that it imports.
+    // Evaluates in the next microtask, when `#file` has registered the file: the files that it imports may import it in
+    // turn.
     const ready = Promise.resolve().then(async () => {
       const run = this.#compiled(path, source);
       await run(module.exports, createRequire(path), module, path, dirname(path), importing, resolving);
@@ -95,7 +97,7 @@ export class ModuleGraph {
   }
 
   #read(path: string): string {
-    // Before reading, so that a change during the read is noticed.
+    // Recorded before reading, so that a change during the read is noticed.
     this.#states.set(path, fileState(path));
     try {
       return readFileSync(path, "utf8");
@@ -114,7 +116,7 @@ export class ModuleGraph {
     if (broken !== undefined) throw syntaxFailure(path, broken);
     const prefix = `(async function (${PARAMETERS}) {`;
     const script = new Script(`${prefix}${code}\n})`, { filename: path, columnOffset: -prefix.length });
-    // The script above is a function with these parameters.
+    // Safe: the script evaluates to a function with these parameters.
     return script.runInThisContext() as Evaluate;
   }
 
@@ -127,7 +129,7 @@ export class ModuleGraph {
     const found = findImport(specifier, importer, this.#jiti);
     if (found.kind === "package") return this.#jiti.import(found.id);
     if (found.kind === "missing") {
-      // Installing the package later counts as a change, too.
+      // Records where the file or package was missing, so that creating it later counts as a change.
       const awaited = isPath(specifier) ? found.tried : [join(installedFolder(specifier, importer), "package.json")];
       for (const path of awaited) this.#states.set(path, fileState(path));
       throw missingFailure(specifier, importer, source);
@@ -161,7 +163,7 @@ export class ModuleGraph {
 
 type Evaluate = (...values: readonly unknown[]) => Promise<void>;
 
-/** The names that compiled code uses. */
+/** The parameters of the function around the compiled code, which uses these names. */
 const PARAMETERS = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
 
 /** Failures whose message names a file and line already. */
@@ -173,7 +175,7 @@ function complete(exports: Exports): LoadedFile {
   return { exports: () => exports, ready: Promise.resolve(), awaits: new Set() };
 }
 
-/** True if `file` waits for `other`, directly or through others. */
+/** True if `file` is `other`, or waits for `other` directly or through further files. */
 function reaches(file: LoadedFile, other: LoadedFile, seen: Set<LoadedFile> = new Set()): boolean {
   if (file === other) return true;
   if (seen.has(file)) return false;
@@ -186,15 +188,15 @@ function located(failure: McpError): McpError {
   return failure;
 }
 
-/** The part of Babel's path that the plugin uses. */
+/** The members of Babel's `NodePath` that the plugin uses. */
 interface MetaPath {
   readonly node: { readonly meta: { readonly name: string } };
   replaceWithSourceString(text: string): void;
 }
 
 /**
- * Replaces `import.meta` by an empty object, except for the members that the compiler knows. `import.meta.main` becomes
- * undefined.
+ * A Babel plugin that replaces `import.meta`, which is a syntax error in a script, by an empty object. The compiler
+ * itself replaces the members that it knows. `import.meta.main` becomes undefined.
  */
 const plainMeta = () => ({
   visitor: {
@@ -311,7 +313,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
   try {
     const found = jiti.esmResolve(specifier, { parentURL: pathToFileURL(importer).href });
     const file = realpathSync(found.startsWith("file:") ? fileURLToPath(found) : found);
-    // A linked workspace package in TypeScript is the user's own code. A built one is a package.
+    // A linked workspace package in TypeScript counts as the user's own code. One in JavaScript is a package.
     const isOwn = TYPESCRIPT.test(file) && !isInPackage(file);
     return isOwn || (specifier.startsWith("#") && !isInPackage(file))
       ? { kind: "own", path: file }
@@ -323,7 +325,7 @@ function findImport(specifier: string, importer: string, jiti: Jiti): FoundImpor
 
 function pathOf(specifier: string, importer: string): string | undefined {
   if (specifier.startsWith("file:")) return fileURLToPath(specifier);
-  // A query makes Node load a file again, which every graph does anyway.
+  // Drops the query. It would make Node load the file again, which every graph does anyway.
   const plain = specifier.replace(/[?#].*$/, "");
   return /^(?:\.{1,2}(?:\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier) ? resolve(dirname(importer), plain) : undefined;
 }
@@ -336,7 +338,10 @@ function findFile(path: string): FoundImport {
   return isInPackage(real) ? { kind: "package", id: real } : { kind: "own", path: real };
 }
 
-/** The file itself, the TypeScript that its name stands for, and the names that compilers complete. */
+/**
+ * The paths to try for an import: the path itself, the TypeScript source of a `.js` path, the path with an extension,
+ * and an index file in the folder.
+ */
 function candidates(path: string): string[] {
   const typescript = path.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
   const endings = [".ts", ".mts", ".js", ".mjs", ".json"];
@@ -366,7 +371,7 @@ function moduleFailure(place: Place, message: string, fix: string, cause?: unkno
   const { file, line, column } = place;
   const at = line > 0 ? `${file}:${line}${column === undefined ? "" : `:${column}`}` : file;
   const failure = new McpError("invalid_definition", `${at}: ${message}`, { fix, cause });
-  // `--debug` shows the stack of the module, not that of this program.
+  // `--debug` shows the stack of the module's error, not that of this program.
   if (cause instanceof Error && cause.stack !== undefined) failure.stack = cause.stack;
   return failure;
 }

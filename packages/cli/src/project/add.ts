@@ -62,13 +62,16 @@ export const remove: CommandRun = async (invocation) => {
       "Check the name. Add --project for the file of a project.",
     );
   const text = withoutEntry(file.text, application, name, file.backup);
-  // The file has nothing else: `add` has probably created it.
+  // A file without other content is deleted, because `add` has probably created it.
   const isEmpty = text !== file.backup && isEmptyConfig(text, application);
   change(file, isEmpty ? undefined : text, { action: "removed", application, name, entry }, invocation);
   return EXIT.ok;
 };
 
-/** The folder for backups of a project's file: backups may hold secrets, and files in a project may be committed. */
+/**
+ * The folder for backups with `--project`, because backups may hold secrets, and files in a project may be committed.
+ * Undefined for a user's file, whose backups are beside it.
+ */
 function backupFolder({ options, terminal }: Invocation): string | undefined {
   return options.flag("project") ? join(settingsFolder(terminal.io), "backups") : undefined;
 }
@@ -169,7 +172,7 @@ const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly r
   windsurf: { title: "Windsurf", references: false },
 };
 
-/** The file of an application, and how servers are written there. */
+/** The configuration file of an application, and the form of its servers. */
 interface HostApplication extends ServerList {
   readonly title: string;
   readonly dialect: ConfigDialect;
@@ -178,8 +181,8 @@ interface HostApplication extends ServerList {
 }
 
 /**
- * Returns the file that an application reads for this user, or for the project in this folder. Throws a `UsageError` if
- * it has none.
+ * Returns the file that an application reads for this user, or for the project in this folder. Throws a `UsageError`
+ * for an unknown application, and for one that has no file for projects.
  */
 function hostApplication(name: string | undefined, project: boolean, option: string, io: Io): HostApplication {
   const known = name === undefined || !Object.hasOwn(APPLICATIONS, name) ? undefined : APPLICATIONS[name];
@@ -199,12 +202,12 @@ function hostApplication(name: string | undefined, project: boolean, option: str
   return { ...known, dialect, path, format, container: containerOf(dialect) };
 }
 
-/** The member of a file that holds its servers, as the library writes it. */
+/** The name of the member that holds the servers in files of this dialect. */
 function containerOf(dialect: ConfigDialect): string {
   return Object.keys(writeServers({}, dialect).config)[0] ?? "mcpServers";
 }
 
-/** The largest accepted file. Files of applications hold more than servers. */
+/** Maximum size of a file; larger ones are rejected. Applications store more than servers in their files. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** The suffixes of backups, newest first. */
 const BACKUPS = [".bak", ".bak.1", ".bak.2"];
@@ -235,7 +238,7 @@ function readConfigFile(path: string, backupFolder?: string): ConfigFile {
   return { path: real, backups, text: readFileSync(real, "utf8"), exists: true, backup: kept };
 }
 
-/** Distinguishes the backups of files that have the same name. */
+/** Identifies a file in the names of its backups, because several files may have the same name. */
 function digest(path: string): string {
   return createHash("sha256").update(path).digest("hex").slice(0, 12);
 }
@@ -247,12 +250,12 @@ function digest(path: string): string {
 function writeConfigFile(file: ConfigFile, text: string | undefined): void {
   const { path, exists } = file;
   mkdirSync(dirname(path), { recursive: true });
-  // A new file may come to hold secrets.
+  // A new file may contain secrets, so only the user may read it.
   const mode = exists ? statSync(path).mode & 0o777 : 0o600;
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, text ?? "", { flag: "wx", mode, flush: true });
-    // The umask restricts the mode above.
+    // The umask may have restricted the mode above, so it is set again.
     chmodSync(temporary, mode);
     const present = existsSync(path) ? readFileSync(path, "utf8") : "";
     if (present !== file.text || existsSync(path) !== exists)
@@ -274,7 +277,7 @@ function writeBackup({ path, backups, text }: ConfigFile, mode: number): void {
   writeFileSync(`${backups}${BACKUPS[0]}`, text, { mode });
 }
 
-/** An entry that refers to its secrets, and the variables to set. */
+/** An entry with references instead of secrets, and the variables that the user must set. */
 interface ReferringEntry {
   readonly entry: HostServer;
   /** Names of variables that the application resolves. */
@@ -294,7 +297,7 @@ function referToSecrets(name: string, entry: HostServer, dialect: ConfigDialect)
     return `${scheme}\${${variable}}`;
   });
   variables.unshift(...own);
-  // Codex has no references. It passes on the variables that are named.
+  // Codex does not resolve references in `env`. It passes on the variables that the entry lists in `inheritEnv`.
   const codex = dialect === "codex";
   const left = codex ? Object.entries(env).filter(([variable]) => !own.includes(variable)) : [];
   const filled = codex

@@ -61,7 +61,7 @@ async function choices(folder: string, invocation: Invocation): Promise<Choices 
   const given: Partial<Choices> = {
     ...(name === undefined ? {} : { name }),
     ...optional("description", options.text("description")),
-    // Commander accepts no other values.
+    // Safe: commander accepts only the declared choices.
     ...optional("transport", options.text("transport") as ProjectTransport | undefined),
   };
   if (!terminal.interactive || options.flag("yes")) return { ...suggested, ...given };

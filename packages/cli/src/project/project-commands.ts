@@ -1,7 +1,7 @@
 import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
-/** The same names as in `add.ts`, which a declaration must not load. */
+/** The names of `APPLICATIONS` in `add.ts`, repeated because a declaration must not load that file. */
 const APPLICATIONS = ["claude", "claude-code", "cursor", "vscode", "codex", "gemini", "windsurf"];
 
 const CHANGE_OPTIONS: readonly OptionDeclaration[] = [

@@ -1,4 +1,4 @@
-/** How a new project is served. */
+/** The transports that a new project has files for. */
 export type ProjectTransport = "stdio" | "http" | "both";
 
 /** The choices for a new project. */

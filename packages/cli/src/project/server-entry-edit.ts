@@ -36,13 +36,13 @@ export function withEntry(text: string, list: ServerList, name: string, entry: E
 }
 
 /**
- * Returns the text without the entry, under the same conditions. `backup` is the text before the last change by this
- * program.
+ * Returns the text without the entry, with the same guarantees as `withEntry`. `backup` is the text before the last
+ * change by this program.
  */
 export function withoutEntry(text: string, list: ServerList, name: string, backup?: string): string {
   const entry = entryIn(text, list, name);
   if (entry === undefined) return text;
-  // If nothing else has changed since, restore the backup to the last space.
+  // If adding the entry was the only change since the backup, returns the backup, which restores even the white space.
   if (backup !== undefined && isBackupWithEntry(backup, list, name, entry, text)) return backup;
   const [mark, body] = withoutMark(text);
   const before = parsed(body, list);
@@ -77,12 +77,12 @@ function parsesTo(edited: string, list: ServerList, wanted: Entry): boolean {
     const present = parsed(edited, list);
     return isDeepStrictEqual(plain({ ...present, [list.container]: serversOf(present, list) }), plain(wanted));
   } catch {
-    // For example, a table written in one line cannot get another one below it.
+    // The edited text is invalid. For example, TOML does not allow a `[table]` below an inline table.
     return false;
   }
 }
 
-/** Removes the prototypes and classes of TOML values. */
+/** Removes the prototypes and classes of TOML values, so that they can be compared with plain objects. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -103,7 +103,7 @@ function jsonOf(text: string, path: string): unknown {
   throw new UsageError(`${path} is not valid JSON at line ${line}`, "Correct the file; nothing was changed.");
 }
 
-/** Returns the value of a tree. The parser's own function makes a prototype of `__proto__`. */
+/** Returns the value of a syntax tree. Unlike the parser's own function, treats `__proto__` as an ordinary member. */
 function nodeValue(node: Node): unknown {
   const { type, children = [], value } = node;
   if (type === "array") return children.map(nodeValue);
@@ -232,7 +232,8 @@ function removeJsonMember(text: string, container: string, name: string): string
   else if (left.comma !== undefined) edits.push({ from: left.comma, to: left.comma + 1, text: "" });
   const result = applied(text, edits);
   if (members.length > 1) return result;
-  // The text between the braces before the first member came is unknown, and was usually empty.
+  // The object is empty now. Unless a comment is left, removes the white space that was probably inserted with the
+  // first member.
   const close = endOf(holder) - 1 - (text.length - result.length);
   const inside = result.slice(holder.offset + 1, close);
   return inside.trim() === "" ? `${result.slice(0, holder.offset + 1)}${result.slice(close)}` : result;
@@ -285,7 +286,7 @@ function indentAt(text: string, at: number): string {
 }
 
 /**
- * Finds the end of the last comment or comma in a part of a text, and the position of its comma. Both are offsets in
+ * Finds the end of the last comment or comma in a part of a text, and the position of the comma. Both are offsets in
  * the whole text.
  */
 function tokensIn(
@@ -307,7 +308,8 @@ const BETWEEN = /\/\/[^\r\n]*|\/\*.*?\*\/|,/gs;
 
 function applied(text: string, edits: readonly Edit[]): string {
   let result = text;
-  // From the end, so that offsets stay valid. Of two edits at one offset, the second comes first.
+  // Applies the edits from the end, so that the offsets of the others stay valid. Of two edits at one offset, the later
+  // one is applied first, so that its text comes second.
   for (const { from, to, text: by } of [...edits].reverse().sort((a, b) => b.from - a.from))
     result = result.slice(0, from) + by + result.slice(to);
   return result;

@@ -6,13 +6,16 @@ import { readConfigServers, readKnownFiles } from "../target/config-servers.js";
 import { resolveTarget, type ServerTarget, variablesOf } from "../target/target.js";
 import type { Io } from "../terminal/io.js";
 
-/** A server entry for the file of an application. */
+/** A server entry for the configuration file of an application. */
 export interface NamedEntry {
   readonly name: string;
   readonly entry: HostServer;
 }
 
-/** Builds the entry for the target of a command line. It can be started from any folder. */
+/**
+ * Builds the entry for the target of a command line. Paths on the command line become absolute, so that the entry works
+ * from any folder.
+ */
 export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   const { io } = invocation.terminal;
   const [target] = await resolveTarget(invocation, { startsModules: true });
@@ -69,8 +72,8 @@ function configuredEntry(name: string, { options, terminal: { io } }: Invocation
 }
 
 /**
- * Returns the command that starts a module with this program. Its paths are absolute: applications have another PATH
- * than a shell.
+ * Returns the command that starts a module with this program. Uses absolute paths if `parley` is installed, because the
+ * PATH of an application may differ from that of a shell. Otherwise uses `npx`.
  */
 function moduleEntry(path: string, io: Io): HostServer {
   const words = ["run", path, "--stdio"];
@@ -79,9 +82,9 @@ function moduleEntry(path: string, io: Io): HostServer {
     (file) => isAbsolute(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true,
   );
   const script = program === undefined ? undefined : realpathSync(program);
-  // A copy that npx fetched may be gone tomorrow.
+  // The entry must not refer to a copy in the cache of npx, which may be deleted at any time.
   const lasts = script !== undefined && /\.[cm]?js$/.test(script) && !/[\\/]_npx[\\/]/.test(script);
-  // The running Node: an application may not find it by name.
+  // Uses the path of the running Node, because an application may not find `node` by name.
   if (lasts) return { command: process.execPath, args: [script, ...words] };
   return { command: "npx", args: ["-y", "@parley/cli", ...words] };
 }
@@ -100,7 +103,7 @@ function moduleName(path: string): string {
   return folder === undefined || folder === "" ? own : folder;
 }
 
-/** The package that a package runner runs, else the program. */
+/** Derives the name from the package or script that a runner such as npx or node runs, otherwise from the program. */
 function programName(command: string, args: readonly string[]): string {
   const runs = /^(?:npx|bunx|pnpx|uvx|uv|node|deno|bun|python3?)(?:\.\w+)?$/.test(basename(command));
   const word = (runs ? args.find((arg) => !/^-|^run$/.test(arg)) : undefined) ?? command;

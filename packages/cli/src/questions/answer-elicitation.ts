@@ -49,7 +49,7 @@ export async function answerElicitation(
   );
 }
 
-/** The complete answer from the command line, or the fields that need no further question. */
+/** Returns the final answer, or, if the user must be asked, the fields that the command line has already answered. */
 function preparedForm(
   { terminal, prepared, refuse }: ElicitationContext,
   question: ElicitRequestFormParams,

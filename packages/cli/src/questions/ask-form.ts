@@ -116,7 +116,7 @@ async function askChoices(
   initial: readonly (string | number | boolean)[],
 ): Promise<FieldAnswer | undefined> {
   let problem: string | undefined;
-  // Bounded. A user who cannot satisfy the schema can leave the form.
+  // The form is cancelled after `MAX_ROUNDS` invalid answers. The user can leave it earlier.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const asked = problem === undefined ? message : joinText([message, show`\n${problem}`]);
     const value = await prompter.chooseSome(asked, options, initial, field.required);
@@ -162,7 +162,7 @@ function expectedType({ schema }: FormField): string {
 
 /** Validates a value against its field. Returns undefined for a valid value, and if the schema cannot be compiled. */
 function issueOf({ name, schema, required }: FormField, value: unknown): string | undefined {
-  // Forms have plain values only. Leaves other values to the server.
+  // Forms have only plain values and arrays of them. Other values are left to the server.
   if (typeof value === "object" && !Array.isArray(value)) return undefined;
   const form = { type: "object", properties: { [name]: schema }, ...(required ? { required: [name] } : {}) };
   try {

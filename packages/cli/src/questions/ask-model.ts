@@ -7,7 +7,7 @@ import { clip } from "./form-field.js";
 import type { Prompter } from "./prompter.js";
 
 const MAX_TEXT_LENGTH = 4_000;
-/** Number of messages to print. Of a longer conversation, only the last ones are printed. */
+/** Maximum number of messages to print. Of a longer conversation, only the last ones are printed. */
 const MAX_MESSAGES = 20;
 
 /** Prints a sampling request and lets the user write the answer. Throws `declined` if the user declines. */

@@ -19,7 +19,10 @@ export interface FormField {
   readonly preset: unknown;
 }
 
-/** Limits of one form; larger ones are unusable in a terminal. */
+/**
+ * Limits for the terminal. A form with more fields is not shown, a field with more choices asks for text, and longer
+ * labels and descriptions are cut.
+ */
 const MAX_FIELDS = 100;
 const MAX_CHOICES = 500;
 const MAX_LABEL_LENGTH = 120;

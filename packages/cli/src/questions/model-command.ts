@@ -5,7 +5,10 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { memberOf, parseJson } from "./typed-value.js";
 
-/** Limits of one run. */
+/**
+ * Limits of one run. A longer run or a larger output is an error. Of stderr, only the end is kept for the error
+ * message.
+ */
 const MAX_RUN_MS = 10 * 60_000;
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_STDERR_LENGTH = 500;
@@ -48,7 +51,7 @@ function runProgram(
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env: { ...env }, shell: false, signal, killSignal: "SIGKILL" });
     let late = false;
-    // Not `AbortSignal.timeout`: Node 20 may collect it when it is part of another signal.
+    // Not `AbortSignal.timeout`: Node 20 may garbage-collect such a signal inside `AbortSignal.any`.
     const timer = setTimeout(() => {
       late = true;
       child.kill("SIGKILL");

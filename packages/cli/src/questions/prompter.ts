@@ -87,7 +87,7 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
     async write(message, preset, problem, isSecret = false) {
       const validate = (written: string | undefined) => {
         const found = problem(written ?? "");
-        // A problem may quote the server's schema.
+        // A problem may quote the server's schema, so it is escaped.
         return found === undefined ? undefined : showLine(found).text;
       };
       if (isSecret) return given<string>(await password({ ...common, message: message.text, validate }));

@@ -14,8 +14,8 @@ import { QuestionQueue } from "./prompter.js";
 
 /**
  * Handlers for elicitation and sampling requests, and the roots of `--root`. They answer from options of the command
- * line, or by asking the user. Without a terminal they decline and print which option would answer. Throws a
- * `UsageError` for invalid options. `refuse` is called if an `--answer` does not fit its form.
+ * line, or by asking the user. Without a terminal they decline and print which option would answer, and call `refuse`
+ * if an `--answer` does not fit its form. Throws a `UsageError` for invalid options.
  */
 export function questionHandlers(
   { options, terminal }: Pick<Invocation, "options" | "terminal">,

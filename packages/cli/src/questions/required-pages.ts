@@ -5,7 +5,7 @@ import { show } from "../terminal/terminal-text.js";
 import { QuestionQueue } from "./prompter.js";
 import { listOf, memberOf } from "./typed-value.js";
 
-/** Number of pages to show from one refusal. */
+/** Maximum number of pages shown for one error. Further pages are ignored. */
 const MAX_PAGES = 10;
 
 /**

@@ -3,13 +3,14 @@ import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 /** A value of the type that a schema requires, or the reason why the text has another type. */
 export type ParsedValue = { readonly value: unknown } | { readonly problem: string };
 
-/** Number of references to follow, because a schema may refer to itself. */
+/** Maximum number of references to follow, and of nested alternatives, because a schema may refer to itself. */
 const MAX_DEPTH = 8;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /**
- * Parses a text by the types of `schema`: number, boolean, or JSON for arrays and objects. Otherwise returns the text
- * itself.
+ * Parses a text by the types that `schema` allows: null, boolean, number, or JSON for objects and arrays. Returns the
+ * text itself if the schema allows strings or names no type. A text that is not JSON becomes the only element of an
+ * array.
  */
 export function typedValue(text: string, schema: unknown, root: unknown = schema): ParsedValue {
   const types = typesOf(schema, root);
@@ -68,7 +69,7 @@ export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<
   return found;
 }
 
-/** Follows local references of a schema. A schema without one is returned unchanged. */
+/** Follows local references of a schema. A schema without a reference is returned unchanged. */
 export function resolveSchema(schema: unknown, root: unknown): unknown {
   let at = schema;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {

@@ -21,7 +21,7 @@ export const record: CommandRun = async (invocation) => {
   const recorder = recordTarget(target, file, invocation, options.flag("force"));
   try {
     const open = () => recordedServer(target, recorder, invocation);
-    // A module may print while it loads.
+    // A module may print while it loads, but stdout is for messages.
     const server = await (place.kind === "stdio" ? withStdoutGuarded(terminal.io, open) : open());
     recorder.established();
     terminal.note(show`recording to ${file}`);
@@ -50,7 +50,7 @@ async function recordedServer(target: ServerTarget, recorder: Recorder, { option
   });
 }
 
-/** The server without the limits and filters of its configuration. */
+/** The entry of the server, without the limits and filters of its configuration. */
 async function entryOf(target: ServerTarget): Promise<HostEntry> {
   if (target.kind === "url") {
     const { url, headers, transport } = target.entry;

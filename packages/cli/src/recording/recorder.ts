@@ -3,13 +3,13 @@ import { type RecordingOptions, RecordingWriter } from "@parley/mcp/recording";
 import type { WireMessage } from "@parley/mcp/transport";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** Options of a recorder. It passes `onNote` the path of the file too. */
+/** Options of a recorder. The texts for `onNote` begin with the path of the file. */
 export interface RecorderOptions extends Omit<RecordingOptions, "began"> {
   /** Replaces an existing file. Default: false, so that no recording is lost by accident. */
   readonly force?: boolean;
 }
 
-/** Writes the messages of a session to a file line by line, so that a crash keeps the earlier ones. */
+/** Writes the messages of a session to a file line by line, so that a crash does not lose the earlier messages. */
 export class Recorder {
   readonly #file: number;
   readonly #writer: RecordingWriter;
@@ -73,7 +73,7 @@ function createFile(path: string, force: boolean): number {
   try {
     const file = openSync(path, force ? "w" : "wx", 0o600);
     if (fstatSync(file).isFile()) {
-      // An existing file keeps its mode, so it is set explicitly.
+      // Opening an existing file does not change its mode, so the mode is set explicitly.
       fchmodSync(file, 0o600);
       return file;
     }

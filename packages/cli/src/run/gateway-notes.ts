@@ -17,12 +17,16 @@ export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayS
     terminal.note(show`${yellow("ignored ")} ${name}: an earlier file has a server with this name`);
 }
 
-/** Prints a line whenever the state of a server changes, with the cause and what to change. */
+/**
+ * Prints a line whenever the state of a server changes, with the cause and what to change. Returns a function that ends
+ * this.
+ */
 export function noteStatus(terminal: Terminal, host: Host): () => void {
   const printed = new Map<string, string>();
   return host.on("status", ({ server, status }) => {
     const { state, lastError } = status;
-    // A status has other causes, too, and a server may fail repeatedly for the same reason.
+    // Skips an event without news: other parts of a status change too, and a server may fail repeatedly for the same
+    // reason.
     const line = `${state} ${state === "ready" ? "" : lastError?.message}`;
     if (printed.get(server) === line) return;
     printed.set(server, line);
@@ -43,7 +47,7 @@ function statusLines(style: Style, server: string, status: ServerStatus): Termin
   return [show`${head}: ${lastError.message}`, ...(fix === "" ? [] : [show`${style.dim("fix:      ")} ${fix}`])];
 }
 
-/** A state in its colour, padded to the longest one. */
+/** A state in its colour, padded to the length of the longest state. */
 export function stateShown(style: Style, state: HostedState): TerminalText {
   const text = state.padEnd(10);
   if (state === "ready") return style.green(text);

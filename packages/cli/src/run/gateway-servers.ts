@@ -20,18 +20,18 @@ export interface GatewayServers {
   readonly problems: readonly ConfigProblem[];
   /** The files that define them. */
   readonly files: readonly string[];
-  /** Names that a later file has, too. The first file wins. */
+  /** Names that more than one file defines. The first file wins. */
   readonly doubled: readonly string[];
 }
 
-/** True if a file holds settings of a program besides servers. */
+/** True if the file is a `parley.config.*` or a module, which hold program settings besides servers. */
 export function isProgramConfig(file: string): boolean {
   return /(?:^|[\\/])parley\.config\.[^\\/]+$|\.[cm]?[jt]s$/.test(file);
 }
 
 /**
- * Reads the servers of `--config`, of the applications of `--from`, of `parley.config.*`, or of the other files in this
- * folder. `--name` selects some of them.
+ * Reads the servers of `--config`, or of the applications of `--from`. Without both, reads those of `parley.config.*`
+ * or, if it has none, of the other configuration files in this folder. `--name` selects some of them.
  */
 export function gatewayServers({ options, terminal }: Invocation, config: LoadedConfig): GatewayServers {
   const { io } = terminal;
@@ -76,8 +76,8 @@ function wordOf(application: string): string {
 }
 
 /**
- * The files of an application, or of all whose names begin with the word: `claude` means Claude Desktop and Claude
- * Code.
+ * The files of an application, or of all applications whose names begin with the word: `claude` means Claude Desktop
+ * and Claude Code.
  */
 function filesOf(word: string, io: Io, inputs: InputValues): ConfigFileServers[] {
   const meant = knownFilePaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));

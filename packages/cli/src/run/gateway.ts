@@ -27,7 +27,7 @@ export const gateway: CommandRun = async (invocation) => {
   const config = await programConfig(ownConfig(invocation));
   const found = gatewayServers(invocation, config);
   const serving = servingConfigOf(invocation, config);
-  // Before any program is started: a taken port is the most common mistake.
+  // Checked before any program is started, because a port in use is the most common mistake.
   await checkServing(serving);
   noteProblems(terminal, found);
   const name = options.text("as") ?? "parley-gateway";
@@ -56,7 +56,7 @@ export const gateway: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** If `--config` names a file with program settings, it replaces the one that would be found. */
+/** If `--config` names a file with program settings, that file replaces the `parley.config.*` that would be found. */
 function ownConfig({ options, terminal: { io } }: Invocation): Io {
   const file = options.text("config");
   return file !== undefined && isProgramConfig(file) ? { ...io, env: { ...io.env, PARLEY_CONFIG: file } } : io;

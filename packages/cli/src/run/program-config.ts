@@ -5,12 +5,12 @@ import { type ConfigFile, readConfigFile } from "@parley/mcp/node";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 
-/** The names of the file, in the order of `readConfigFile`. */
+/** Possible names of the config file, in the order in which `readConfigFile` looks for them. */
 const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
 
 /**
- * Loads the settings of `parley.config.*` in the current folder, or of the file in `PARLEY_CONFIG`, and those of the
- * environment.
+ * Loads the settings from the file that `PARLEY_CONFIG` names, by default `parley.config.*` in the current folder, and
+ * from environment variables.
  */
 export async function programConfig(io: Io): Promise<LoadedConfig> {
   const named = io.env["PARLEY_CONFIG"];

@@ -11,11 +11,11 @@ const NAME = "module";
 /** Events that would end the process, and every connection with it. */
 const STRAY_EVENTS = ["unhandledRejection", "uncaughtException"] as const;
 const MAX_REPORTED = 100;
-/** Time that calls may still take at a replaced server. */
+/** Time limit for calls that still run on a replaced server. */
 const MAX_CALL_MS = 5 * 60_000;
 
 /**
- * A module whose server is replaced when its files change. Clients stay connected, and running calls end at the old
+ * A module whose server is replaced when its files change. Clients stay connected, and running calls finish on the old
  * server. If the new version cannot be loaded, the old one continues to serve.
  */
 export class ReloadingModule {
@@ -115,7 +115,7 @@ export class ReloadingModule {
     this.#retiring.add(retired);
   }
 
-  /** Closes a server when its calls have ended. */
+  /** Closes a server when its calls have ended, at the latest after `MAX_CALL_MS` or when the module closes. */
   async #retire(old: ServedModule, over: Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     let late: NodeJS.Timeout | undefined;
@@ -146,13 +146,18 @@ export class ReloadingModule {
   }
 }
 
-/** Delay after an event: one save may cause several, such as a new file, a rename and a change of rights. */
+/**
+ * Delay after an event. One save may cause several events, such as a new file, a rename and a change of permissions.
+ */
 const SETTLE_MS = 25;
-/** Longest delay if events never cease. */
+/** Maximum delay while further events arrive. */
 const MAX_SETTLE_MS = 200;
 /** Time between polls. Some file systems report no events, and a folder may have been replaced. */
 const POLL_MS = 1_000;
-/** Each folder uses a watch of the system. Files beyond this limit are only polled. */
+/**
+ * Maximum number of watched folders, because each uses a watch of the operating system. Files in further folders are
+ * only polled.
+ */
 const MAX_WATCHED_FOLDERS = 1_000;
 
 /**
@@ -231,7 +236,7 @@ class FileWatch {
       watcher.on("error", () => forget(watcher));
       this.#folders.set(folder, watcher);
     } catch {
-      // Polling covers its files, and tries again to watch it.
+      // Polling covers the files of the folder, and each poll tries to watch the folder again.
     }
   }
 }

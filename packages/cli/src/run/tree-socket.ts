@@ -30,7 +30,7 @@ interface TreeSocket extends AsyncDisposable {
 const PIPES = "\\\\.\\pipe\\";
 const SOCKET = /^gateway-(\d{1,10})\.sock$/;
 const PIPE = /^parley-gateway-(\d{1,10})$/;
-/** Longest exchange, so that a slow reader cannot occupy a gateway. */
+/** Time limit for one exchange, so that a slow reader cannot occupy a gateway. */
 const READ_MS = 5_000;
 const MAX_READERS = 16;
 const MAX_GATEWAYS = 1_000;
@@ -60,7 +60,8 @@ export async function serveTree(io: Io, describe: () => Omit<GatewayReport, "pid
 async function ownSocket(io: Io): Promise<string> {
   if (io.platform === "win32") return `${PIPES}parley-gateway-${pid}`;
   const path = join(privateFolder(runtimeFolder(io)), `gateway-${pid}.sock`);
-  // A socket with this pid belongs to a dead process. `gatewayReports` removes the other dead ones.
+  // An existing socket with this pid belongs to a dead process. `gatewayReports` removes the sockets of other dead
+  // processes.
   rmSync(path, { force: true });
   await gatewayReports(io);
   return path;
@@ -96,7 +97,7 @@ async function reportAt(path: string, removable: boolean): Promise<GatewayReport
     const report: unknown = JSON.parse(await readAll(path));
     return isReport(report) ? report : undefined;
   } catch (reason) {
-    // Only the socket of a dead process refuses. A slow or busy one stays.
+    // Only the socket of a dead process refuses connections. The socket of a slow or busy gateway is not removed.
     if (removable && (reason as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(path, { force: true });
     return undefined;
   }
@@ -140,8 +141,8 @@ function runtimeFolder({ env }: Pick<Io, "env">): string {
 }
 
 /**
- * Creates the folder if it is missing. Throws if others could use it: in a shared folder, any user can claim a name
- * first.
+ * Creates the folder if it is missing. Throws if other users could use it: in a shared folder, any user can create a
+ * folder of this name first.
  */
 function privateFolder(path: string): string {
   try {
@@ -153,7 +154,7 @@ function privateFolder(path: string): string {
   return path;
 }
 
-/** Throws if others can use the folder. */
+/** Throws if other users can use the folder. */
 function checkPrivate(path: string): void {
   // `lstat`, not `stat`: the link itself may belong to another user.
   const stat = lstatSync(path);

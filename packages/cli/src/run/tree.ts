@@ -50,7 +50,10 @@ function pidsOf(reports: readonly GatewayReport[]): string {
     .join(", ");
 }
 
-/** Prints a gateway whenever something has changed, until it ends or the user interrupts. */
+/**
+ * Prints a gateway again and again until it ends or the user interrupts: every second on a terminal, otherwise only
+ * after a change.
+ */
 async function watchGateway(terminal: Terminal, first: GatewayReport): Promise<void> {
   const { io } = terminal;
   let shown = "";

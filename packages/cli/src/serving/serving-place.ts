@@ -39,7 +39,7 @@ export function wordsWithoutPort({ words, options }: Pick<Invocation, "words" | 
   return [text];
 }
 
-/** Time that running calls get to finish after a signal. */
+/** Time limit for running calls to finish when serving ends. */
 const DRAIN_MS = 10_000;
 
 /** Serves until the client disconnects or a signal arrives, then waits for running calls. */

@@ -25,8 +25,8 @@ export interface ConfigFileServers extends ReadServers {
 export type InputValues = ReadonlyMap<string, string>;
 
 /**
- * Finds a server by name in `file`, or in the first known file that has it. Throws a `UsageError` if there is none, or
- * if its entry is invalid.
+ * Finds a server by name in `file`, or in the first known file that has it. Throws a `UsageError` if no server has this
+ * name, or if its entry is invalid.
  */
 export function findConfigServer(name: string, file: string | undefined, io: Io, inputs?: InputValues): HostServer {
   const files =
@@ -63,7 +63,7 @@ function inputsIn(entries: unknown): string[] {
   return [...new Set([...text.matchAll(/\$\{input:([^}"\\]+)\}/g)].map(([, id = ""]) => id))];
 }
 
-/** Number of inputs to ask for, per server. */
+/** Maximum number of inputs that the user is asked for, per server. Further ones get no value. */
 const MAX_INPUTS = 50;
 
 /**

@@ -8,8 +8,8 @@ export type ServedModule = Pick<Server, "endpoint" | "types" | "close">;
 /**
  * Loads a JavaScript or TypeScript module and returns its server: the export `default`, the export `server`, or the
  * only export that is a server. An exported function that returns a server, or a promise of one, is called. Without
- * `graph`, every call evaluates the module and its imports again. Throws a `UsageError` if it exports none, and an
- * `McpError` with file and line if the module fails to load.
+ * `graph`, every call evaluates the module and its imports again. Throws a `UsageError` if the module exports no server
+ * or several, and an `McpError` with file and line if it fails to load.
  */
 export async function loadServerModule(path: string, graph = new ModuleGraph(path)): Promise<ServedModule> {
   const exported = await graph.load();

@@ -7,7 +7,7 @@ import { loadServerModule, type ServedModule } from "./load-module.js";
 interface OpenModuleOptions {
   readonly client: ClientOptions;
   readonly debug: boolean;
-  /** Observes the calls of the server. */
+  /** Observes the calls to the server. */
   readonly tracer?: Observer | undefined;
   /** Time limit for loading; unlimited if undefined. */
   readonly timeoutMs: number | undefined;

@@ -116,7 +116,10 @@ async function connectTarget(
   return connect(where, http);
 }
 
-/** Imported only if needed: authorization is a third of the code that a call loads. */
+/**
+ * Returns the credentials of `--grant`, or those of a saved login. Imports authorization only if needed, because it is
+ * a third of the code that a call loads.
+ */
 async function credentialsOf(
   headers: Readonly<Record<string, string>>,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,

@@ -9,7 +9,7 @@ import { UsageError } from "../terminal/usage-error.js";
 
 /**
  * The credentials stored by `parley login`. Undefined if there are none, or if the command line sets an `Authorization`
- * header. Never starts a login: a command that needs one fails and says how to log in.
+ * header. Never starts a login: a command that needs one fails with advice to log in.
  */
 export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): RequestAuthorization | undefined {
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;

@@ -3,8 +3,9 @@ import { isAbsolute } from "node:path";
 import { isSecretName } from "@parley/mcp/recording";
 import type { ServerTarget } from "./target.js";
 
-/** Shorter values are often plain words such as `true` or `prod`, which must not be redacted. */
+/** Minimum length of a redacted value. Shorter values are often plain words such as `true` or `prod`. */
 const MIN_VALUE_LENGTH = 8;
+/** Minimum length of a redacted value that was passed as a header, or as a variable with the name of a secret. */
 const MIN_SECRET_LENGTH = 4;
 /** Common settings, for example of a variable named `USE_TOKEN`. They are not secrets. */
 const SETTING = /^(?:true|false|none|null|undefined|auto|always|never|default|enabled|disabled|required|optional)$/i;

@@ -11,7 +11,7 @@ export type ServerTarget =
   /** A module that exports a server. */
   | { readonly kind: "module"; readonly name: string; readonly path: string };
 
-/** Endings of modules. Other words are names of configured servers. */
+/** File extensions of modules. Words without one, except URLs, are names of configured servers. */
 const MODULE = /\.(?:[cm]?[jt]s)$/;
 const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
@@ -79,7 +79,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
     throw new UsageError(`the file ${word} does not exist`, "Check the path. It is relative to the current folder.");
   }
-  // Imported only for names: it loads the library's host.
+  // Imported only if the word is a name, because it loads the library's host.
   const { findConfigServer, neededInputs } = await import("./config-servers.js");
   const file = options.text("config");
   if (file === undefined) checkName(word, path);
@@ -87,7 +87,7 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   const needed = neededInputs(word, file, io).filter(
     ({ id, default: preset }) => !given.has(id) && preset === undefined,
   );
-  // Imported only if a question is possible: it loads the forms.
+  // Imported only if the user must be asked, which is rare.
   const asked =
     needed.length > 0 && terminal.interactive
       ? await (await import("../questions/ask-inputs.js")).askInputs(terminal, word, needed)
@@ -101,7 +101,10 @@ async function targetOf(word: string, { options, terminal }: Invocation): Promis
   return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env, ...cwd } };
 }
 
-/** The kind of target that each option applies to. For other targets it would be ignored silently. */
+/**
+ * The kind of target that each option applies to. With other targets the option is rejected, because it would have no
+ * effect.
+ */
 const OPTION_TARGETS = [
   ["header", "url", "a server at a URL"],
   ["env", "command", "a program"],
@@ -119,7 +122,7 @@ function checkTargetOptions(targets: readonly Pick<ServerTarget, "kind" | "name"
   }
 }
 
-/** Rejects client options without `--grant`, because they would have no effect. */
+/** Rejects `--client-id` and `--client-secret-env` without `--grant`, because they would have no effect. */
 function checkGrant({ options }: Invocation): void {
   if (options.text("grant") !== undefined) return;
   for (const [name, flag] of [
@@ -131,7 +134,7 @@ function checkGrant({ options }: Invocation): void {
   }
 }
 
-/** Rejects `--input` for ids that no file refers to: most are typos. */
+/** Rejects an `--input` whose id no configuration file refers to, because it is probably a typo. */
 async function checkInputs(
   targets: readonly ServerTarget[],
   { options, program, terminal }: Invocation,

@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal.js";
 import { joinText, show, showBlock, TerminalText } from "./terminal-text.js";
 import { UsageError } from "./usage-error.js";
 
-/** Kinds of errors after which the server is not connected. */
+/** Kinds of errors that exit with `EXIT.unreachable`. */
 const UNREACHABLE: ReadonlySet<ErrorKind> = new Set([
   "connect_failed",
   "connection_closed",
@@ -52,7 +52,7 @@ interface FailureReport {
 }
 
 function describeFailure(reason: unknown, target: FailedTarget | undefined): FailureReport {
-  // An `--answer` that does not fit ends its call; report the `UsageError`.
+  // An `--answer` that does not fit its form aborts the call with a `UsageError`. Report that error.
   if (McpError.is(reason) && reason.cause instanceof UsageError) return describeFailure(reason.cause, target);
   if (reason instanceof UsageError) {
     return { kind: "usage", message: reason.message, fix: shellAdvice(reason.fix), code: EXIT.usage };

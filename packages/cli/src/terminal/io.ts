@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: ((raw: boolean) => unknown) | undefined };
 export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
 
-/** The process as commands see it, so that tests can replace it. */
+/** The parts of the process that commands use. Tests replace them. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;

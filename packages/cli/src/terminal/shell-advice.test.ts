@@ -31,6 +31,10 @@ describe("advice for a person at a shell", () => {
     ["Pass `workspaceFolder`.", "Write the folder in full."],
     ["Pass `login` or `grant` to `oauth`.", "Run `parley login <url>`, or use --grant client-credentials."],
     ["See `data.steps` for what was tried; correct the first step that failed.", "Correct the first step that failed."],
+    [
+      "Set `dpop` to `auto` if tokens without proof of possession are acceptable.",
+      "Set `dpop` to `auto` in the module that calls `oauth`, if tokens without proof of possession are acceptable.",
+    ],
     ["Wait for `data.retryAfterMs` and call less often.", "Wait a while and call less often."],
     ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
   ])("is that of the library in words of the command line: %s", (fix, expected) => {

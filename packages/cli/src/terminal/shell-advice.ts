@@ -1,7 +1,7 @@
 import type { McpError } from "@parley/mcp";
 import { memberOf } from "../questions/typed-value.js";
 
-/** Phrases in fixes of the library, which address programmers, and their replacements for users of a shell. */
+/** Phrases in the library's fixes, which name options of its API, and their replacements for users of a shell. */
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/`timeouts\.\w+`(?:, for this call or in `connect`| of `\w+`)?/, "--timeout"],
   [/; `data\.(?:stderr|result)` (?:has|is) [\w ]+\.$/, "; --debug shows every message and its stderr."],
@@ -34,7 +34,8 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Check `data\.status` and the proxies/, "Check the status, and the proxies"],
   [/^(Open the URLs) in `data\.elicitations`/, "$1"],
   [/^Initialize again; set `resend` for calls that are safe to repeat\./, "Run the command again if that is safe."],
-  [/^Set `dpop` to `auto` if tokens/, "Use another authorization server if tokens"],
+  // The commands themselves accept tokens without a key. Only a module of the user can set `dpop: true`.
+  [/^Set `dpop` to `auto` if/, "Set `dpop` to `auto` in the module that calls `oauth`, if"],
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
 ];
 
@@ -44,7 +45,7 @@ export function shellAdvice(fix: string): string {
 }
 
 /**
- * The message and fix for an error that a login or another scope resolves. Undefined for other errors. With
+ * The message and fix for an error that a login or further scopes resolve. Undefined for other errors. With
  * `isGranted`, the token came from `--grant`, which needs no login.
  */
 export function loginAdvice(

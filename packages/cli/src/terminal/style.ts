@@ -28,7 +28,7 @@ export class Style {
 
   #apply(format: Format, value: Showable): TerminalText {
     const { text, plain } = showLine(value);
-    // Already decided in `of`; Node would check its own streams.
+    // `of` has already decided. By default, Node would decide by its own stdout instead of the given stream.
     return new TerminalText(this.#on ? styleText(format, text, { validateStream: false }) : text, plain);
   }
 }

@@ -47,7 +47,7 @@ export class Terminal {
     this.io.stdout.write(`${inertJson(JSON.stringify(value) ?? "null")}\n`);
   }
 
-  /** Prints rows as a table. On a terminal, the last column is cut at the edge. */
+  /** Prints rows as a table. On a terminal, rows are cut at the right edge. */
   printTable(rows: readonly (readonly Showable[])[]): void {
     const edge = this.io.stdout.isTTY === true ? this.width : Number.POSITIVE_INFINITY;
     for (const line of tableLines(
@@ -74,7 +74,7 @@ function inertJson(text: string): string {
   return text.replace(ACTIVE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Least time between two redraws, because a server may report thousands of steps per second. */
+/** Minimum time between two redraws, because a server may report thousands of steps per second. */
 const MIN_REDRAW_MS = 50;
 const ERASE = "\r\u001b[2K";
 
@@ -95,7 +95,7 @@ class StatusLine {
     return this.#stream.isTTY === true;
   }
 
-  /** Replaces the line; `undefined` removes it. */
+  /** Replaces the line, and redraws it at most once per `MIN_REDRAW_MS`. `undefined` removes the line. */
   set(line: TerminalText | undefined): void {
     this.#line = line;
     if (line === undefined) return this.#erase();

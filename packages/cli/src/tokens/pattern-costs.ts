@@ -36,7 +36,7 @@ export interface PatternOptions {
   readonly queries?: readonly string[] | undefined;
 }
 
-/** Number of searches and definitions to take the median of. */
+/** Maximum number of searches and definitions from which a median is computed. */
 const MAX_SAMPLES = 100;
 
 /** Measures direct definitions, generated code and search for the same tools. */
@@ -101,7 +101,7 @@ function inWords(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^A-Za-z0-9]+/g, " ");
 }
 
-/** Evenly spread elements of a long list. */
+/** Returns at most about `MAX_SAMPLES` elements of a list, evenly spread. */
 function samples<T>(list: readonly T[]): T[] {
   const step = Math.max(1, list.length / MAX_SAMPLES);
   return list.filter((_, at) => at === 0 || Math.floor(at / step) > Math.floor((at - 1) / step));

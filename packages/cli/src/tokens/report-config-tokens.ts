@@ -20,11 +20,12 @@ interface ConfiguredCosts {
   readonly failure?: string;
 }
 
-/** Number of servers to measure from one file. */
+/** Maximum number of servers measured from one file. More servers are a usage error. */
 const MAX_SERVERS = 100;
 
 /**
- * `parley tokens --config file`: counts the tokens of all servers of a file, as a host that starts all of them pays.
+ * `parley tokens --config file`: counts the tokens of all servers of a file, the cost for a host that starts all of
+ * them.
  */
 export const reportConfigTokens: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;

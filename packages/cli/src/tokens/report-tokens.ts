@@ -11,9 +11,9 @@ import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
-/** Number of tools to print without `--top`. */
+/** Maximum number of tools printed without `--top`. */
 const DEFAULT_TOP = 50;
-/** Limit of `--uses`. */
+/** Maximum value of `--uses`. */
 const MAX_USES = 1_000;
 
 /** `parley tokens`: counts the tokens of a server's definitions, and compares them with a budget. */

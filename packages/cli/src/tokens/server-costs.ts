@@ -3,7 +3,7 @@ import { toOpenAITools } from "@parley/mcp/adapters";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "@parley/mcp/protocol";
 import type { CountTokens } from "./token-counter.js";
 
-/** The tokens of one tool, in every request that offers it. */
+/** The number of tokens that one tool adds to every request that offers it. */
 export interface ToolCost {
   readonly name: string;
   readonly tokens: number;
@@ -19,7 +19,7 @@ export interface ServerCosts {
   readonly others: readonly { readonly what: string; readonly count: number; readonly tokens: number }[];
 }
 
-/** Number of entries to read from one list. */
+/** Maximum number of entries read from one list. Further entries are not counted. */
 const MAX_OFFERS = 5_000;
 
 /** Counts the tokens of everything that a server offers to a model. */
@@ -41,7 +41,10 @@ export async function serverCosts(client: Client, count: CountTokens, signal: Ab
   return { ...(await toolCosts(tools, count)), others: [...guidance, ...listed.filter((one) => one.count > 0)] };
 }
 
-/** Counts tools in the JSON that OpenAI's Responses API accepts: name, description and schema of the arguments. */
+/**
+ * Counts the tokens of each tool in the JSON form of OpenAI's Responses API: name, description and schema of the
+ * arguments.
+ */
 export async function toolCosts(tools: readonly Tool[], count: CountTokens): Promise<Omit<ServerCosts, "others">> {
   const costs: ToolCost[] = [];
   for (const tool of tools) {

@@ -5,8 +5,9 @@ export type CountTokens = (text: string) => number;
 export const TOKENIZERS = ["o200k_base"] as const;
 
 /**
- * Splits long runs of one kind of character. Merging is quadratic in the length of a word, and a server may send a word
- * of a million letters. Ordinary text has no such words, so its count stays exact.
+ * Matches long runs of one kind of character, where texts are split. The tokenizer takes quadratic time in the length
+ * of a word, and a server may send a word of a million letters. Ordinary text has no such words, so its count stays
+ * exact.
  */
 const LONG_RUN = /([\p{L}\p{M}]{400}|[^\s\p{L}\p{M}\p{N}]{400}|\s{400})/u;
 

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** Reserved words, and names that a module must not export: `then` would make the module a promise. */
+/**
+ * Identifiers that a generated function must not have: reserved words, names that the generated code or CommonJS uses,
+ * and `then`, which would make `await import()` treat the module as a promise.
+ */
 const RESERVED = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
@@ -10,7 +13,7 @@ const RESERVED = new Set(
   ).split(" "),
 );
 
-/** Types that a generated module imports, declares or uses from the language. */
+/** Names of types that a generated module imports, declares or uses from the standard library. */
 const OWN_TYPES = [
   "AnyClient",
   "CallOptions",
@@ -28,12 +31,12 @@ const OWN_TYPES = [
   "Tools",
 ];
 
-/** Limit for the length of an identifier. */
+/** Maximum length of an identifier without its suffix. Longer names are cut. */
 const MAX_NAME_LENGTH = 80;
 
 /**
- * Assigns unique names within one module. A name depends only on the server's names: if several map to the same
- * identifier, an exact match keeps it, and the others get a digest as suffix.
+ * Assigns unique identifiers within one module. An identifier depends only on the server's names. If several names map
+ * to the same identifier, the name that equals the identifier gets it, and the other names get a digest as suffix.
  */
 export class ModuleNames {
   readonly #used = new Set<string>([...RESERVED, ...OWN_TYPES]);
@@ -54,8 +57,8 @@ export class ModuleNames {
   }
 
   /**
-   * Reserves an identifier, or a variant of it if it is in use. `source` is the server's name, which determines the
-   * variant.
+   * Reserves and returns an identifier. If it is a reserved word or in use, reserves a variant instead. The digest in
+   * the variant is that of `source`.
    */
   reserve(identifier: string, source: string): string {
     const tries = [RESERVED.has(identifier) ? `${identifier}_` : identifier, withDigest(identifier, source)];
@@ -86,7 +89,7 @@ function words(name: string): string {
   return /^\d/.test(joined) ? `_${joined}` : joined;
 }
 
-/** Lowers the leading capitals: `URLFetch` becomes `urlFetch`, and `GetX` becomes `getX`. */
+/** Converts the leading capitals to lower case: `URLFetch` becomes `urlFetch`, and `GetX` becomes `getX`. */
 function lowerFirst(name: string): string {
   return name.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]+(?=\d|$)|^[A-Z]/, (head) => head.toLowerCase());
 }

@@ -7,17 +7,20 @@ export function isSchemaObject(value: unknown): value is SchemaObject {
 
 /** The schema that a reference points to. */
 export interface ReferencedSchema {
-  /** The path in the root, in a normalized form. */
+  /** The path of the schema within the root, as a JSON array. */
   readonly pointer: string;
   /** The last part of the path, as the basis for a name. */
   readonly word: string;
   readonly schema: unknown;
 }
 
-/** Limit for the number of steps in one reference. */
+/** Maximum number of steps in one reference. Longer references are not resolved. */
 const MAX_POINTER_STEPS = 32;
 
-/** Resolves a `$ref` inside `root`. Undefined for references to other documents, to anchors, and to missing parts. */
+/**
+ * Resolves a `$ref` inside `root`. Returns undefined for a reference to another document, to an anchor or to a missing
+ * part, and for one with more than `MAX_POINTER_STEPS` steps.
+ */
 export function resolveReference(root: unknown, reference: unknown): ReferencedSchema | undefined {
   if (typeof reference !== "string" || (reference !== "#" && !reference.startsWith("#/"))) return undefined;
   const parts = reference
@@ -28,7 +31,7 @@ export function resolveReference(root: unknown, reference: unknown): ReferencedS
   for (const part of parts) {
     if (typeof schema !== "object" || schema === null || part === undefined || !Object.hasOwn(schema, part))
       return undefined;
-    // An own member of an object or array, as checked above.
+    // Safe: `part` is an own member of an object or array, as checked above.
     schema = (schema as Record<string, unknown>)[part];
   }
   if (reference.split("/").length > MAX_POINTER_STEPS + 1) return undefined;

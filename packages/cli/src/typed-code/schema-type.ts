@@ -12,11 +12,11 @@ import {
   unit,
 } from "./type-expression.js";
 
-/** Nesting limit for schemas; deeper ones become `unknown`. */
+/** Maximum nesting of schemas. Schemas below it become `unknown`. */
 const MAX_DEPTH = 24;
-/** Number of schemas per tool schema; further ones become `unknown`. */
+/** Maximum number of subschemas in one declared schema; further ones become `unknown`. */
 const MAX_SCHEMAS = 4_000;
-/** Nesting limit for declarations; further ones are queued. */
+/** Maximum depth of declarations that reference each other. Deeper ones are queued instead of declared recursively. */
 const MAX_NESTING = 8;
 const MAX_DEFAULT_LENGTH = 80;
 const OPEN = unit("{ [key: string]: unknown }");
@@ -43,11 +43,14 @@ class SchemaDeclaration {
   readonly #root: unknown;
   readonly #names: ModuleNames;
   readonly #rootName: string;
-  /** Names of referenced schemas by their paths. The root has the empty path. */
+  /** Names of the root and of referenced schemas, keyed by path. The path of the root is empty. */
   readonly #named = new Map<string, string>();
   readonly #bodies = new Map<string, TypeExpression>();
   readonly #queue: [name: string, schema: unknown][] = [];
-  /** For each declaration, the declarations that it directly refers to as alternatives. The graph has no cycles. */
+  /**
+   * For each declaration, the declarations that it references outside of any member or element, that is, where a cycle
+   * would be an error. The graph has no cycles.
+   */
   readonly #alternatives = new Map<string, Set<string>>();
   #schemas = 0;
   #nesting = 0;
@@ -61,8 +64,8 @@ class SchemaDeclaration {
 
   text(): string {
     this.#queue.push([this.#rootName, this.#root]);
-    // Bodies add referenced schemas to the queue during the loop. It ends, because a schema has a finite number of
-    // paths.
+    // `#declare` can queue further referenced schemas. The loop ends, because a schema has finitely many locations and
+    // each is declared once.
     for (const [name, schema] of this.#queue) this.#declare(name, schema);
     return [...this.#bodies].map(([name, { text }]) => `export type ${name} = ${text};\n`).join("");
   }
@@ -71,7 +74,7 @@ class SchemaDeclaration {
     if (this.#bodies.has(name)) return;
     if (this.#nesting >= MAX_NESTING) return void this.#queue.push([name, schema]);
     this.#nesting++;
-    // Placeholder during the declaration: references back to it need its width.
+    // Placeholder until the type is known, because a reference back to this declaration reads its width.
     this.#bodies.set(name, unit("unknown", widthOf(schema)));
     this.#bodies.set(name, this.#type(schema, { owner: name, depth: 0, indent: "", bare: true }));
     this.#nesting--;
@@ -90,7 +93,8 @@ class SchemaDeclaration {
     }
     combined.push(...(alternatives(schema["allOf"]) ?? []));
     const own = this.#own(schema, place);
-    // An object without any details adds nothing to alternatives that are objects.
+    // `type: object` without members is omitted if there are references or alternatives, which normally describe
+    // objects themselves.
     const type = intersectionOf(combined.length > 0 && own === OPEN ? combined : [own, ...combined]);
     return schema["nullable"] === true ? unionOf([type, unit("null")]) : type;
   }
@@ -142,7 +146,8 @@ class SchemaDeclaration {
     if (schemas.length === 0) return undefined;
     const inside = { ...place, depth: place.depth + 1, indent: `${place.indent}  `, bare: false };
     const type = unionOf(schemas.map((one) => this.#type(one, inside)));
-    // An index signature must also fit the named members, whose types may differ.
+    // TypeScript requires that an index signature also accepts the named members. Their types may differ, so use
+    // `unknown`.
     return named && type !== NEVER ? UNKNOWN : type;
   }
 
@@ -178,7 +183,7 @@ class SchemaDeclaration {
     return unit(name, this.#bodies.get(name)?.width ?? widthOf(schema));
   }
 
-  /** True if `from` refers to `to` through any number of alternatives. */
+  /** True if `from` is `to`, or leads to `to` through any number of references in `#alternatives`. */
   #reaches(from: string, to: string): boolean {
     const seen = new Set([from]);
     for (const name of seen) {
@@ -200,7 +205,7 @@ function widthOf(schema: unknown): number {
   return Math.max(1, ...lists.map((list) => (Array.isArray(list) ? list.length : 1)));
 }
 
-/** The comment of a property: its description and its default. */
+/** The doc comment of a property: its description or title, and its default. */
 function memberComment(property: unknown, indent: string): string {
   if (!isSchemaObject(property)) return "";
   const { description, title, default: standard } = property;
@@ -211,7 +216,7 @@ function memberComment(property: unknown, indent: string): string {
   return docComment([text, value].filter((one) => one !== undefined && one !== "").join(" "), indent);
 }
 
-/** Number of `enum` values to write out. A longer `enum` becomes the union of its basic types. */
+/** Maximum number of `enum` values that are written out. A longer `enum` becomes the union of its basic types. */
 const MAX_ENUM_VALUES = 400;
 const MAX_VALUE_DEPTH = 6;
 const MAX_ELEMENTS = 50;

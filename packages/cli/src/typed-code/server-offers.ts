@@ -1,7 +1,7 @@
 import type { Client } from "@parley/mcp";
 import { McpError, type Prompt, type ResourceTemplate, type Tool } from "@parley/mcp/protocol";
 
-/** The offers of a server, sorted by name. */
+/** The offers of a server: tools and prompts sorted by name, templates by URI template. */
 export interface ServerOffers {
   /** The name of the server, used only in comments. */
   readonly server: string;
@@ -10,7 +10,9 @@ export interface ServerOffers {
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Number of entries per list; a larger module would be unusable. */
+/**
+ * Maximum number of entries per list. `readOffers` rejects longer lists, because so large a module would be unusable.
+ */
 const MAX_OFFERS = 5_000;
 
 /** Reads every list that the server declares. */
@@ -30,7 +32,10 @@ export async function readOffers(client: Client, signal: AbortSignal): Promise<S
   };
 }
 
-/** A server may have resources without implementing `resources/templates/list`. */
+/**
+ * Returns no templates for a server that has resources but does not implement `resources/templates/list`. Rethrows
+ * other errors.
+ */
 function ignoreMissingMethod(reason: unknown): [] {
   if (McpError.is(reason) && reason.kind === "method_not_found") return [];
   throw reason;

@@ -1,6 +1,6 @@
 import { printable } from "@parley/mcp/protocol";
 
-/** Limit for the characters of one description in a comment. Longer descriptions are cut. */
+/** Maximum length of one description in a comment. Longer descriptions are cut. */
 const MAX_COMMENT_LENGTH = 4_000;
 
 /** Characters to escape in string literals, because editors, terminals or older parsers act on them. */
@@ -19,8 +19,8 @@ export function memberName(name: string): string {
 }
 
 /**
- * A doc comment with text of a server. The text cannot end the comment or contain a tag or directive: `@ts-ignore`
- * would hide errors in the user's code. Empty for an empty text.
+ * A doc comment with a text from the server. The text cannot end the comment or contain a tag or directive:
+ * `@ts-ignore` would hide errors in the user's code. Returns an empty string for an empty text.
  */
 export function docComment(text: string, indent = ""): string {
   const cut = text.length > MAX_COMMENT_LENGTH ? `${text.slice(0, MAX_COMMENT_LENGTH)}…` : text;

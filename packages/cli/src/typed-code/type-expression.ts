@@ -2,14 +2,17 @@
 export interface TypeExpression {
   readonly text: string;
   readonly kind: "unit" | "intersection" | "union";
-  /** Number of alternatives that a compiler expands in an intersection of unions. */
+  /** The number of alternatives that a compiler has to combine if the type is part of an intersection. */
   readonly width: number;
 }
 
 export const UNKNOWN: TypeExpression = unit("unknown");
 export const NEVER: TypeExpression = unit("never");
 
-/** Limit for the alternatives of an intersection. Compilers reject more than 100,000 and become slow long before. */
+/**
+ * Maximum number of alternatives of an intersection; beyond it, `intersectionOf` drops types. Compilers reject more
+ * than 100,000 and become slow long before.
+ */
 const MAX_ALTERNATIVES = 1_000;
 
 /** A type that needs no parentheses. */
@@ -28,7 +31,7 @@ export function unionOf(types: readonly TypeExpression[]): TypeExpression {
   return { text: members.map(({ text }) => text).join(" | "), kind: "union", width };
 }
 
-/** The intersection of these types. Drops the widest ones while the number of combinations exceeds the limit. */
+/** The intersection of these types. Drops the widest type as long as the number of combinations exceeds the limit. */
 export function intersectionOf(types: readonly TypeExpression[]): TypeExpression {
   let members = distinct(types).filter(({ text }) => text !== UNKNOWN.text);
   if (members.some(({ text }) => text === NEVER.text)) return NEVER;

@@ -14,7 +14,7 @@ export interface TypedFunction {
   /** Declarations of the types for arguments and result. */
   readonly types: string;
   readonly comment: string;
-  /** The second parameter and its type. */
+  /** The second parameter of the function, after `client`. */
   readonly parameter: { readonly name: string; readonly optional: boolean; readonly type: string };
   readonly result: string;
   /** The expression for the tool name, prompt name or URI. */
@@ -101,11 +101,14 @@ function promptFunction(prompt: Prompt, name: string, names: ModuleNames): Typed
 interface SimpleTemplate {
   readonly label: string;
   readonly template: ResourceTemplate;
-  /** Alternates between text and names of variables, starting with text. */
+  /** The parts of the URI template: text and names of variables in turn, starting with text. */
   readonly parts: readonly string[];
 }
 
-/** Templates with plain variables only. Others need expansion rules that the generated module does not contain. */
+/**
+ * Returns the templates whose variables all have the plain form `{name}`. Other forms need expansion rules that the
+ * generated module does not contain.
+ */
 function simpleTemplates(templates: readonly ResourceTemplate[]): SimpleTemplate[] {
   const uses = new Map<string, number>();
   for (const { name } of templates) uses.set(name, (uses.get(name) ?? 0) + 1);

@@ -13,7 +13,7 @@ import { type ModuleLanguage, moduleText } from "./module-text.js";
 import { readOffers } from "./server-offers.js";
 import { type TypedModule, typedModule } from "./typed-module.js";
 
-/** Number of changed lines to print. */
+/** Maximum number of printed lines per stale file. The remaining lines are only counted. */
 const MAX_SHOWN_LINES = 60;
 
 /** `parley types`: generates typed code for a server, or checks that generated files are up to date. */
@@ -37,7 +37,7 @@ export const writeTypes: CommandRun = async (invocation) => {
     const files = moduleFiles(module, output, terminal.io.cwd);
     return checks ? checkFiles(files, module, terminal) : writeFiles(files, module, terminal);
   };
-  // Awaited inside the block, because the client closes at its end.
+  // Awaited here, because the client closes when the function returns.
   if (!watches) return await renew();
   await watchLists(client, terminal.io.signal, renew);
   return EXIT.ok;
@@ -46,14 +46,15 @@ export const writeTypes: CommandRun = async (invocation) => {
 function printModule(module: TypedModule, terminal: Terminal): ExitCode {
   const code = moduleText(module, "ts");
   if (terminal.json) terminal.printJson({ ...counts(module), code });
-  // Control characters are already escaped, and the code must stay compilable.
+  // Written without further escaping: `moduleText` has already escaped control characters, and the code must stay
+  // compilable.
   else terminal.io.stdout.write(code);
   return EXIT.ok;
 }
 
 function writeFiles(files: readonly ModuleFile[], module: TypedModule, terminal: Terminal): ExitCode {
   const written = files.map((file) => {
-    // Leaves an unchanged file alone, so that watching compilers do not run.
+    // Does not write an unchanged file, so that compilers that watch the file do not run again.
     const changed = currentText(file) !== file.text;
     if (changed) writeModuleFile(file);
     return { file: file.name, changed };
@@ -73,7 +74,7 @@ function contents(module: TypedModule): string {
     [templates, "resource template"],
   ] as const;
   const some = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
-  return some.length === 0 ? "nothing" : some.join(", ");
+  return some.length === 0 ? "no functions" : some.join(", ");
 }
 
 function counts({ functions }: TypedModule) {
@@ -119,9 +120,9 @@ interface DifferentLine {
   readonly line: string;
 }
 
-/** Limit for comparisons. Beyond it, all lines between the equal head and tail count as changed. */
+/** Maximum number of line pairs to compare. Beyond it, all lines between the equal head and tail count as changed. */
 const MAX_COMPARISONS = 4_000_000;
-/** Number of equal lines around each change. */
+/** Number of equal lines shown before and after each change. */
 const CONTEXT = 2;
 
 /**
@@ -211,7 +212,9 @@ function moduleFiles(module: TypedModule, output: string, folder: string): Modul
   );
 }
 
-/** The content of a file; undefined if it does not exist. Normalizes line endings, which may change on checkout. */
+/**
+ * The content of a file; undefined if it does not exist. Normalizes line endings, which Git may change on checkout.
+ */
 function currentText({ path, name }: ModuleFile): string | undefined {
   try {
     return readFileSync(path, "utf8").replaceAll("\r\n", "\n");

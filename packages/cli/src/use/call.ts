@@ -44,7 +44,7 @@ export const call: CommandRun = async (invocation) => {
   return printResult(terminal, result, saver, options.text("output") !== undefined);
 };
 
-/** Prints the layers of each tool call after it ended. */
+/** Prints the layers of each tool call after the call has ended. */
 async function callTracer(terminal: Terminal): Promise<CallTracer> {
   const { formatTrace, traceCalls } = await import("@parley/mcp/telemetry");
   return traceCalls((trace) => {
@@ -56,7 +56,7 @@ function checkWords([tool]: readonly string[]): void {
   if (tool === undefined) throw new UsageError("which tool?", "Run `parley list <target> tools` to see them.");
 }
 
-/** Finds a tool by name. Stops reading pages when it is found. */
+/** Finds a tool by name. Stops reading pages when the tool is found. */
 async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool> {
   const names: string[] = [];
   for await (const tool of client.tools({ signal })) {
@@ -83,14 +83,17 @@ function printResult(terminal: Terminal, result: CallToolResult, saver: FileSave
   return isError ? EXIT.failed : EXIT.ok;
 }
 
-/** Servers repeat structured content as text for older clients. */
+/** True if the block repeats the structured content as text, as servers do for older clients. */
 function repeats(block: ContentBlock, structured: unknown): boolean {
   if (structured === undefined || block.type !== "text") return false;
   const parsed = parseJson(block.text);
   return "value" in parsed && isDeepStrictEqual(parsed.value, structured);
 }
 
-/** Some servers wrap the text of a result in a single member, which adds nothing for a reader. */
+/**
+ * True if the structured content only wraps the text of the result in a single member. Such content adds nothing for a
+ * reader.
+ */
 function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]): boolean {
   const [value, ...more] = Object.values(structured ?? {}) as unknown[];
   if (only?.type !== "text" || others.length > 0 || value === undefined || more.length > 0) return false;

@@ -112,7 +112,7 @@ function promptEntry({ name, title, description = "", arguments: args = [] }: Pr
   };
 }
 
-/** Formats argument names as `a, b?`. A question mark denotes an optional one. */
+/** Formats argument names as `a, b?`. A question mark denotes an optional argument. */
 function argumentNames(schema: Tool["inputSchema"]): string {
   const required = memberOf(schema, "required");
   const names = Object.keys(schema.properties ?? {});
@@ -138,7 +138,7 @@ interface OfferLists {
   skills?: readonly Skill[];
 }
 
-/** Number of entries to list per kind. */
+/** Maximum number of entries listed per kind. Further entries are not read. */
 const MAX_ENTRIES = 20_000;
 
 /** Parses the kinds on the command line; empty for all. Throws a `UsageError` for an unknown kind. */

@@ -4,7 +4,7 @@ import { resolveTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/terminal-text.js";
 
-/** Limit for `--count`, because `ping` is not a load test. */
+/** Maximum number of pings, because `ping` is not a load test. A larger `--count` is reduced to it. */
 const MAX_PINGS = 1_000;
 
 /** `parley ping`: measures the response time of a server. */

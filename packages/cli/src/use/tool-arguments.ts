@@ -84,7 +84,7 @@ function argumentValue(words: readonly NamedArgument[], property: unknown, root:
 }
 
 function oneValue({ name, text, json, bytes }: NamedArgument, schema: unknown, root: unknown): unknown {
-  // `contentEncoding` is how a schema asks for bytes.
+  // With this `contentEncoding`, a schema requests bytes.
   if (bytes !== undefined && !json && memberOf(schema, "contentEncoding") === "base64") return bytes.toString("base64");
   const typed = json ? parseJson(text) : typedValue(text, schema, root);
   if ("value" in typed) return typed.value;

@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { nearestName } from "@parley/mcp/protocol";
 
-/** Number of names to list in a message. */
+/** Maximum number of names listed in a message. */
 const MAX_NAMES = 20;
 
 /** The error for a name that the server does not have, with a suggestion. */
@@ -11,7 +11,7 @@ export function unknownName(kind: string, name: string, known: readonly string[]
   });
 }
 
-/** A suggestion: the nearest name, or else the known ones. Undefined if there are none. */
+/** A suggestion: the nearest known name or, if none is near, the first known names. Undefined if no name is known. */
 export function nameHint(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
   const near = nearestName(name, known);

@@ -48,8 +48,8 @@ export function skillFolder(word: string, folder: string, { cwd }: Io): string {
 }
 
 /**
- * Finds a skill of a server by its name, its path such as `acme/billing/refunds`, or its URI. Throws a `UsageError`
- * that lists the others, and for a name that several skills have.
+ * Finds a skill of a server by its name, its path such as `acme/billing/refunds`, or its URI. Throws a `UsageError` if
+ * no skill or more than one matches.
  */
 export async function findSkill(word: string, { skills: offered }: OpenSkills): Promise<Skill> {
   if (word.includes("://")) return offered.get(word);
@@ -77,5 +77,5 @@ export async function findSkill(word: string, { skills: offered }: OpenSkills): 
   );
 }
 
-/** Skills that are searched or listed. */
+/** Maximum number of skills that are searched or listed. Further ones are ignored. */
 export const MAX_SKILLS = 1_000;

@@ -21,7 +21,9 @@ export interface SkillContext {
   readonly signal: AbortSignal;
 }
 
-/** `parley skills run`: runs the module of a skill as the user's own code, after showing what it is. */
+/**
+ * `parley skills run`: runs the module of a skill as the user's own code, after showing its origin and asking the user.
+ */
 export const runSkill: CommandRun = async (invocation) => {
   const { words, options, terminal } = invocation;
   const [word, ...args] = words;
@@ -40,7 +42,7 @@ export const runSkill: CommandRun = async (invocation) => {
   return EXIT.ok;
 };
 
-/** The paths at which the module of a skill may be. */
+/** The paths at which the module of a skill may be, without extension, in the order of the search. */
 const PLACES = ["index", "run", "main", "scripts/index", "scripts/run", "scripts/main"];
 const ENDINGS = [".ts", ".mts", ".js", ".mjs"];
 

@@ -56,7 +56,7 @@ async function write(
     const paths: string[] = [];
     for await (const { path, bytes } of skill.readAll({ signal })) {
       const file = resolve(place, path);
-      // The library has checked the path. A mistake there must not reach other folders.
+      // The library has already checked the path. This check prevents writes to other folders if the library is wrong.
       if (!file.startsWith(`${place}${sep}`) || path === SAVED_FILE)
         throw new UsageError(
           `the skill has a file ${path}, which cannot be saved`,

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** The file beside a saved skill that records its origin. Servers ignore files that begin with a dot. */
+/**
+ * The file in the folder of a saved skill that records the skill's origin. Servers ignore files that begin with a dot.
+ */
 export const SAVED_FILE = ".parley-skill.json";
 
 /** The origin of a saved skill, and the digests of its files. */
@@ -21,7 +23,7 @@ export function savedFrom(folder: string): SavedSkill | undefined {
   if (stats === undefined || stats.size > MAX_BYTES) return undefined;
   try {
     const value = JSON.parse(readFileSync(path, "utf8")) as Partial<SavedSkill>;
-    // The file may be forged. It only describes an origin, and nothing depends on it.
+    // The file may be forged. That is acceptable, because its content is only shown to the user.
     const { version, server, uri, resources } = value;
     const isWhole = version === 1 && typeof uri === "string" && typeof server?.name === "string";
     return isWhole && Array.isArray(resources) && resources.every(isResource) ? (value as SavedSkill) : undefined;
@@ -44,7 +46,7 @@ function isDecodable(uri: string): boolean {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** Files that are compared. The library accepts 512 per skill. */
+/** Maximum number of files that are compared; further ones are ignored. The library accepts 512 per skill. */
 const MAX_FILES = 2_000;
 
 /** Lists the files that differ from those of the server: changed, added or missing. */
