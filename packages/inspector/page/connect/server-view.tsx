@@ -44,7 +44,7 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
       )}
       {instructions !== undefined && (
         <Section title="Instructions">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable */}
           <section class="connect-instructions" aria-label="Instructions" tabIndex={0}>
             <pre>{instructions}</pre>
           </section>

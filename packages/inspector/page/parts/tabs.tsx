@@ -67,7 +67,7 @@ interface TabPanelProps {
 /** The content of the selected tab. Focusable, because it may scroll without containing a control. */
 export function TabPanel({ label, chosen, children }: TabPanelProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions must be focusable
     <div class="parts-tab-panel" role="tabpanel" aria-labelledby={idOf(label, chosen)} tabIndex={0}>
       {children}
     </div>

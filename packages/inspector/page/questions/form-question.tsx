@@ -32,7 +32,7 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
     if (isJsonObject(value) && !broken) answer({ action: "accept", content: value as Record<string, ElicitValue> });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole form, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole form; its button does the same
     <div
       ref={body}
       class="questions-body"

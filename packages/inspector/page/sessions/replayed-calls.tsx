@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import type { ReplayedCall, ReplayReport } from "../../src/contract/sessions.js";
 import { DifferenceTable } from "./difference-table.js";
 
-/** Calls displayed at first, and added with each step. */
+/** Number of calls displayed at first, and added by each "Show more". */
 const FIRST_CALLS = 100;
 
 const counted = (count: number, what: string) => `${count.toLocaleString("en")} ${what}`;
 
-/** The outcome of each request of a replay. Cancelled and different ones come first. */
+/** The outcome of each request of a replay. Cancelled requests come first, then those with different responses. */
 export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
   const [shown, setShown] = useState(FIRST_CALLS);
   const { same, different, skipped, cancelled, notSent } = report;

@@ -7,8 +7,8 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
 /**
- * The progress of a replay or comparison, with a cancel button. Renders nothing if none is running. Another tab may
- * have started it.
+ * The progress of the running replay or comparison, with a cancel button. Another tab may have started the run. Renders
+ * nothing if there is no run.
  */
 export function RunProgress({ kind }: { readonly kind: RunInfo["kind"] }) {
   const run = inspectorState.value?.runs?.find((one) => one.kind === kind);

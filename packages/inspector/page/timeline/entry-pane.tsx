@@ -90,7 +90,7 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
           class="quiet"
           aria-label="Close entry"
           onClick={({ currentTarget }) => {
-            // The button disappears with the entry: moves the focus to the list for keyboard users.
+            // The button disappears with the entry, so the focus moves to the list for keyboard users.
             currentTarget.closest(".timeline-panes")?.querySelector<HTMLElement>("[role=listbox]")?.focus();
             chosenEntry.value = undefined;
           }}
@@ -109,7 +109,7 @@ interface LoadedDetail {
 
 function useDetail(entry: EntrySummary, paired: EntrySummary | undefined): LoadedDetail {
   const [loaded, setLoaded] = useState<LoadedDetail>({});
-  // The headers of a request are complete once it is answered, so the answer triggers a reload.
+  // The headers of a request are complete once the request is answered, so the response triggers a reload.
   const answered = paired?.seq;
   useEffect(() => {
     let wanted = true;

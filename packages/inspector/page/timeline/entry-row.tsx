@@ -4,10 +4,10 @@ import { formatMs } from "../parts/format-ms.js";
 
 const ARROWS = { sent: "→", received: "←" } as const;
 
-/** Seconds since the inspector started. */
+/** Formats a time as seconds since the inspector started. */
 const clock = (ms: number) => `${(ms / 1_000).toFixed(3)} s`;
 
-/** The column titles. Hidden from screen readers, because every row repeats the content. */
+/** The column titles. Hidden from screen readers, because each row is clear without them. */
 export function EntryColumns() {
   return (
     <div class="timeline-row timeline-columns" aria-hidden="true">

@@ -71,13 +71,13 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
   );
 }
 
-/** Contains the revision, because one server may be connected in several. */
+/** The name of a connection with its revision, because one server may be connected in several revisions. */
 const longName = (connection: ConnectionInfo) => {
   const kept = connection.status === "imported" ? [STATUS_WORDS.imported] : [];
   return [connectionName(connection), ...kept, ...connectionDetails(connection)].join(" · ");
 };
 
-/** Adds the selected method if no entry has it any more, so that it remains selectable. */
+/** Adds the selected method even if no entry has it any more, so that the menu can still show the selection. */
 const withChosen = (methods: readonly string[], chosen: string) =>
   chosen === "" || methods.includes(chosen) ? methods : [...methods, chosen];
 

@@ -3,9 +3,9 @@ import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js
 import { CopyButton } from "../parts/copy-button.js";
 import { problemLines, problemWords } from "./problem-lines.js";
 
-/** Characters displayed at first. Browsers take long to lay out more. */
+/** Number of characters displayed at first, because browsers take long to lay out more. A button shows the rest. */
 const FIRST_CHARACTERS = 100_000;
-/** Lines with syntax colours. Longer messages are plain text, which browsers handle well. */
+/** Maximum number of lines with syntax colours. Longer messages are plain text, which browsers lay out fast enough. */
 const MAX_COLOURED_LINES = 1_000;
 
 /** A message as JSON, with each schema violation beside its line. */
@@ -67,7 +67,7 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
   );
 }
 
-/** Violations listed at first. Each also stands beside its line. */
+/** Number of violations listed at first. Each violation also appears beside its line. */
 const FIRST_PROBLEMS = 5;
 
 function ProblemList({ problems }: Pick<EntryDetail, "problems">) {
@@ -117,7 +117,10 @@ function MessageLines({ text, problems }: { readonly text: string; readonly prob
   );
 }
 
-/** One segment per line in short texts. In long ones, the lines with violations and the text between them. */
+/**
+ * Splits a short text into one segment per line. Splits a longer text into the lines with violations and the text
+ * between them.
+ */
 function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly Segment[] {
   const placed = problemLines(text, problems);
   const lines = text.split("\n");

@@ -57,7 +57,7 @@ function textOf(quoted: string): string {
 
 const escaped = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** Groups problems by line: the line of the value, or of the nearest ancestor of a missing value. */
+/** Groups problems by line: the line of the value or, if the value is missing, of its nearest ancestor. */
 export function problemLines<P extends { readonly path: string }>(
   text: string,
   problems: readonly P[],
@@ -74,7 +74,7 @@ export function problemLines<P extends { readonly path: string }>(
   return placed;
 }
 
-/** Describes a problem, and adds the violated definition unless the message names it. */
+/** Describes a problem. Adds the name of the violated definition unless the message contains it. */
 export function problemWords({ message, definition }: MessageProblem): string {
   return message.includes(definition) ? message : `${message} (${definition})`;
 }

@@ -25,7 +25,7 @@ export const NO_FILTER: TimelineFilter = {
   onlyFailures: false,
 };
 
-/** Methods offered by the filter. Others can be found by text. */
+/** Maximum number of methods that the filter offers. Other methods can be found by text. */
 const MAX_METHODS = 200;
 
 /** The current filter. It outlives the view, so that the view reopens unchanged. */

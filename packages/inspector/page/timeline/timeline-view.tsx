@@ -14,7 +14,7 @@ import { pairedEntry } from "./related-entries.js";
 import { filteredEntries, matchesFilter, NO_FILTER, timelineFilter } from "./timeline-filter.js";
 
 const ROW_HEIGHT = 30;
-/** The number of the first entry of an inspector. */
+/** The sequence number of the first entry of an inspector. */
 const FIRST_SEQ = 1;
 const seqOf = ({ seq }: EntrySummary) => seq;
 const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
@@ -33,7 +33,7 @@ export function TimelineView() {
   const chosen = useMemo(() => all.find((entry) => entry.seq === seq), [all, seq]);
   const paired = useMemo(() => (chosen === undefined ? undefined : pairedEntry(chosen, all)), [chosen, all]);
   useEffect(() => {
-    // An entry opened from another view must be visible: resets a filter that hides it.
+    // An entry opened from another view must be visible, so a filter that hides the entry is reset.
     if (chosen !== undefined && !matchesFilter(chosen, timelineFilter.peek())) timelineFilter.value = NO_FILTER;
   }, [chosen]);
   return (
@@ -93,8 +93,8 @@ function ClearButton() {
     action.run(async () => {
       const last = entries.value.at(-1)?.seq ?? 0;
       await act("clear", {});
-      // Entries that arrived meanwhile may be newer than the clearing. The next state of the inspector settles which
-      // remain.
+      // Entries that arrived during the request may be newer than the clearing, so they stay for now. The next state
+      // from the inspector decides which of them remain.
       entries.value = entries.value.filter(({ seq }) => seq > last);
       chosenEntry.value = undefined;
       setAsking(false);

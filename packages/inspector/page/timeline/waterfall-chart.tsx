@@ -7,7 +7,7 @@ import { MAX_WATERFALL_ROWS, type WaterfallRow, waterfallOf } from "./waterfall.
 
 const KIND_WORDS = { request: "request", question: "from the server", points: "" } as const;
 
-/** The entries of one call over time, as a table. The last column draws the data of the others. */
+/** The entries of one call over time, as a table. The last column draws the start and the duration. */
 export function WaterfallChart({ entry }: { readonly entry: EntrySummary }) {
   const all = entries.value;
   const related = useMemo(() => entriesOfCall(entry, all), [entry, all]);

@@ -1,21 +1,24 @@
 import type { EntrySummary } from "../../src/contract/timeline.js";
 
-/** One row of a waterfall: a request until its answer, or all notifications of one kind as points in time. */
+/**
+ * One row of a waterfall: a request until its response, the questions between two rounds, or all other entries with the
+ * same direction, kind and label as points in time.
+ */
 export interface WaterfallRow {
   readonly seq: number;
-  /** `question`: a request from the server. */
+  /** `question`: a request from the server, or the questions between two rounds. */
   readonly kind: "request" | "question" | "points";
   readonly label: string;
   readonly startMs: number;
   /** Absent while the request is unanswered. */
   readonly endMs?: number | undefined;
   readonly failed: boolean;
-  /** The times of the entries, in order. Beyond `MAX_POINTS` they are only counted. */
+  /** The times of the entries, in order. Entries beyond `MAX_POINTS` are only counted. */
   readonly points: readonly number[];
   readonly count: number;
 }
 
-/** Rows of one waterfall. */
+/** Maximum number of rows of one waterfall. Later rows are dropped. */
 export const MAX_WATERFALL_ROWS = 200;
 const MAX_POINTS = 500;
 
@@ -36,8 +39,8 @@ export function waterfallOf(entries: readonly EntrySummary[]): readonly Waterfal
 }
 
 /**
- * The times between the rounds of a call. In stateless revisions a server asks in its result, and the client repeats
- * the request with the answers.
+ * The rows for the time between the rounds of a call. In stateless revisions a server asks questions in its result, and
+ * the client repeats the request with the answers.
  */
 function questionRows(entries: readonly EntrySummary[], answers: ReadonlyMap<number, EntrySummary>): WaterfallRow[] {
   const sent = entries.filter(

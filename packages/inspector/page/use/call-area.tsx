@@ -25,10 +25,10 @@ interface CallAreaProps {
   readonly more?: ((outcome: CallOutcome) => ComponentChildren) | undefined;
 }
 
-/** Listed calls. */
+/** Maximum number of listed calls. Older calls are omitted. */
 const MAX_LISTED_CALLS = 20;
 
-/** The calls of one offer: the running ones, the outcome of the selected one, and the history. */
+/** The calls of one offer: the running calls, the outcome of the selected call, and the history. */
 export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRead, more }: CallAreaProps) {
   const calls = (inspectorState.value?.calls ?? []).filter(
     (call) => call.connection === connection && call.kind === kind && (name === undefined || call.name === name),
@@ -78,8 +78,8 @@ function hasArguments(request: CallRequest): boolean {
 }
 
 /**
- * Scrolls to the calls when another one is shown, and again when its outcome arrives, because forms may be long. Not in
- * between, so that the user can scroll away while a call runs.
+ * Scrolls to the calls when another call is shown, and again when its outcome arrives, because forms may be long. Does
+ * not scroll in between, so that the user can scroll away while a call runs.
  */
 function useScrollIntoView(shown: string | undefined, ended: string | undefined) {
   const area = useRef<HTMLDivElement>(null);

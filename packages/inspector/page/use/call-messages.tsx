@@ -3,7 +3,7 @@ import type { EntrySummary } from "../../src/contract/timeline.js";
 import { entries, showEntry } from "../backend/page-state.js";
 
 /**
- * Links to the messages of a call in the timeline, and reports a message from the server that violates the published
+ * Links to the messages of a call in the timeline, and to the first message from the server that violates the published
  * schema.
  */
 export function CallMessages({ call }: { readonly call: string }) {

@@ -27,7 +27,9 @@ export function useOutcome(call: CallInfo | undefined): {
   return id !== undefined && state.id === id ? state : {};
 }
 
-/** Starts a call and waits for its end. Rejects if it cannot be started. An abort cancels the call and rejects. */
+/**
+ * Starts a call and waits for its end. Rejects if the call cannot be started. An abort cancels the call and rejects.
+ */
 export async function callAndWait(connection: string, request: CallRequest, signal: AbortSignal): Promise<CallOutcome> {
   signal.throwIfAborted();
   const { call } = await act("call", { connection, request });
@@ -49,7 +51,8 @@ function waitForEnd(call: string, signal: AbortSignal): Promise<void> {
       void act("cancelCall", { call }).catch(() => undefined);
       finish(() => reject(signal.reason));
     };
-    // The effect may finish at once, before `stop` and `onAbort` are initialized.
+    // The effect may finish at once, before `stop` and `onAbort` are initialized. A microtask runs after their
+    // initialization.
     function finish(then: () => void): void {
       queueMicrotask(() => {
         signal.removeEventListener("abort", onAbort);
@@ -61,7 +64,7 @@ function waitForEnd(call: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns the result of an outcome. Throws its problem. */
+/** Returns the result of a call. Throws `ActionFailed` if the outcome has a problem. */
 export function resultOf({ result, problem }: CallOutcome): Readonly<Record<string, unknown>> {
   if (problem !== undefined) throw new ActionFailed(problem);
   return result ?? {};

@@ -4,13 +4,17 @@ import type { OfferDetail, OfferSummary } from "../../src/contract/offers.js";
 import { CodeText } from "../parts/code-text.js";
 import { textIn } from "../results/content-view.js";
 
-/** Displayed characters of a description. Servers can send any number. */
+/**
+ * Maximum number of displayed characters of a description. The rest is cut off, because servers can send any length.
+ */
 const MAX_DESCRIPTION_LENGTH = 20_000;
 
-/** Displayed characters of a title. The definition is complete. */
+/** Maximum number of displayed characters of a title. The definition below shows the whole title. */
 const MAX_TITLE_LENGTH = 200;
 
-/** Number of findings up to which the list is expanded. More would push the form out of sight. */
+/**
+ * Maximum number of findings for which the list is expanded at first. A longer list would push the form out of sight.
+ */
 const FINDINGS_OPEN = 2;
 
 interface OfferHeadProps {

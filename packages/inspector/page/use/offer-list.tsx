@@ -24,7 +24,7 @@ const ROW_HEIGHT = 52;
 const NONE: readonly OfferSummary[] = [];
 const nameOf = (offer: OfferSummary) => offer.name;
 
-/** A searchable list of a server. */
+/** A searchable list of the tools, resources, templates, prompts or skills of a server. */
 export function OfferPane({ connection, what, loaded, chosen, onChoose, panes }: OfferPaneProps) {
   const [query, setQuery] = useCachedState(`query ${connection} ${what}`, () => "");
   const offers = loaded.list?.offers ?? NONE;

@@ -25,11 +25,11 @@ export interface PanelCalls {
   /** True while a call is being started. */
   readonly busy: boolean;
   readonly problem: ProblemInfo | undefined;
-  /** True after the first attempt, when the form may report invalid values. */
+  /** True after the first attempt to start a call. From then on, the form reports invalid values. */
   readonly tried: boolean;
 }
 
-/** Starts the calls of a panel and stores which one is shown. */
+/** Starts the calls of a panel and stores which call is shown. */
 export function usePanelCalls(connection: string, about: string): PanelCalls {
   const [shown, show] = useCachedState<string | undefined>(`shown ${connection} ${about}`, () => undefined);
   const { run, busy, problem } = useAction();

@@ -24,7 +24,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   };
   const again = (request: CallRequest) => request.kind === "prompt" && setValue(request.arguments);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm
@@ -51,7 +51,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   );
 }
 
-/** Displayed arguments of a prompt. */
+/** Maximum number of displayed arguments of a prompt. Further arguments are omitted. */
 const MAX_ARGUMENTS = 200;
 
 function schemaOf(definition: Readonly<Record<string, unknown>>) {

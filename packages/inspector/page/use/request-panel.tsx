@@ -10,7 +10,8 @@ import { RunButton } from "./run-button.js";
 import { useCachedState } from "./use-cached-state.js";
 
 /**
- * Suggested methods. The user can enter any other. Excludes streams and the methods that the client sends on its own.
+ * Suggested methods. The user can enter any other method. Excludes streams and the methods that the client sends on its
+ * own.
  */
 const METHODS = [
   ...CORE_METHODS.filter(({ kind, sender, opensSession, deadlineExempt }) => {
@@ -42,7 +43,7 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
     setParams(request.params);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && send()}>
       <header class="use-head">
         <h2>Custom request</h2>

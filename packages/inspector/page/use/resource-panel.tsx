@@ -17,7 +17,7 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
     if (isReady) calls.start({ kind: "resource", uri: name });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
@@ -46,7 +46,10 @@ interface SubscribeControlsProps {
   readonly read: () => void;
 }
 
-/** Subscribes to a resource, counts its updates, and reads it again if the user wants. */
+/**
+ * Subscribes to a resource and counts its updates. Reads the resource again after each update, unless the user turns
+ * this off.
+ */
 export function SubscribeControls({ connection, uri, isReady, busy, read }: SubscribeControlsProps) {
   const { run, busy: isChanging, problem } = useAction();
   const [rereads, setRereads] = useCachedState(`rereads ${connection} ${uri}`, () => true);
@@ -63,7 +66,7 @@ export function SubscribeControls({ connection, uri, isReady, busy, read }: Subs
   const readAt = useRef(updates);
   useEffect(() => {
     if (!rereads || updates === undefined || readAt.current === undefined) readAt.current = updates;
-    // Reads one after the other: an update during a read triggers the next one.
+    // Reads one after the other: an update during a read triggers another read afterwards.
     else if (updates > readAt.current && isReading !== true) {
       readAt.current = updates;
       read();

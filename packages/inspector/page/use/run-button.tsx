@@ -6,7 +6,7 @@ interface RunButtonProps {
   readonly onRun: () => void;
 }
 
-/** The main button of a panel. The panel has a shortcut for it. */
+/** The main button of a panel. The panel handles the keyboard shortcut that the button shows. */
 export function RunButton({ title, disabled, busy, onRun }: RunButtonProps) {
   return (
     <button

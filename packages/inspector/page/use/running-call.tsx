@@ -7,8 +7,9 @@ import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 
-/** The time at which the page first saw each running call, because the inspector uses another clock. */
+/** Maximum number of calls in `firstSeen`. Beyond it, the oldest is evicted. */
 const MAX_SEEN_CALLS = 500;
+/** The time at which the page first saw each running call. The start time from the inspector is from another clock. */
 const firstSeen = new Map<string, number>();
 
 function seenSince(call: string): number {
@@ -37,7 +38,8 @@ interface RunningCallProps {
 
 /** A running call: its progress, its elapsed time and a cancel button. */
 export function RunningCall({ call }: RunningCallProps) {
-  // A refused tab had access to an inspector that has ended. Another one uses the port now.
+  // A tab that shows a call had access to the inspector. If the tab is refused now, that inspector has ended, and
+  // another inspector uses its port.
   const isEnded = inspectorStatus.value === "gone" || inspectorStatus.value === "refused";
   if (!isEnded) return <Progress call={call} />;
   return <p class="use-running">The inspector stopped while this call was running.</p>;

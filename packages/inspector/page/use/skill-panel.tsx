@@ -12,7 +12,7 @@ export function SkillPanel({ connection, name, summary, offer, onRead }: PanelPr
     if (isReady) calls.start({ kind: "skill", name });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && load()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">

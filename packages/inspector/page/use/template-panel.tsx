@@ -28,7 +28,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
     if (isReady) calls.start({ kind: "resource", uri });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm

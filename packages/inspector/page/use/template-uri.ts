@@ -7,7 +7,7 @@ export interface TemplateVariable {
   readonly optional: boolean;
 }
 
-/** Displayed variables. */
+/** Maximum number of displayed variables. Further variables are omitted. */
 const MAX_VARIABLES = 100;
 
 /** Returns the variables of a template, each once, in order. Empty if the template is invalid. */

@@ -30,7 +30,7 @@ export function textValues(value: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Completes one argument with suggestions of the server, given the other arguments. */
+/** Completes one argument with suggestions from the server, which receives the other arguments too. */
 export function useTextCompletion(
   connection: string,
   target: { readonly prompt: string } | { readonly template: string },

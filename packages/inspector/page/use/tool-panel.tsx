@@ -34,7 +34,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
   };
   const again = (request: CallRequest) => request.kind === "tool" && setValue(request.arguments);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut of the whole panel, which its button has too
+    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the whole panel; its button does the same
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
       <SchemaForm
@@ -80,8 +80,8 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
 const TASKS = "io.modelcontextprotocol/tasks";
 
 /**
- * The task support of a tool: optional or required. If a tool declares nothing, a server with the extension decides
- * itself.
+ * The task support of a tool: optional, required or undefined (none). If the tool declares nothing and the server has
+ * the tasks extension, the server decides itself, so tasks are optional.
  */
 function taskSupportOf({ capabilities }: ConnectionInfo, definition: OfferDetail["definition"]) {
   const { taskSupport } = membersIn(definition["execution"]);

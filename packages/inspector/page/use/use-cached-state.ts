@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-/** Cached values. The oldest is evicted. */
+/** Maximum number of cached values. Beyond it, the oldest value is evicted. */
 const MAX_CACHED = 500;
 const cache = new Map<string, unknown>();
 
@@ -13,8 +13,8 @@ export function cacheState(key: string, value: unknown): void {
 }
 
 /**
- * State that survives unmounting: switching to another tab or tool and back. Only one component may use a key at a
- * time.
+ * State that survives when its component is unmounted, such as when the user switches to another tab or tool and back.
+ * Only one component may use a key at a time.
  */
 export function useCachedState<T>(key: string, initial: () => T): readonly [T, (value: T) => void] {
   const [, setTurn] = useState(0);

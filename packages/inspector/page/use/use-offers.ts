@@ -13,7 +13,10 @@ export interface LoadedList {
   refresh(): void;
 }
 
-/** Recent lists, so that returning to a connection shows them at once. Only a few, because a list may be large. */
+/**
+ * Maximum number of cached lists. With the cache, returning to a connection shows its lists at once. Only a few lists
+ * are cached, because a list may be large.
+ */
 const MAX_CACHED_LISTS = 20;
 const lists = new Map<string, OfferList>();
 

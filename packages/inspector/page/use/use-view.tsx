@@ -42,7 +42,7 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
     skills: useOffers(connection, "skills"),
   };
   const [wanted, setWanted] = useChosenTab(connection);
-  // A result may link a resource of a server that lists none.
+  // A result may link to a resource of a server that lists no resources. The tab for resources then appears too.
   const kinds = KINDS.filter(
     (kind) => connection.lists[kind] !== undefined || (kind === "resources" && wanted === kind),
   );
@@ -98,7 +98,7 @@ function useChosenOffer(connection: string, kind: OfferKind, { list }: LoadedLis
   };
   const kept = chosen === undefined ? storedChoice(key) : undefined;
   const found = kept === undefined ? undefined : list?.offers.find(({ name }) => name === kept);
-  // Caches a restored choice like any other, so that it survives a reload of the list.
+  // Caches a restored choice like any other, so that the choice survives a reload of the list.
   if (found !== undefined) cacheState(key, found.name);
   return [chosen ?? found?.name, choose] as const;
 }

@@ -19,19 +19,19 @@ interface AppFrameProps {
   readonly outcome: CallOutcome;
 }
 
-/** A request of an app that needs the consent of the user. */
+/** A request from an app that needs the consent of the user. */
 interface ConsentRequest {
   readonly title: string;
   readonly shown: string;
   readonly answer: (agreed: boolean) => void;
 }
 
-/** Log lines of an app, including rejected requests. The oldest are dropped. */
+/** Maximum number of log lines of an app, including rejected requests. The oldest lines are dropped. */
 const MAX_LOG_LINES = 50;
 
 /**
- * The app of a tool in its sandbox, with the result of a call. It can do nothing on the server without the consent of
- * the user.
+ * The app of a tool in its sandbox, with the result of a call. The app can do nothing on the server without the consent
+ * of the user.
  */
 export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   const container = useRef<HTMLDivElement>(null);
@@ -64,7 +64,8 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
       );
     }
     return () => ended.abort();
-    // Each call shows its app once. Other changes of the connection must not restart it.
+    // The effect depends only on the call, because each call shows its app once. Other changes must not restart the
+    // app.
   }, [outcome.call.id]);
   return (
     <section class="use-app" aria-label="App of the tool">

@@ -2,7 +2,7 @@ import type { AppServer } from "@parley/mcp/apps";
 import type { CallToolResult, ReadResourceResult, Tool } from "@parley/mcp/protocol";
 import { callAndWait, resultOf } from "../call-outcomes.js";
 
-/** Pages of a list that are read for an app. */
+/** Maximum number of pages of the tool list that are read for an app. Later pages are ignored. */
 const MAX_PAGES = 200;
 
 /**
